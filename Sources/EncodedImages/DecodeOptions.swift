@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// What is wanted of a picture.
+public struct DecodeOptions: Hashable, Sendable {
+    /// Whether a thumbnail that the camera put into the file may stand for the picture.
+    public enum EmbeddedThumbnail: String, Hashable, Sendable, CaseIterable {
+        /// Always decode the picture itself.
+        case ignore
+        /// Use the thumbnail if it has at least as many pixels as are wanted and the picture's proportions.
+        case ifLargeEnough
+    }
+
+    /// The box that the picture is made to meet, in device pixels as it is looked at; `nil` for
+    /// its own size. A side of `Int.max` asks for nothing.
+    public var box: PixelSize?
+    public var mode = ResizeMode.fit
+    /// Whether the result may have more pixels than the picture.
+    public var allowsEnlarging = false
+    /// Whether the picture is turned upright as its orientation says.
+    public var appliesOrientation = true
+    public var embeddedThumbnail = EmbeddedThumbnail.ignore
+    public var kernel = ResamplingKernel.lanczos3
+    /// Whether colours are converted to sRGB; otherwise the result keeps the picture's profile.
+    public var convertsToSRGB = true
+
+    public init() {}
+
+    /// Asks for the picture in a box.
+    public init(box: PixelSize, mode: ResizeMode = .fit) {
+        self.box = box
+        self.mode = mode
+    }
+
+    /// Asks for the picture with a longer side of at most `side` pixels.
+    public init(maximumSide side: Int) {
+        self.init(box: PixelSize(width: side, height: side))
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// How the pixels of a file become the picture that was asked for, worked out from its header.
+public struct DecodePlan: Hashable, Sendable {
+    /// A decoder that shrinks leaves at least this factor to the resampler, so that the result is
+    /// as sharp as one made from every pixel.
+    public static let residualFactor = 2.0
+
+    /// The picture's size as stored.
+    public let storedSize: PixelSize
+    /// The part of it that is kept, and the size that it becomes, before the picture is turned.
+    public let geometry: ResizeGeometry
+    /// How the result is turned as it is written.
+    public let orientation: Orientation
+    public let kernel: ResamplingKernel
+
+    public init(_ header: ImageHeader, _ options: DecodeOptions) {
+        storedSize = header.storedSize
+        orientation = options.appliesOrientation ? header.orientation : .upright
+        kernel = options.kernel
+        // The box is meant for the picture as it is looked at; rows come as they are stored.
+        let box = options.box.map(orientation.oriented) ?? storedSize
+        geometry = ResizeGeometry(
+            of: storedSize, into: box, mode: options.mode, enlarging: options.allowsEnlarging)
+    }
+
+    /// The size of the picture that will come out.
+    public var resultSize: PixelSize { orientation.oriented(geometry.size) }
+
+    /// The largest of `factors` by which a decoder may reduce the picture, or 1.
+    public func shrinkFactor(of factors: [Int]) -> Int {
+        let horizontal = geometry.region.width / Double(geometry.size.width)
+        let vertical = geometry.region.height / Double(geometry.size.height)
+        let scale = min(horizontal, vertical)
+        return factors.filter { Double($0) * Self.residualFactor <= scale }.max() ?? 1
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+public import Pixels
+
+/// Writes pictures in one format.
+public struct ImageDestination: Sendable {
+    public let format: ImageFormat
+    public let options: EncodeOptions
+    private let encoder: any ImageEncoder
+
+    /// - Parameters:
+    ///   - format: a format's name or one of its file name extensions, in any case.
+    ///   - codecs: the formats that are known.
+    ///   - options: how the picture is written.
+    /// - Throws: ``CodecError/unsupported(feature:)`` if the format is unknown or can only be read.
+    public init(
+        format: String, codecs: CodecSet, options: EncodeOptions = EncodeOptions()
+    ) throws(CodecError) {
+        guard let codec = codecs.codec(named: format), let encoder = codec.encoder else {
+            throw .unsupported(feature: "writing the format \u{201C}\(format)\u{201D}")
+        }
+        self.format = codec.format
+        self.encoder = encoder
+        self.options = options
+    }
+
+    /// - Returns: the bytes of a whole file.
+    public func encode(_ image: PixelBuffer) throws(CodecError) -> [UInt8] {
+        try encoder.encode(image, options)
+    }
+
+    /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.
+    public func write(_ image: PixelBuffer, to path: String) throws(CodecError) {
+        try replaceFile(path, with: try encode(image))
+    }
+}
+
+private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError) {
+    var template = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = unsafe template.withUnsafeMutableBufferPointer {
+        unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
+    }
+    guard descriptor >= 0 else { throw .file(reason: lastSystemError()) }
+    let temporary = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    var failure: String?
+    var written = 0
+    while written < bytes.count && failure == nil {
+        let count = unsafe bytes.withUnsafeBytes {
+            unsafe write(descriptor, $0.baseAddress?.advanced(by: written), bytes.count - written)
+        }
+        if count >= 0 { written += count } else if errno != EINTR { failure = lastSystemError() }
+    }
+    // The permissions that an ordinary new file would have: mkstemp gives none to others.
+    let mask = umask(0)
+    umask(mask)
+    if fchmod(descriptor, 0o666 & ~mask) != 0 { failure = failure ?? lastSystemError() }
+    if close(descriptor) != 0 { failure = failure ?? lastSystemError() }
+    if failure == nil, unsafe rename(temporary, path) != 0 { failure = lastSystemError() }
+    if let failure {
+        unsafe unlink(temporary)
+        throw .file(reason: failure)
+    }
+}

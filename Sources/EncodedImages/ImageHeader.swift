@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// What a file says of its picture before any pixel is decoded.
+public struct ImageHeader: Hashable, Sendable {
+    /// What the file stores for each pixel, before any conversion.
+    public enum ColorModel: String, Hashable, Sendable {
+        case gray, rgb, palette, cmyk
+    }
+
+    /// The size as stored, before it is turned.
+    public var storedSize: PixelSize
+    public var orientation = Orientation.upright
+    public var colorModel: ColorModel
+    public var bitsPerComponent: Int
+    public var hasAlpha = false
+    public var colorProfile = ColorProfile.sRGB
+    public var frameCount = 1
+    /// Where an embedded thumbnail, itself a file, stands in the file.
+    public var thumbnail: Range<Int>?
+    /// Facts that only this format has, such as how it is compressed, for people to read.
+    public var facts: [Fact] = []
+
+    public struct Fact: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public init(storedSize: PixelSize, colorModel: ColorModel, bitsPerComponent: Int) {
+        self.storedSize = storedSize
+        self.colorModel = colorModel
+        self.bitsPerComponent = bitsPerComponent
+    }
+
+    /// The size as the picture is looked at.
+    public var pixelSize: PixelSize { orientation.oriented(storedSize) }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// A picture file before its pixels are decoded.
+///
+/// Opening one tells the format from the bytes, never from a name, reads the header and checks it
+/// against the limits; no pixel is decoded and no memory taken for one.
+public struct ImageSource: Sendable {
+    public let format: ImageFormat
+    public let header: ImageHeader
+
+    private let bytes: EncodedBytes
+    private let codecs: CodecSet
+    private let limits: DecodeLimits
+    private let decoder: any ImageDecoder
+
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - codecs: the formats that are known.
+    ///   - limits: what the file may ask for.
+    public init(
+        _ bytes: EncodedBytes, codecs: CodecSet, limits: DecodeLimits = DecodeLimits()
+    ) throws(CodecError) {
+        try limits.check(.byteCount, bytes.count)
+        let (codec, header) = try bytes.withBytes {
+            (file) throws(CodecError) -> (any ImageCodec, ImageHeader) in
+            guard let codec = codecs.codec(for: file) else { throw .unknownFormat }
+            return (codec, try codec.decoder.header(of: file, limits: limits))
+        }
+        try limits.check(header.storedSize)
+        try limits.check(.frameCount, header.frameCount)
+        self.bytes = bytes
+        self.codecs = codecs
+        self.limits = limits
+        self.header = header
+        format = codec.format
+        decoder = codec.decoder
+    }
+
+    /// The size as the picture is looked at, turned upright.
+    public var pixelSize: PixelSize { header.pixelSize }
+
+    /// The size of the file in bytes.
+    public var byteCount: Int { bytes.count }
+
+    /// The size that ``image(_:cancellation:)`` will answer with.
+    public func resultSize(_ options: DecodeOptions) -> PixelSize {
+        DecodePlan(header, options).resultSize
+    }
+
+    /// Decodes the picture at the size at which it is wanted.
+    ///
+    /// The decoder reduces as far as it can while it reads, the resampler does the rest row by row,
+    /// so memory is in proportion to the result wherever the format allows it.
+    ///
+    /// - Parameters:
+    ///   - options: the size and the form that are wanted.
+    ///   - cancellation: set by another thread when nobody waits any more.
+    /// - Returns: grey, RGB, or premultiplied RGBA, as the file has it.
+    public func image(
+        _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> PixelBuffer {
+        if options.embeddedThumbnail == .ifLargeEnough,
+            let thumbnail = embeddedThumbnail(atLeast: options),
+            let image = try? thumbnail.decode(
+                options, turned: header.orientation, profile: header.colorProfile, cancellation)
+        {
+            return image
+        }
+        return try decode(options, turned: header.orientation, profile: nil, cancellation)
+    }
+
+    /// The thumbnail that the camera put into the file, itself a picture file.
+    ///
+    /// It is `nil` if there is none or it cannot be opened. Its orientation is that of the picture.
+    public var embeddedThumbnail: ImageSource? {
+        guard let range = header.thumbnail else { return nil }
+        let copy = bytes.withBytes { file in
+            range.upperBound <= file.count ? range.map { file[$0] } : []
+        }
+        return try? ImageSource(EncodedBytes(copy), codecs: codecs, limits: limits)
+    }
+
+    private func embeddedThumbnail(atLeast options: DecodeOptions) -> ImageSource? {
+        guard let thumbnail = embeddedThumbnail else { return nil }
+        let wanted = DecodePlan(header, options).geometry
+        let size = thumbnail.header.storedSize
+        // Cameras pad thumbnails to their own proportions; a padded one would show black bars.
+        let difference = abs(
+            size.width * header.storedSize.height - size.height * header.storedSize.width)
+        guard difference <= max(header.storedSize.width, header.storedSize.height) else {
+            return nil
+        }
+        let kept = wanted.region.width / Double(header.storedSize.width)
+        return Double(size.width) * kept >= Double(wanted.size.width) ? thumbnail : nil
+    }
+
+    private func decode(
+        _ options: DecodeOptions, turned orientation: Orientation, profile: ColorProfile?,
+        _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> PixelBuffer {
+        var header = header
+        header.orientation = orientation
+        let plan = DecodePlan(header, options)
+        try limits.check(.side, plan.resultSize.largestSide)
+        var rows = RowSink(plan, limits: limits, cancellation: cancellation, profile: profile)
+        try bytes.withBytes { file throws(CodecError) in
+            try decoder.decode(file, into: &rows)
+        }
+        guard let image = rows.finish() else {
+            throw .library(message: "the decoder delivered no rows")
+        }
+        guard options.convertsToSRGB, image.colorProfile != .sRGB,
+            let converter = codecs.colorConverter
+        else { return image }
+        return try converter.convertedToSRGB(image)
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How stored rows and columns relate to the picture as it is looked at.
+///
+/// The raw values are those of the EXIF tag `Orientation` (0x0112). Each case says what has to be
+/// done to the stored pixels to show them upright.
+/// - SeeAlso: CIPA DC-008 (EXIF 2.32), section 4.6.4.
+public enum Orientation: UInt8, Hashable, Sendable, CaseIterable {
+    case upright = 1
+    case mirroredHorizontally = 2
+    case rotated180 = 3
+    case mirroredVertically = 4
+    /// Mirrored along the diagonal from the top left to the bottom right.
+    case transposed = 5
+    /// Turned a quarter clockwise.
+    case rotated90 = 6
+    /// Mirrored along the diagonal from the top right to the bottom left.
+    case transversed = 7
+    /// Turned a quarter counter-clockwise.
+    case rotated270 = 8
+
+    public var swapsSides: Bool { rawValue >= 5 }
+
+    /// The size of a stored picture once it is shown upright; its own inverse.
+    public func oriented(_ size: PixelSize) -> PixelSize {
+        swapsSides ? size.transposed : size
+    }
+
+    /// Where the pixel (x, y) of a stored picture of `size` pixels is shown.
+    public func position(ofX x: Int, y: Int, in size: PixelSize) -> (x: Int, y: Int) {
+        let right = size.width - 1
+        let bottom = size.height - 1
+        return switch self {
+        case .upright: (x, y)
+        case .mirroredHorizontally: (right - x, y)
+        case .rotated180: (right - x, bottom - y)
+        case .mirroredVertically: (x, bottom - y)
+        case .transposed: (y, x)
+        case .rotated90: (bottom - y, x)
+        case .transversed: (bottom - y, right - x)
+        case .rotated270: (y, right - x)
+        }
+    }
+}

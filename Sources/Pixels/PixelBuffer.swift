@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A finished picture in memory: it never changes, and copies of it share their bytes.
+///
+/// Shape: the planes of ``format`` one after the other; each plane row by row from the top, each
+/// row starting on a multiple of ``rowAlignment`` bytes. What lies between the end of a row and
+/// the start of the next has no meaning.
+public struct PixelBuffer: Sendable {
+    /// Rows start on multiples of this many bytes, the width of the widest SIMD registers.
+    public static let rowAlignment = 64
+
+    public let size: PixelSize
+    public let format: PixelFormat
+    public let colorProfile: ColorProfile
+    /// Bytes from the start of a row of the first plane to the start of the next.
+    public let bytesPerRow: Int
+
+    /// An array of vectors rather than of bytes, because its elements are aligned to 64 bytes.
+    fileprivate let storage: [SIMD64<UInt8>]
+
+    fileprivate init(_ buffer: consuming MutablePixelBuffer) {
+        size = buffer.size
+        format = buffer.format
+        colorProfile = buffer.colorProfile
+        bytesPerRow = buffer.bytesPerRow
+        storage = buffer.storage
+    }
+
+    /// The bytes that the pixels take in memory, padding included.
+    public var byteCount: Int { storage.count * Self.rowAlignment }
+
+    /// Every byte of every plane, padding included.
+    public var bytes: Span<UInt8> {
+        @_lifetime(borrow self) get { Span(_bytes: unsafe storage.span.bytes) }
+    }
+
+    /// The pixels of row `y` of the first plane, without padding.
+    @_lifetime(borrow self)
+    public func row(_ y: Int) -> Span<UInt8> {
+        bytes.extracting(rowRange(y, size: size, format: format, bytesPerRow: bytesPerRow))
+    }
+
+    /// The bytes that a picture will take in memory; `Int.max` when no `Int` can hold the number.
+    public static func byteCount(of size: PixelSize, _ format: PixelFormat) -> Int {
+        guard !size.isEmpty, size.area < Int.max / 64 else { return size.isEmpty ? 0 : .max }
+        return format.planes.reduce(0) { sum, plane in
+            let rows = (size.height + plane.verticalSubsampling - 1) / plane.verticalSubsampling
+            return sum + rows * bytesPerRow(of: size, plane)
+        }
+    }
+
+    fileprivate static func bytesPerRow(of size: PixelSize, _ plane: PixelFormat.Plane) -> Int {
+        let columns =
+            (size.width + plane.horizontalSubsampling - 1) / plane.horizontalSubsampling
+        return (columns * plane.bytesPerPixel + rowAlignment - 1) / rowAlignment * rowAlignment
+    }
+}
+
+/// A picture while it is written: it has one owner, who turns it into a ``PixelBuffer`` at the end.
+public struct MutablePixelBuffer: ~Copyable {
+    public let size: PixelSize
+    public let format: PixelFormat
+    public var colorProfile: ColorProfile
+    public let bytesPerRow: Int
+    fileprivate var storage: [SIMD64<UInt8>]
+
+    /// A picture whose samples are all 0.
+    ///
+    /// Memory is taken here; whoever decodes strangers' pictures checks
+    /// ``PixelBuffer/byteCount(of:_:)`` against a limit first.
+    ///
+    /// - Parameters:
+    ///   - size: the size in pixels; both sides at least 1.
+    ///   - format: what the bytes mean.
+    ///   - colorProfile: which colours the numbers stand for.
+    public init(size: PixelSize, format: PixelFormat, colorProfile: ColorProfile = .sRGB) {
+        precondition(!size.isEmpty, "a picture is at least 1x1")
+        self.size = size
+        self.format = format
+        self.colorProfile = colorProfile
+        bytesPerRow = PixelBuffer.bytesPerRow(of: size, format.planes[0])
+        let byteCount = PixelBuffer.byteCount(of: size, format)
+        storage = Array(repeating: .zero, count: byteCount / PixelBuffer.rowAlignment)
+    }
+
+    /// A copy of a finished picture, to be changed; bytes are copied only if someone else holds them.
+    public init(_ finished: consuming PixelBuffer) {
+        size = finished.size
+        format = finished.format
+        colorProfile = finished.colorProfile
+        bytesPerRow = finished.bytesPerRow
+        storage = finished.storage
+    }
+
+    /// Every byte of every plane, padding included.
+    public var bytes: MutableSpan<UInt8> {
+        @_lifetime(&self) mutating get {
+            var vectors = storage.mutableSpan
+            let bytes = unsafe vectors.withUnsafeMutableBytes {
+                unsafe $0.bindMemory(to: UInt8.self)
+            }
+            let span = unsafe MutableSpan(_unsafeElements: bytes)
+            return unsafe _overrideLifetime(span, mutating: &self)
+        }
+    }
+
+    /// Calls `body` with the pixels of row `y` of the first plane, without padding.
+    public mutating func withMutableRow<Failure: Error>(
+        _ y: Int, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        let range = rowRange(y, size: size, format: format, bytesPerRow: bytesPerRow)
+        var all = bytes
+        var row = all._mutatingExtracting(range)
+        try body(&row)
+    }
+
+    /// Ends the writing; nothing is copied.
+    public consuming func finish() -> PixelBuffer { PixelBuffer(self) }
+}
+
+@inline(always)
+private func rowRange(
+    _ y: Int, size: PixelSize, format: PixelFormat, bytesPerRow: Int
+) -> Range<Int> {
+    precondition(y >= 0 && y < size.height, "row \(y) of a picture of \(size) pixels")
+    let start = y * bytesPerRow
+    return start..<start + size.width * format.bytesPerPixel
+}

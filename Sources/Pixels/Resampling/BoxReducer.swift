@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Replaces blocks of whole pixels by their mean, as rows come in.
+///
+/// Bytes are added with integer instructions, a fraction of what a wide kernel costs, so a large
+/// reduction starts here and leaves the kernel a factor of ``residualFactor`` or more. A block at
+/// the right or bottom border may be cut off; its mean is that of the pixels that are there.
+struct BoxReducer {
+    /// What is left to the kernel at least; from 3 on the result cannot be told from a full one.
+    static let residualFactor = 3.0
+
+    let horizontalFactor: Int
+    let verticalFactor: Int
+    let channelCount: Int
+    private var sums: [UInt16]
+    private var rowsInSums = 0
+
+    /// The largest factor that leaves ``residualFactor`` of `scale`, or 1; sums hold 257 rows.
+    static func factor(forScale scale: Double) -> Int {
+        min(max(Int(scale / residualFactor), 1), 256)
+    }
+
+    init(width: Int, channelCount: Int, horizontalFactor: Int, verticalFactor: Int) {
+        self.horizontalFactor = horizontalFactor
+        self.verticalFactor = verticalFactor
+        self.channelCount = channelCount
+        sums = Array(repeating: 0, count: width * channelCount)
+    }
+
+    /// Adds a row and, when it ends a row of blocks, writes their means.
+    ///
+    /// - Returns: whether `result` was written.
+    mutating func append(_ row: Span<UInt8>, isLast: Bool, into result: inout [Float]) -> Bool {
+        RowKernels.accumulate(row, into: &sums)
+        rowsInSums += 1
+        guard rowsInSums == verticalFactor || isLast else { return false }
+        switch channelCount {
+        case 1: writeMeans(channels: 1, into: &result)
+        case 3: writeMeans(channels: 3, into: &result)
+        default: writeMeans(channels: 4, into: &result)
+        }
+        for i in sums.indices { sums[i] = 0 }
+        rowsInSums = 0
+        return true
+    }
+
+    /// `channels` is a constant at every call, so that the compiler unrolls the inner loops.
+    @inline(always)
+    private func writeMeans(channels: Int, into result: inout [Float]) {
+        let width = sums.count / channels
+        var column = 0
+        var place = 0
+        while column < width {
+            let end = min(column + horizontalFactor, width)
+            let scale = 1 / Float((end - column) * rowsInSums)
+            var total = SIMD4<UInt32>.zero
+            for x in column..<end {
+                for c in 0..<channels { total[c] &+= UInt32(sums[x * channels + c]) }
+            }
+            for c in 0..<channels { result[place + c] = Float(total[c]) * scale }
+            place += channels
+            column = end
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// For one axis, which source samples make each result sample, and how much each counts.
+struct ResamplingWeights: Sendable {
+    /// The most source samples that any result sample needs.
+    let tapCount: Int
+    /// ``tapCount`` rounded up to whole vectors of 4; the weights beyond a sample's taps are 0.
+    let tapStride: Int
+    /// The first source sample of each result sample.
+    let first: [Int]
+    /// How many source samples each result sample needs, at least 1.
+    let count: [Int]
+    /// ``tapStride`` weights a result sample, their sum 1.
+    let weights: [Float]
+
+    /// Source samples that no result sample needs are outside of this range.
+    let used: Range<Int>
+
+    /// - Parameters:
+    ///   - kernel: what weighs by distance.
+    ///   - sourceCount: the samples there are; none beyond them is invented at the borders.
+    ///   - start: where the part that is kept begins, in source samples.
+    ///   - extent: how long that part is, in source samples.
+    ///   - resultCount: the samples that are made of it.
+    init(
+        _ kernel: ResamplingKernel, sourceCount: Int,
+        start: Double, extent: Double, resultCount: Int
+    ) {
+        let scale = extent / Double(resultCount)
+        let stretch = max(scale, 1)
+        let support = kernel.radius * stretch
+        var first: [Int] = []
+        var rows: [[Double]] = []
+        for index in 0..<resultCount {
+            let center = start + (Double(index) + 0.5) * scale
+            let low = min(max(Int(center - support + 0.5), 0), sourceCount - 1)
+            let high = max(min(Int(center + support + 0.5), sourceCount), low + 1)
+            var row = (low..<high).map {
+                kernel.weight(at: (Double($0) - center + 0.5) / stretch)
+            }
+            let sum = row.reduce(0, +)
+            if sum == 0 {
+                // A kernel narrower than a pixel can fall between two: take the nearest.
+                let nearest = min(max(Int(center), low), high - 1)
+                row = (low..<high).map { $0 == nearest ? 1 : 0 }
+            } else {
+                row = row.map { $0 / sum }
+            }
+            first.append(low)
+            rows.append(row)
+        }
+        let tapCount = rows.map(\.count).max() ?? 1
+        let tapStride = (tapCount + 3) / 4 * 4
+        self.tapCount = tapCount
+        self.tapStride = tapStride
+        self.first = first
+        count = rows.map(\.count)
+        weights = rows.flatMap { row in
+            row.map(Float.init) + Array(repeating: 0, count: tapStride - row.count)
+        }
+        let end = zip(first, count).map(+).max() ?? sourceCount
+        used = (first.min() ?? 0)..<end
+    }
+}
