@@ -22,8 +22,7 @@ public protocol ImageDecoder: Sendable {
     /// Decodes the picture as small as ``RowSink/plan`` allows and gives it to `rows` row by row.
     ///
     /// It calls ``RowSink/begin(_:_:_:)`` once and ``RowSink/append(_:)`` for every row from the
-    /// top, or until that answers that no more are wanted. A file that ends early throws
-    /// ``CodecError/truncated(byteCount:)``.
+    /// top. A file that ends early throws ``CodecError/truncated(byteCount:)``.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
 }
 

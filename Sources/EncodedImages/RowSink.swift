@@ -7,7 +7,8 @@ public struct RowSink: ~Copyable {
     /// What was asked for; the decoder chooses by it how far to shrink.
     public let plan: DecodePlan
     public let limits: DecodeLimits
-    private let cancellation: CancellationFlag?
+    /// Set when nobody waits any more; a decoder that works long between two rows asks it.
+    public let cancellation: CancellationFlag?
     /// Overrides what the file says of itself.
     private let profile: ColorProfile?
     private var resampler: RowResampler?
@@ -46,12 +47,10 @@ public struct RowSink: ~Copyable {
 
     /// Takes the next row from the top.
     ///
-    /// - Returns: whether more rows are wanted; the rest of the file need not be decoded if not.
     /// - Throws: ``CodecError/cancelled`` when nobody waits any more.
-    public mutating func append(_ row: Span<UInt8>) throws(CodecError) -> Bool {
+    public mutating func append(_ row: Span<UInt8>) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
         resampler?.append(row)
-        return resampler?.isComplete == false
     }
 
     consuming func finish() -> PixelBuffer? {

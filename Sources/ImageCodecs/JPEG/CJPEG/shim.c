@@ -1,1 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "shim.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+typedef struct {
+    struct jpeg_error_mgr base;
+    jmp_buf escape;
+    calotype_jpeg_status status;
+    char message[JMSG_LENGTH_MAX];
+} error_manager;
+
+static calotype_jpeg_status status_of(int code) {
+    switch (code) {
+    case JERR_BAD_PRECISION:
+    case JERR_SOF_UNSUPPORTED:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_ARITH_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+        return calotype_jpeg_unsupported;
+    case JERR_OUT_OF_MEMORY:
+        return calotype_jpeg_out_of_memory;
+    default:
+        return calotype_jpeg_malformed;
+    }
+}
+
+static void leave(error_manager *errors, calotype_jpeg_status status) {
+    errors->status = status;
+    longjmp(errors->escape, 1);
+}
+
+static void error_exit(j_common_ptr info) {
+    error_manager *errors = (error_manager *)info->err;
+    info->err->format_message(info, errors->message);
+    leave(errors, status_of(info->err->msg_code));
+}
+
+// Warnings are about damage that libjpeg can bridge; it would print them.
+static void emit_message(j_common_ptr info, int level) {
+    if (level < 0) info->err->num_warnings++;
+}
+
+static void set_errors(error_manager *errors) {
+    jpeg_std_error(&errors->base);
+    errors->base.error_exit = error_exit;
+    errors->base.emit_message = emit_message;
+}
+
+struct calotype_jpeg_reader {
+    struct jpeg_decompress_struct info;
+    error_manager errors;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    size_t count;
+    int maximum_scan_count;
+    bool (*is_stopped)(const void *);
+    const void *context;
+};
+
+static void do_nothing(j_decompress_ptr info) { (void)info; }
+
+// libjpeg's own source invents an end of image here, and a grey rest of the picture with it.
+static boolean fill_input_buffer(j_decompress_ptr info) {
+    calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
+    snprintf(reader->errors.message, sizeof reader->errors.message, "the file ends early");
+    leave(&reader->errors, calotype_jpeg_truncated);
+    return FALSE;
+}
+
+static void skip_input_data(j_decompress_ptr info, long count) {
+    struct jpeg_source_mgr *source = info->src;
+    if (count <= 0) return;
+    if ((size_t)count > source->bytes_in_buffer) fill_input_buffer(info);
+    source->next_input_byte += count;
+    source->bytes_in_buffer -= (size_t)count;
+}
+
+static void watch(j_common_ptr info) {
+    calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
+    if (reader->info.input_scan_number > reader->maximum_scan_count)
+        leave(&reader->errors, calotype_jpeg_too_many_scans);
+    if (reader->is_stopped && reader->is_stopped(reader->context))
+        leave(&reader->errors, calotype_jpeg_stopped);
+}
+
+calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t count) {
+    calotype_jpeg_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return NULL;
+    set_errors(&reader->errors);
+    reader->info.err = &reader->errors.base;
+    if (setjmp(reader->errors.escape)) {
+        calotype_jpeg_reader_destroy(reader);
+        return NULL;
+    }
+    jpeg_create_decompress(&reader->info);
+    reader->count = count;
+    reader->source.next_input_byte = bytes;
+    reader->source.bytes_in_buffer = count;
+    reader->source.init_source = do_nothing;
+    reader->source.fill_input_buffer = fill_input_buffer;
+    reader->source.skip_input_data = skip_input_data;
+    reader->source.resync_to_restart = jpeg_resync_to_restart;
+    reader->source.term_source = do_nothing;
+    reader->info.src = &reader->source;
+    return reader;
+}
+
+void calotype_jpeg_reader_destroy(calotype_jpeg_reader *reader) {
+    jpeg_destroy_decompress(&reader->info);
+    free(reader);
+}
+
+void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_count,
+                                bool (*is_stopped)(const void *), const void *context) {
+    reader->maximum_scan_count = maximum_scan_count;
+    reader->is_stopped = is_stopped;
+    reader->context = context;
+    reader->progress.progress_monitor = watch;
+    reader->info.progress = &reader->progress;
+}
+
+calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink) {
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
+    jpeg_read_header(&reader->info, TRUE);
+    if (reader->info.jpeg_color_space == JCS_YCCK) reader->info.out_color_space = JCS_CMYK;
+    reader->info.scale_num = 1;
+    reader->info.scale_denom = (unsigned)shrink;
+    jpeg_start_decompress(&reader->info);
+    return calotype_jpeg_ok;
+}
+
+int calotype_jpeg_reader_width(const calotype_jpeg_reader *reader) {
+    return (int)reader->info.output_width;
+}
+
+int calotype_jpeg_reader_height(const calotype_jpeg_reader *reader) {
+    return (int)reader->info.output_height;
+}
+
+int calotype_jpeg_reader_channels(const calotype_jpeg_reader *reader) {
+    return reader->info.output_components;
+}
+
+bool calotype_jpeg_reader_is_inverted(const calotype_jpeg_reader *reader) {
+    return reader->info.saw_Adobe_marker;
+}
+
+calotype_jpeg_status calotype_jpeg_reader_read_row(calotype_jpeg_reader *reader, uint8_t *row) {
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
+    JSAMPROW rows[1] = {row};
+    return jpeg_read_scanlines(&reader->info, rows, 1) == 1 ? calotype_jpeg_ok
+                                                            : calotype_jpeg_truncated;
+}
+
+calotype_jpeg_status calotype_jpeg_reader_finish(calotype_jpeg_reader *reader) {
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
+    jpeg_finish_decompress(&reader->info);
+    return calotype_jpeg_ok;
+}
+
+size_t calotype_jpeg_reader_offset(const calotype_jpeg_reader *reader) {
+    return reader->count - reader->source.bytes_in_buffer;
+}
+
+const char *calotype_jpeg_reader_message(calotype_jpeg_reader *reader) {
+    return reader->errors.message;
+}
+
+struct calotype_jpeg_writer {
+    struct jpeg_compress_struct info;
+    error_manager errors;
+    unsigned char *bytes;
+    unsigned long count;
+};
+
+calotype_jpeg_writer *calotype_jpeg_writer_create(void) {
+    calotype_jpeg_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) return NULL;
+    set_errors(&writer->errors);
+    writer->info.err = &writer->errors.base;
+    if (setjmp(writer->errors.escape)) {
+        calotype_jpeg_writer_destroy(writer);
+        return NULL;
+    }
+    jpeg_create_compress(&writer->info);
+    return writer;
+}
+
+void calotype_jpeg_writer_destroy(calotype_jpeg_writer *writer) {
+    // libjpeg hands the file over only at the end, or when it is told that it is the end.
+    if (writer->info.dest) writer->info.dest->term_destination(&writer->info);
+    jpeg_destroy_compress(&writer->info);
+    free(writer->bytes);
+    free(writer);
+}
+
+calotype_jpeg_status calotype_jpeg_writer_start(calotype_jpeg_writer *writer,
+                                                const calotype_jpeg_settings *settings) {
+    struct jpeg_compress_struct *info = &writer->info;
+    if (setjmp(writer->errors.escape)) return writer->errors.status;
+    jpeg_mem_dest(info, &writer->bytes, &writer->count);
+    info->image_width = (JDIMENSION)settings->width;
+    info->image_height = (JDIMENSION)settings->height;
+    info->input_components = settings->channels;
+    info->in_color_space = settings->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(info);
+    jpeg_set_quality(info, settings->quality, TRUE);
+    if (settings->channels == 3) {
+        info->comp_info[0].h_samp_factor = settings->horizontal_subsampling;
+        info->comp_info[0].v_samp_factor = settings->vertical_subsampling;
+    }
+    if (settings->progressive) jpeg_simple_progression(info);
+    jpeg_start_compress(info, TRUE);
+    if (settings->icc_count > 0)
+        jpeg_write_icc_profile(info, settings->icc, (unsigned)settings->icc_count);
+    return calotype_jpeg_ok;
+}
+
+calotype_jpeg_status calotype_jpeg_writer_write_row(calotype_jpeg_writer *writer,
+                                                    const uint8_t *row) {
+    if (setjmp(writer->errors.escape)) return writer->errors.status;
+    JSAMPROW rows[1] = {(JSAMPROW)row};
+    jpeg_write_scanlines(&writer->info, rows, 1);
+    return calotype_jpeg_ok;
+}
+
+calotype_jpeg_status calotype_jpeg_writer_finish(calotype_jpeg_writer *writer,
+                                                 const uint8_t **bytes, size_t *count) {
+    if (setjmp(writer->errors.escape)) return writer->errors.status;
+    jpeg_finish_compress(&writer->info);
+    *bytes = writer->bytes;
+    *count = writer->count;
+    return calotype_jpeg_ok;
+}
+
+const char *calotype_jpeg_writer_message(calotype_jpeg_writer *writer) {
+    return writer->errors.message;
+}

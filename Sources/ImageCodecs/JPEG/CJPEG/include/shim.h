@@ -1,1 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libjpeg reports errors by longjmp, which must never cross a Swift frame: each call that can fail
+// is made here and answers a status.
 
+#ifndef CALOTYPE_CJPEG_H
+#define CALOTYPE_CJPEG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    calotype_jpeg_ok = 0,
+    calotype_jpeg_malformed,
+    calotype_jpeg_truncated,
+    calotype_jpeg_unsupported,
+    calotype_jpeg_too_many_scans,
+    calotype_jpeg_stopped,
+    calotype_jpeg_out_of_memory,
+} calotype_jpeg_status;
+
+typedef struct calotype_jpeg_reader calotype_jpeg_reader;
+
+/// NULL when there is no memory. `bytes` must outlive the reader.
+calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t count);
+void calotype_jpeg_reader_destroy(calotype_jpeg_reader *reader);
+
+/// Limits the scans of a progressive file, and asks `is_stopped` between rows of blocks.
+void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_count,
+                                bool (*is_stopped)(const void *), const void *context);
+
+/// Reads the header and starts decoding at 1/`shrink` of the size.
+calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink);
+int calotype_jpeg_reader_width(const calotype_jpeg_reader *reader);
+int calotype_jpeg_reader_height(const calotype_jpeg_reader *reader);
+/// 1 grey, 3 RGB, 4 CMYK.
+int calotype_jpeg_reader_channels(const calotype_jpeg_reader *reader);
+/// Whether CMYK is stored inverted, as Adobe's programs write it.
+bool calotype_jpeg_reader_is_inverted(const calotype_jpeg_reader *reader);
+calotype_jpeg_status calotype_jpeg_reader_read_row(calotype_jpeg_reader *reader, uint8_t *row);
+calotype_jpeg_status calotype_jpeg_reader_finish(calotype_jpeg_reader *reader);
+/// How many bytes of the file have been read.
+size_t calotype_jpeg_reader_offset(const calotype_jpeg_reader *reader);
+/// What the last failed call says of itself; valid until the next call.
+const char *calotype_jpeg_reader_message(calotype_jpeg_reader *reader);
+
+typedef struct {
+    int width, height;
+    /// 1 grey, 3 RGB.
+    int channels;
+    int quality;
+    bool progressive;
+    /// Luma samples for each chroma sample, 1 or 2 each.
+    int horizontal_subsampling, vertical_subsampling;
+    const uint8_t *icc;
+    size_t icc_count;
+} calotype_jpeg_settings;
+
+typedef struct calotype_jpeg_writer calotype_jpeg_writer;
+
+calotype_jpeg_writer *calotype_jpeg_writer_create(void);
+void calotype_jpeg_writer_destroy(calotype_jpeg_writer *writer);
+calotype_jpeg_status calotype_jpeg_writer_start(calotype_jpeg_writer *writer,
+                                                const calotype_jpeg_settings *settings);
+calotype_jpeg_status calotype_jpeg_writer_write_row(calotype_jpeg_writer *writer,
+                                                    const uint8_t *row);
+/// The finished file, owned by the writer.
+calotype_jpeg_status calotype_jpeg_writer_finish(calotype_jpeg_writer *writer,
+                                                 const uint8_t **bytes, size_t *count);
+const char *calotype_jpeg_writer_message(calotype_jpeg_writer *writer);
+
+#endif

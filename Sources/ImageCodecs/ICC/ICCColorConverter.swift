@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if ICC
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Converts to sRGB with lcms2, by perceptual intent; a profile that is sRGB by another name
+    /// costs nothing.
+    struct ICCColorConverter: ColorConverter {
+        func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
+            let profile = image.colorProfile
+            let format = image.format
+            var result = MutablePixelBuffer(image)
+            result.colorProfile = .sRGB
+            if isSRGB(profile) { return result.finish() }
+            guard let transform = ICCTransform(from: profile, format) else {
+                return result.finish()
+            }
+            let rowByteCount = result.size.width * format.bytesPerPixel
+            var converted = [UInt8](repeating: 0, count: rowByteCount)
+            for y in 0..<result.size.height {
+                result.withMutableRow(y) { row in
+                    if format == .rgba8 { PremultipliedAlpha.divide(&row) }
+                    transform.convert(row.span, into: &converted)
+                    for index in 0..<rowByteCount { row[index] = converted[index] }
+                    if format == .rgba8 { PremultipliedAlpha.multiply(&row) }
+                }
+            }
+            return result.finish()
+        }
+
+        private func isSRGB(_ profile: ColorProfile) -> Bool {
+            switch profile {
+            case .sRGB: true
+            case .icc(let bytes): ICCProfile(bytes)?.isSRGB ?? false
+            case .calibrated: false
+            }
+        }
+    }
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    internal import EncodedImages
+
+    /// JPEG (ITU-T T.81), with the JFIF, Exif and Adobe markers that real files carry.
+    ///
+    /// A file is a list of segments: a marker of two bytes, the second not 0 or 255, and mostly a
+    /// length and a body. `SOF` states the size and how it is coded, `SOS` is followed by entropy
+    /// coded data up to the next marker. The header is read in Swift, the pixels by libjpeg-turbo,
+    /// which reduces by 2, 4 or 8 while it decodes.
+    struct JPEGCodec: ImageCodec {
+        let format = ImageFormat(
+            name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], mediaType: "image/jpeg",
+            signatures: [ImageFormat.Signature([0xFF, 0xD8, 0xFF])])
+        let decoder: any ImageDecoder = JPEGDecoder()
+        let encoder: (any ImageEncoder)? = JPEGEncoder()
+    }
+#endif

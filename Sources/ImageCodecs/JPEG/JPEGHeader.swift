@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Reads the segments of a JPEG file that stand before its first scan.
+    struct JPEGHeaderReader {
+        private let limits: DecodeLimits
+        private var header: ImageHeader?
+        private var exif: (value: EXIF, offset: Int)?
+        private var profileParts: [UInt8: Range<Int>] = [:]
+        private var profilePartCount: UInt8 = 0
+        private var restartInterval = 0
+
+        init(limits: DecodeLimits) { self.limits = limits }
+
+        mutating func read(_ file: Span<UInt8>) throws(CodecError) -> ImageHeader {
+            var offset = 2
+            while true {
+                guard let marker = try nextMarker(file, &offset) else { continue }
+                if marker == 0xD9 {
+                    throw .malformed(reason: "the file has no picture", offset: offset)
+                }
+                let length = try integer(file, offset)
+                guard length >= 2 else {
+                    throw .malformed(reason: "a segment is too short", offset: offset)
+                }
+                guard offset + length <= file.count else {
+                    throw .truncated(byteCount: file.count)
+                }
+                let body = offset + 2..<offset + length
+                offset += length
+                if marker == 0xDA { break }
+                try take(marker, body, file)
+            }
+            guard var header else {
+                throw .malformed(reason: "a scan comes before the size", offset: offset)
+            }
+            header.orientation = exif?.value.orientation ?? .upright
+            if let exif, let thumbnail = exif.value.thumbnail {
+                header.thumbnail =
+                    exif.offset + thumbnail.lowerBound..<exif.offset + thumbnail.upperBound
+            }
+            if let profile = try profile(file) { header.colorProfile = .icc(profile) }
+            if restartInterval > 0 {
+                header.facts.append(.init("restart interval", "\(restartInterval) blocks"))
+            }
+            return header
+        }
+
+        /// Stops behind the marker; `nil` for those that have no body.
+        private func nextMarker(
+            _ file: Span<UInt8>, _ offset: inout Int
+        ) throws(CodecError) -> UInt8? {
+            guard offset < file.count else { throw .truncated(byteCount: file.count) }
+            guard file[offset] == 0xFF else {
+                // Bytes between segments are against the rules, yet cameras write them.
+                offset += 1
+                return nil
+            }
+            while offset < file.count && file[offset] == 0xFF { offset += 1 }
+            guard offset < file.count else { throw .truncated(byteCount: file.count) }
+            let marker = file[offset]
+            offset += 1
+            return marker == 0 || marker == 1 || (0xD0...0xD8).contains(marker) ? nil : marker
+        }
+
+        private mutating func take(
+            _ marker: UInt8, _ body: Range<Int>, _ file: Span<UInt8>
+        ) throws(CodecError) {
+            switch marker {
+            case 0xC4, 0xC8, 0xCC:
+                break
+            case 0xC0...0xCF:
+                guard header == nil else {
+                    throw .malformed(reason: "the size is stated twice", offset: body.lowerBound)
+                }
+                header = try frame(marker, body, file)
+            case 0xDD where body.count >= 2:
+                restartInterval = try integer(file, body.lowerBound)
+            case 0xE1 where exif == nil && starts(file, body, with: "Exif\0"):
+                let start = min(body.lowerBound + 6, body.upperBound)
+                exif = (EXIF(file.extracting(start..<body.upperBound)), start)
+            case 0xE2 where body.count > 14 && starts(file, body, with: "ICC_PROFILE\0"):
+                profileParts[file[body.lowerBound + 12]] = body.lowerBound + 14..<body.upperBound
+                profilePartCount = file[body.lowerBound + 13]
+            default:
+                break
+            }
+        }
+
+        private func frame(
+            _ marker: UInt8, _ body: Range<Int>, _ file: Span<UInt8>
+        ) throws(CodecError) -> ImageHeader {
+            let start = body.lowerBound
+            guard body.count >= 6 else {
+                throw .malformed(reason: "the frame header is too short", offset: start)
+            }
+            let componentCount = Int(file[start + 5])
+            guard body.count >= 6 + componentCount * 3, componentCount > 0 else {
+                throw .malformed(reason: "the frame header is too short", offset: start)
+            }
+            let size = PixelSize(
+                width: try integer(file, start + 3), height: try integer(file, start + 1))
+            guard size.width > 0 else {
+                throw .malformed(reason: "the picture is 0 pixels wide", offset: start + 3)
+            }
+            guard size.height > 0 else {
+                throw .unsupported(feature: "a JPEG that states its height at the end")
+            }
+            let model: ImageHeader.ColorModel
+            switch componentCount {
+            case 1: model = .gray
+            case 3: model = .rgb
+            case 4: model = .cmyk
+            default: throw .unsupported(feature: "a JPEG of \(componentCount) components")
+            }
+            var header = ImageHeader(
+                storedSize: size, colorModel: model, bitsPerComponent: Int(file[start]))
+            header.facts.append(.init("coding", coding(marker)))
+            if componentCount > 1 {
+                let factors = (0..<componentCount).map { file[start + 7 + $0 * 3] }
+                header.facts.append(.init("sampling", sampling(factors)))
+            }
+            return header
+        }
+
+        private func coding(_ marker: UInt8) -> String {
+            let process =
+                switch marker & 3 {
+                case 0: "baseline"
+                case 1: "extended sequential"
+                case 2: "progressive"
+                default: "lossless"
+                }
+            return marker >= 0xC8 ? "\(process), arithmetic" : process
+        }
+
+        /// The familiar J:a:b notation where it can say it, otherwise the factors themselves.
+        private func sampling(_ factors: [UInt8]) -> String {
+            let pairs = factors.map { ($0 >> 4, $0 & 15) }
+            if pairs.dropFirst().prefix(2).allSatisfy({ $0 == (1, 1) }) {
+                switch pairs[0] {
+                case (1, 1): return "4:4:4"
+                case (2, 1): return "4:2:2"
+                case (1, 2): return "4:4:0"
+                case (2, 2): return "4:2:0"
+                case (4, 1): return "4:1:1"
+                default: break
+                }
+            }
+            return pairs.map { "\($0.0)x\($0.1)" }.joined(separator: ",")
+        }
+
+        /// A profile of which a part is missing is left out, as other readers do.
+        private func profile(_ file: Span<UInt8>) throws(CodecError) -> [UInt8]? {
+            guard profilePartCount > 0 else { return nil }
+            let byteCount = profileParts.values.reduce(0) { $0 + $1.count }
+            try limits.check(.metadataByteCount, byteCount)
+            var profile: [UInt8] = []
+            profile.reserveCapacity(byteCount)
+            for number in 1...profilePartCount {
+                guard let part = profileParts[number] else { return nil }
+                for index in part { profile.append(file[index]) }
+            }
+            return profile
+        }
+
+        private func starts(_ file: Span<UInt8>, _ body: Range<Int>, with text: String) -> Bool {
+            let text = Array(text.utf8)
+            return body.count >= text.count
+                && text.indices.allSatisfy { file[body.lowerBound + $0] == text[$0] }
+        }
+
+        private func integer(_ file: Span<UInt8>, _ offset: Int) throws(CodecError) -> Int {
+            guard offset + 2 <= file.count else { throw .truncated(byteCount: file.count) }
+            return Int(file[offset]) << 8 | Int(file[offset + 1])
+        }
+    }
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PNG
+    internal import CPNG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Writes PNG with libpng, 8 bits a sample, not interlaced.
+    struct PNGEncoder: ImageEncoder {
+        func encode(
+            _ image: PixelBuffer, _ options: EncodeOptions
+        ) throws(CodecError) -> [UInt8] {
+            let writer = try PNGWriter()
+            try writer.start(image, options)
+            if image.format == .rgba8 {
+                var row = [UInt8](repeating: 0, count: image.size.width * 4)
+                for y in 0..<image.size.height {
+                    let source = image.row(y)
+                    for index in row.indices { row[index] = source[index] }
+                    var straight = row.mutableSpan
+                    PremultipliedAlpha.divide(&straight)
+                    try writer.writeRow(row.span)
+                }
+            } else {
+                for y in 0..<image.size.height { try writer.writeRow(image.row(y)) }
+            }
+            return try writer.finish()
+        }
+    }
+
+    /// The only owner of a libpng write structure.
+    @safe private struct PNGWriter: ~Copyable {
+        private let raw: OpaquePointer
+
+        init() throws(CodecError) {
+            guard let raw = unsafe calotype_png_writer_create() else {
+                throw .library(message: "no memory for a PNG encoder")
+            }
+            unsafe self.raw = raw
+        }
+
+        deinit { unsafe calotype_png_writer_destroy(raw) }
+
+        func start(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) {
+            var profile: [UInt8] = []
+            if case .icc(let bytes) = image.colorProfile { profile = bytes }
+            let status = unsafe profile.withUnsafeBufferPointer { profile in
+                var settings = unsafe calotype_png_settings()
+                unsafe settings.width = UInt32(image.size.width)
+                unsafe settings.height = UInt32(image.size.height)
+                unsafe settings.channels = Int32(image.format.channelCount)
+                unsafe settings.compression_level = Int32(
+                    min(max(options.compressionLevel, 0), 9))
+                unsafe settings.icc = profile.baseAddress
+                unsafe settings.icc_count = profile.count
+                return unsafe calotype_png_writer_start(raw, &settings)
+            }
+            try check(status)
+        }
+
+        func writeRow(_ row: Span<UInt8>) throws(CodecError) {
+            try check(
+                unsafe row.withUnsafeBufferPointer {
+                    unsafe calotype_png_writer_write_row(raw, $0.baseAddress)
+                })
+        }
+
+        func finish() throws(CodecError) -> [UInt8] {
+            var bytes: UnsafePointer<UInt8>?
+            var count = 0
+            try check(unsafe calotype_png_writer_finish(raw, &bytes, &count))
+            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+        }
+
+        private func check(_ status: calotype_png_status) throws(CodecError) {
+            guard status != calotype_png_ok else { return }
+            throw .library(message: unsafe String(cString: calotype_png_writer_message(raw)))
+        }
+    }
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import Pixels
+
+/// Independent programs that our results are compared with.
+public enum PeerTool {
+    /// A Python that has Pillow, NumPy and pypng, named by the environment variable
+    /// `CALOTYPE_PYTHON`; `make test` sets it.
+    public static var python: URL? {
+        ProcessInfo.processInfo.environment["CALOTYPE_PYTHON"].map { URL(filePath: $0) }
+    }
+
+    /// libjpeg-turbo's own decoder, where it is installed.
+    public static var djpeg: URL? { installed("djpeg") }
+
+    private static func installed(_ name: String) -> URL? {
+        let path = "/usr/bin/\(name)"
+        return FileManager.default.isExecutableFile(atPath: path) ? URL(filePath: path) : nil
+    }
+
+    /// Runs a program to its end and answers what it wrote; `nil` if it failed.
+    public static func run(_ program: URL, _ arguments: [String]) throws -> [UInt8]? {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return process.terminationStatus == 0 ? Array(bytes) : nil
+    }
+
+    /// Runs a script of `Tests/Peers` with ``python`` and answers the picture that it wrote.
+    public static func picture(_ script: String, _ arguments: [String]) throws -> PixelBuffer? {
+        guard let python else { return nil }
+        let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/\(script)").path
+        return try run(python, [path] + arguments).flatMap(picture)
+    }
+
+    /// Reads a binary PNM or PAM picture: grey, RGB, or RGBA, which is then premultiplied.
+    public static func picture(_ file: [UInt8]) -> PixelBuffer? {
+        var fields: [Int] = []
+        var offset = 2
+        guard file.starts(with: Array("P5".utf8)) || file.starts(with: Array("P6".utf8))
+            || file.starts(with: Array("P7".utf8))
+        else { return nil }
+        while fields.count < 3, offset < file.count {
+            let word = file[offset...].prefix { !($0 == 0x20 || $0 == 0x0A) }
+            if let number = Int(String(decoding: word, as: UTF8.self)) { fields.append(number) }
+            offset += word.count + 1
+        }
+        guard fields.count == 3 else { return nil }
+        // Our scripts write "P7", width, height and channels where PNM has the largest value.
+        let channelCount = file[1] == 0x35 ? 1 : file[1] == 0x36 ? 3 : fields[2]
+        let formats: [Int: PixelFormat] = [1: .gray8, 3: .rgb8, 4: .rgba8]
+        guard let format = formats[channelCount] else { return nil }
+        let size = PixelSize(width: fields[0], height: fields[1])
+        var pixels = Array(file[offset...])
+        guard pixels.count == size.area * channelCount else { return nil }
+        if format == .rgba8 {
+            var span = pixels.mutableSpan
+            PremultipliedAlpha.multiply(&span)
+        }
+        return PixelBuffer(packed: pixels, size, format)
+    }
+}

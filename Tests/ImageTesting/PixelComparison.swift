@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// How far two pictures are from each other.
+public struct PixelComparison: CustomStringConvertible {
+    /// The largest difference of two samples, or 256 if the pictures are of different shape.
+    public private(set) var maximumDifference = 0
+    /// The mean of all differences.
+    public private(set) var meanDifference = 0.0
+    /// Where the largest difference is.
+    public private(set) var worst = ""
+
+    public init(_ a: PixelBuffer, _ b: PixelBuffer) {
+        guard a.size == b.size, a.format == b.format else {
+            maximumDifference = 256
+            worst = "\(a.size) \(a.format) against \(b.size) \(b.format)"
+            return
+        }
+        let channelCount = a.format.channelCount
+        var total = 0
+        for y in 0..<a.size.height {
+            let (left, right) = (a.row(y), b.row(y))
+            for index in left.indices {
+                let difference = abs(Int(left[index]) - Int(right[index]))
+                total += difference
+                if difference > maximumDifference {
+                    maximumDifference = difference
+                    worst = "x \(index / channelCount), y \(y), channel \(index % channelCount)"
+                }
+            }
+        }
+        meanDifference = Double(total) / Double(max(1, a.size.area * channelCount))
+    }
+
+    public var description: String {
+        "largest difference \(maximumDifference) at \(worst), mean \(meanDifference)"
+    }
+}
+
+extension PixelBuffer {
+    /// All pixels without padding.
+    public var packedBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size.area * format.bytesPerPixel)
+        for y in 0..<size.height {
+            let row = row(y)
+            for index in row.indices { bytes.append(row[index]) }
+        }
+        return bytes
+    }
+
+    /// A picture of pixels without padding.
+    public init(packed bytes: [UInt8], _ size: PixelSize, _ format: PixelFormat) {
+        let rowByteCount = size.width * format.bytesPerPixel
+        precondition(bytes.count == rowByteCount * size.height, "the pixels do not fill the size")
+        var buffer = MutablePixelBuffer(size: size, format: format)
+        for y in 0..<size.height {
+            buffer.withMutableRow(y) { row in
+                for index in 0..<rowByteCount { row[index] = bytes[y * rowByteCount + index] }
+            }
+        }
+        self = buffer.finish()
+    }
+
+    /// The same picture as premultiplied RGBA.
+    public var asRGBA: PixelBuffer {
+        let channelCount = format.channelCount
+        var bytes: [UInt8] = []
+        let packed = packedBytes
+        for pixel in stride(from: 0, to: packed.count, by: channelCount) {
+            switch channelCount {
+            case 1: bytes += [packed[pixel], packed[pixel], packed[pixel], 255]
+            case 3: bytes += packed[pixel..<pixel + 3] + [255]
+            default: bytes += packed[pixel..<pixel + 4]
+            }
+        }
+        return PixelBuffer(packed: bytes, size, .rgba8)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Picture files that tests find by walking folders; nobody lists them.
+public enum SampleFiles {
+    /// The folder that holds Package.swift.
+    public static let packageDirectory = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The project's own samples, `Corpus/<format>/valid` and `invalid`.
+    public static func own(_ format: String, _ kind: String) -> [URL] {
+        files(below: packageDirectory.appending(path: "Corpus/\(format)/\(kind)"))
+    }
+
+    /// Real pictures outside the project; empty on a machine that does not have them.
+    ///
+    /// The folder is that of the environment variable `CALOTYPE_CORPUS`, else `../shared/corpus`.
+    public static func real(_ subfolder: String = "", extensions: Set<String>) -> [URL] {
+        let root =
+            ProcessInfo.processInfo.environment["CALOTYPE_CORPUS"].map { URL(filePath: $0) }
+            ?? packageDirectory.appending(path: "../shared/corpus").standardized
+        return files(below: root.appending(path: subfolder)).filter {
+            extensions.contains($0.pathExtension.lowercased())
+        }
+    }
+
+    private static func files(below folder: URL) -> [URL] {
+        let walk = FileManager.default.enumerator(
+            at: folder, includingPropertiesForKeys: [.isRegularFileKey])
+        let files = walk?.compactMap { $0 as? URL } ?? []
+        return
+            files
+            .filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true }
+            .sorted { $0.path < $1.path }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("Resampling") struct ResamplingTests {
+    static let sizes = [
+        (PixelSize(width: 61, height: 47), PixelSize(width: 20, height: 15)),
+        (PixelSize(width: 20, height: 15), PixelSize(width: 61, height: 47)),
+        (PixelSize(width: 64, height: 3), PixelSize(width: 7, height: 9)),
+        (PixelSize(width: 1, height: 1), PixelSize(width: 3, height: 2)),
+        (PixelSize(width: 97, height: 89), PixelSize(width: 1, height: 1)),
+    ]
+
+    @Test(
+        "is what double precision says, to the nearest level",
+        arguments: ResamplingKernel.allCases, [PixelFormat.gray8, .rgb8, .rgba8])
+    func reference(kernel: ResamplingKernel, format: PixelFormat) {
+        for (size, result) in Self.sizes {
+            let source = TestPicture.noise(size, format)
+            let comparison = PixelComparison(
+                source.resampled(to: result, kernel: kernel),
+                source.referenceResampled(to: result, kernel: kernel))
+            #expect(comparison.maximumDifference <= 1, "\(size) to \(result): \(comparison)")
+            #expect(comparison.meanDifference < 0.002, "\(size) to \(result): \(comparison)")
+        }
+    }
+
+    @Test("keeps a part whose edges fall between pixels")
+    func region() {
+        let source = TestPicture.noise(PixelSize(width: 50, height: 40))
+        let region = SampleRegion(x: 3.25, y: 7.5, width: 31.5, height: 20.75)
+        let size = PixelSize(width: 12, height: 8)
+        let comparison = PixelComparison(
+            source.resampled(to: size, region: region),
+            source.referenceResampled(to: size, region: region, kernel: .lanczos3))
+        #expect(comparison.maximumDifference <= 1, "\(comparison)")
+    }
+
+    @Test("starting with means of pixels changes a photograph by little")
+    func boxFirst() {
+        let source = TestPicture.photograph(PixelSize(width: 1_203, height: 907))
+        let size = PixelSize(width: 100, height: 75)
+        let comparison = PixelComparison(
+            source.resampled(to: size, approximation: .boxFirst),
+            source.resampled(to: size, approximation: .none))
+        #expect(comparison.maximumDifference > 0, "the approximation was not taken")
+        #expect(comparison.maximumDifference <= 6, "\(comparison)")
+        #expect(comparison.meanDifference < 0.7, "\(comparison)")
+    }
+
+    @Test("keeps a flat colour exactly", arguments: ResamplingKernel.allCases)
+    func flat(kernel: ResamplingKernel) {
+        let source = TestPicture.flat(PixelSize(width: 333, height: 222), .rgb8, [3, 128, 254])
+        for size in [PixelSize(width: 10, height: 7), PixelSize(width: 400, height: 300)] {
+            for approximation in [RowResampler.Approximation.none, .boxFirst] {
+                let result = source.resampled(
+                    to: size, kernel: kernel, approximation: approximation)
+                let expected = TestPicture.flat(size, .rgb8, [3, 128, 254])
+                #expect(PixelComparison(result, expected).maximumDifference == 0)
+            }
+        }
+    }
+
+    @Test("never leaves a colour above its alpha")
+    func premultiplied() {
+        let source = TestPicture.noise(PixelSize(width: 90, height: 70), .rgba8)
+        let result = source.resampled(to: PixelSize(width: 41, height: 33))
+        let bytes = result.packedBytes
+        for pixel in stride(from: 0, to: bytes.count, by: 4) {
+            #expect(bytes[pixel..<pixel + 3].allSatisfy { $0 <= bytes[pixel + 3] })
+        }
+    }
+
+    @Test(
+        "agrees with Pillow to one level", .enabled(if: PeerTool.python != nil),
+        arguments: ResamplingKernel.allCases)
+    func pillow(kernel: ResamplingKernel) throws {
+        let source = TestPicture.photograph(PixelSize(width: 640, height: 427))
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-\(UUID().uuidString).ppm")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let header = Array("P6 640 427 255\n".utf8)
+        try Data(header + source.packedBytes).write(to: file)
+        for size in [PixelSize(width: 100, height: 67), PixelSize(width: 900, height: 600)] {
+            let pillow = try #require(
+                try PeerTool.picture(
+                    "resample.py",
+                    [file.path, "\(size.width)", "\(size.height)", kernel.rawValue]))
+            let comparison = PixelComparison(source.resampled(to: size, kernel: kernel), pillow)
+            // Pillow rounds to whole levels between its two passes.
+            #expect(comparison.maximumDifference <= 1, "\(size): \(comparison)")
+            #expect(comparison.meanDifference < 0.1, "\(size): \(comparison)")
+        }
+    }
+}
