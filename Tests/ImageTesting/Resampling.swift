@@ -39,7 +39,7 @@ extension PixelBuffer {
                             sum += rowWeight * columnWeight * Double(sample)
                         }
                     }
-                    pixel.append(min(max(sum, 0), 255).rounded())
+                    pixel.append(min(max(sum, 0), 255).rounded(.toNearestOrEven))
                 }
                 if format == .rgba8 { pixel = pixel.map { min($0, pixel[3]) } }
                 result += pixel.map { UInt8($0) }
@@ -55,7 +55,7 @@ extension PixelBuffer {
         return (0..<result).map { index in
             let center = start + (Double(index) + 0.5) * scale
             let all = (0..<count).map {
-                ($0, kernel.weight(at: (Double($0) + 0.5 - center) / max(scale, 1)))
+                ($0, kernel.weight(at: (Double($0) - center + 0.5) / max(scale, 1)))
             }
             let sum = all.reduce(0) { $0 + $1.1 }
             return all.filter { $0.1 != 0 }.map { ($0.0, $0.1 / sum) }

@@ -29,8 +29,9 @@ public enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
         let x = abs(distance)
         switch self {
         case .box:
-            // Half open, so that a pixel on the border of two counts once.
-            return distance > -0.5 && distance <= 0.5 ? 1 : 0
+            // Half open, so that a pixel on the border of two counts once, whichever way the
+            // distance was rounded.
+            return distance > -0.5 + 1e-9 && distance <= 0.5 + 1e-9 ? 1 : 0
         case .triangle:
             return max(0, 1 - x)
         case .catmullRom:

@@ -33,21 +33,18 @@ struct ResamplingWeights: Sendable {
         var rows: [[Double]] = []
         for index in 0..<resultCount {
             let center = start + (Double(index) + 0.5) * scale
-            let low = min(max(Int(center - support + 0.5), 0), sourceCount - 1)
-            let high = max(min(Int(center + support + 0.5), sourceCount), low + 1)
-            var row = (low..<high).map {
-                kernel.weight(at: (Double($0) - center + 0.5) / stretch)
+            let weight = { (sample: Int) in
+                kernel.weight(at: (Double(sample) - center + 0.5) / stretch)
             }
+            var low = min(max(Int((center - support - 0.5).rounded(.down)), 0), sourceCount - 1)
+            var high = max(min(Int((center + support + 0.5).rounded(.up)), sourceCount), low + 1)
+            while low < high - 1, weight(low) == 0 { low += 1 }
+            while low < high - 1, weight(high - 1) == 0 { high -= 1 }
+            let row = (low..<high).map(weight)
             let sum = row.reduce(0, +)
-            if sum == 0 {
-                // A kernel narrower than a pixel can fall between two: take the nearest.
-                let nearest = min(max(Int(center), low), high - 1)
-                row = (low..<high).map { $0 == nearest ? 1 : 0 }
-            } else {
-                row = row.map { $0 / sum }
-            }
             first.append(low)
-            rows.append(row)
+            // A kernel narrower than a pixel can fall between two, onto a single weight of 0.
+            rows.append(sum == 0 ? [1] : row.map { $0 / sum })
         }
         let tapCount = rows.map(\.count).max() ?? 1
         let tapStride = (tapCount + 3) / 4 * 4

@@ -64,6 +64,8 @@ calotype_png_reader *calotype_png_reader_create(const uint8_t *bytes, size_t cou
     // Sizes are checked by the caller, against limits that its user can name.
     png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(reader->png, maximum_metadata_count);
+    // libpng knows some profiles by their checksum as wrong sRGB; the colours are ours to judge.
+    png_set_option(reader->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
     // Text is never shown, and compressed text can be a bomb: it is not even inflated.
     static const png_byte ignored[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST";
     png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, ignored, 5);
@@ -217,6 +219,7 @@ calotype_png_status calotype_png_writer_start(calotype_png_writer *writer,
                      : settings->channels == 3 ? PNG_COLOR_TYPE_RGB
                                                : PNG_COLOR_TYPE_RGB_ALPHA;
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_option(png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
     png_set_IHDR(png, writer->info, settings->width, settings->height, 8, color_type,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_level(png, settings->compression_level);

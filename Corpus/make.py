@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the sample files of this folder again; needs pypng, Pillow and libjpeg-turbo's cjpeg.
+
+One small picture of our own, 37 by 29 pixels, in every form that the formats allow.
+"""
+
+import pathlib
+import subprocess
+
+import png
+from PIL import Image
+
+here = pathlib.Path(__file__).parent
+WIDTH, HEIGHT = 37, 29
+
+
+def sample(x, y, channel, maximum):
+    value = (x * (channel * 3 + 5) + y * (11 - channel * 2)) % (2 * maximum + 1)
+    return value if value <= maximum else 2 * maximum - value
+
+
+def rows(channels, depth):
+    top = (1 << depth) - 1
+    return [
+        [sample(x, y, c, top) for x in range(WIDTH) for c in range(channels)]
+        for y in range(HEIGHT)
+    ]
+
+
+def write_png(name, channels, depth, **options):
+    with open(here / f"png/valid/{name}.png", "wb") as file:
+        writer = png.Writer(WIDTH, HEIGHT, bitdepth=depth, **options)
+        writer.write(file, rows(channels, depth))
+
+
+for interlace in (False, True):
+    suffix = "-interlaced" if interlace else ""
+    for depth in (1, 2, 4, 8, 16):
+        write_png(f"gray-{depth}{suffix}", 1, depth, greyscale=True, interlace=interlace)
+    for depth in (1, 2, 4, 8):
+        palette = [
+            (i * 37 % 256, i * 91 % 256, i * 53 % 256, 255 - i * 40 % 256)
+            for i in range(1 << depth)
+        ]
+        write_png(f"palette-{depth}{suffix}", 1, depth, palette=palette, interlace=interlace)
+    for depth in (8, 16):
+        write_png(f"rgb-{depth}{suffix}", 3, depth, greyscale=False, interlace=interlace)
+        write_png(
+            f"rgba-{depth}{suffix}", 4, depth, greyscale=False, alpha=True, interlace=interlace
+        )
+        write_png(
+            f"gray-alpha-{depth}{suffix}", 2, depth, greyscale=True, alpha=True,
+            interlace=interlace,
+        )
+write_png("gray-8-transparent", 1, 8, greyscale=True, transparent=10)
+write_png("rgb-8-transparent", 3, 8, greyscale=False, transparent=(5, 11, 17))
+write_png("rgb-8-gamma", 3, 8, greyscale=False, gamma=0.7)
+
+for path in sorted((here / "png/valid").glob("rgb-8.png")):
+    data = path.read_bytes()
+    (here / "png/invalid/checksum.png").write_bytes(data[:60] + bytes([data[60] ^ 1]) + data[61:])
+    (here / "png/invalid/no-data.png").write_bytes(data[:33] + data[-12:])
+
+ppm = b"P6\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(sum(rows(3, 8), []))
+for name, arguments in {
+    "baseline-420": [],
+    "baseline-444": ["-sample", "1x1"],
+    "baseline-422": ["-sample", "2x1"],
+    "baseline-440": ["-sample", "1x2"],
+    "baseline-411": ["-sample", "4x1"],
+    "odd-sampling": ["-sample", "2x2,2x1,1x2"],
+    "restart": ["-restart", "1"],
+    "progressive": ["-progressive"],
+    "progressive-restart": ["-progressive", "-restart", "1"],
+    "arithmetic": ["-arithmetic"],
+    "arithmetic-progressive": ["-arithmetic", "-progressive"],
+    "gray": ["-grayscale"],
+    "rgb": ["-rgb"],
+}.items():
+    made = subprocess.run(["cjpeg", "-quality", "85", *arguments], input=ppm, stdout=-1, check=True)
+    (here / f"jpeg/valid/{name}.jpg").write_bytes(made.stdout)
+inks = Image.frombytes("CMYK", (WIDTH, HEIGHT), bytes(sum(rows(4, 8), [])))
+inks.save(here / "jpeg/valid/cmyk.jpg", quality=90)
+
+whole = (here / "jpeg/valid/baseline-420.jpg").read_bytes()
+(here / "jpeg/invalid/no-scan.jpg").write_bytes(whole[:2] + whole[-2:])
+frame = whole.index(b"\xff\xc0")
+(here / "jpeg/invalid/zero-width.jpg").write_bytes(whole[: frame + 7] + b"\0\0" + whole[frame + 9 :])

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageTesting
+import Testing
+
+@Suite("Encoded bytes") struct EncodedBytesTests {
+    private func withFolder(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    @Test("are the same read and mapped")
+    func contents() throws {
+        try withFolder { folder in
+            for count in [0, 1, 4096, 100_000] {
+                let contents = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+                let path = folder.appending(path: "\(count)").path
+                try Data(contents).write(to: URL(filePath: path))
+                for bytes in [try EncodedBytes(mapping: path), try EncodedBytes(reading: path)] {
+                    #expect(bytes.count == count)
+                    let copy = bytes.withBytes { span in span.indices.map { span[$0] } }
+                    #expect(copy == contents)
+                }
+            }
+        }
+    }
+
+    @Test("say why a file cannot be had")
+    func failures() throws {
+        try withFolder { folder in
+            let missing = folder.appending(path: "missing").path
+            #expect(throws: CodecError.file(reason: "No such file or directory")) {
+                _ = try EncodedBytes(mapping: missing)
+            }
+            #expect(throws: CodecError.file(reason: "not a regular file")) {
+                _ = try EncodedBytes(reading: folder.path)
+            }
+        }
+    }
+
+    @Test("are not read when there are more than the limit")
+    func limit() throws {
+        try withFolder { folder in
+            let path = folder.appending(path: "large").path
+            try Data(repeating: 0, count: 1_001).write(to: URL(filePath: path))
+            var limits = DecodeLimits()
+            limits.maximumByteCount = 1_000
+            let expected = CodecError.limitExceeded(.byteCount, needed: 1_001, allowed: 1_000)
+            #expect(throws: expected) { _ = try EncodedBytes(reading: path, limits: limits) }
+        }
+    }
+}

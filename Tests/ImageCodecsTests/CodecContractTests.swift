@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// What every codec must do, run over all that were built in.
+@Suite("Every codec") struct CodecContractTests {
+    static let formats = builtInCodecs.codecs.map(\.format.name)
+
+    private func codec(_ name: String) throws -> any ImageCodec {
+        try #require(builtInCodecs.codec(named: name))
+    }
+
+    private func smallFile(
+        _ name: String, _ options: EncodeOptions = EncodeOptions()
+    ) throws -> [UInt8] {
+        let picture = TestPicture.photograph(PixelSize(width: 19, height: 13))
+        let destination = try ImageDestination(
+            format: name, codecs: builtInCodecs, options: options)
+        return try destination.encode(picture)
+    }
+
+    private func source(
+        _ file: [UInt8], limits: DecodeLimits = DecodeLimits()
+    ) throws(CodecError) -> ImageSource {
+        try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
+    }
+
+    @Test("reads back what it wrote", arguments: formats, [PixelFormat.gray8, .rgb8, .rgba8])
+    func roundTrip(name: String, format: PixelFormat) throws {
+        var options = EncodeOptions()
+        options.quality = 100
+        options.chromaSubsampling = .full
+        for size in [PixelSize(width: 1, height: 1), PixelSize(width: 100, height: 67)] {
+            let picture = TestPicture.photograph(size, format == .rgba8 ? .rgb8 : format)
+            let written = format == .rgba8 ? picture.asRGBA : picture
+            let file = try ImageDestination(format: name, codecs: builtInCodecs, options: options)
+                .encode(written)
+            let opened = try source(file)
+            #expect(opened.format.name == name)
+            #expect(opened.pixelSize == size)
+            let comparison = PixelComparison(try opened.image().asRGBA, picture.asRGBA)
+            let allowed = name == "jpeg" ? 6 : 0
+            #expect(comparison.maximumDifference <= allowed, "\(size): \(comparison)")
+        }
+    }
+
+    @Test("refuses a file cut short at any byte", arguments: formats, [false, true])
+    func truncatedFile(name: String, isProgressive: Bool) throws {
+        var options = EncodeOptions()
+        options.isProgressive = isProgressive
+        let file = try smallFile(name, options)
+        for length in file.indices {
+            #expect(throws: CodecError.self, "cut at \(length) of \(file.count) bytes") {
+                _ = try source(Array(file[..<length])).image()
+            }
+        }
+    }
+
+    @Test("survives a thousand files with damaged bytes", arguments: formats)
+    func damagedFile(name: String) throws {
+        let file = try smallFile(name)
+        var random = SeededRandom(seed: 7)
+        var limits = DecodeLimits()
+        limits.maximumPixelCount = 1_000_000
+        var refused = 0
+        for _ in 0..<1_000 {
+            var damaged = file
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                damaged[Int.random(in: 0..<file.count, using: &random)] = UInt8.random(
+                    in: 0...255, using: &random)
+            }
+            do throws(CodecError) {
+                let opened = try source(damaged, limits: limits)
+                let image = try opened.image(DecodeOptions(maximumSide: 8))
+                #expect(image.size.largestSide <= 8)
+            } catch {
+                refused += 1
+            }
+        }
+        #expect(refused > 0)
+    }
+
+    @Test("refuses garbage behind a good signature", arguments: formats)
+    func garbage(name: String) throws {
+        let signature = try #require(try codec(name).format.signatures.first)
+        var random = SeededRandom(seed: 3)
+        for count in [0, 1, 100, 10_000] {
+            let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            #expect(throws: CodecError.self) { _ = try source(signature.bytes + noise).image() }
+        }
+    }
+
+    @Test("checks every limit on the header", arguments: formats)
+    func limits(name: String) throws {
+        let file = try smallFile(name)
+        let changes: [(DecodeLimits.Name, WritableKeyPath<DecodeLimits, Int>, Int, Int)] = [
+            (.pixelCount, \.maximumPixelCount, 19 * 13 - 1, 19 * 13),
+            (.side, \.maximumSide, 18, 19),
+            (.byteCount, \.maximumByteCount, file.count - 1, file.count),
+        ]
+        for (limit, path, allowed, needed) in changes {
+            var limits = DecodeLimits()
+            limits[keyPath: path] = allowed
+            #expect(throws: CodecError.limitExceeded(limit, needed: needed, allowed: allowed)) {
+                _ = try source(file, limits: limits)
+            }
+        }
+        var limits = DecodeLimits()
+        limits.maximumResultByteCount = 100
+        let opened = try source(file, limits: limits)
+        #expect(throws: CodecError.self) { _ = try opened.image() }
+    }
+
+    @Test("stops when nobody waits any more", arguments: formats)
+    func cancelled(name: String) throws {
+        let flag = CancellationFlag()
+        flag.cancel()
+        let opened = try source(try smallFile(name))
+        #expect(throws: CodecError.cancelled) { _ = try opened.image(cancellation: flag) }
+    }
+
+    @Test("shrinks to what a full decode and one kernel make, but for a level or two", arguments: formats)
+    func shrinking(name: String) throws {
+        var encoding = EncodeOptions()
+        encoding.quality = 95
+        let picture = TestPicture.photograph(PixelSize(width: 811, height: 613))
+        let file = try ImageDestination(format: name, codecs: builtInCodecs, options: encoding)
+            .encode(picture)
+        let opened = try source(file)
+        let full = try opened.image()
+        for side in [20, 50, 100, 200, 390] {
+            let options = DecodeOptions(maximumSide: side)
+            let small = try opened.image(options)
+            #expect(small.size == opened.resultSize(options))
+            #expect(small.size.largestSide == side)
+            let reference = full.resampled(to: small.size)
+            let comparison = PixelComparison(small, reference)
+            // At 20 pixels the picture's waves are nearly as fine as the result's pixels, and the
+            // means that a large reduction starts with flatten such waves by 3 %.
+            #expect(comparison.meanDifference < (side == 20 ? 3 : 1.5), "\(side): \(comparison)")
+        }
+    }
+
+    @Test("tells its files from all others by their first bytes", arguments: formats)
+    func signatures(name: String) throws {
+        let file = try smallFile(name)
+        let found = builtInCodecs.codec(for: file.span)
+        #expect(found?.format.name == name)
+        for other in Self.formats where other != name {
+            let signatures = try codec(other).format.signatures
+            #expect(signatures.allSatisfy { !$0.matches(file.span) })
+        }
+    }
+
+    @Test("knows nothing of an empty or a foreign file")
+    func unknown() {
+        for file in [[], [0], Array("%PDF-1.7".utf8), Array("<svg/>".utf8)] as [[UInt8]] {
+            #expect(throws: CodecError.unknownFormat) { _ = try source(file) }
+        }
+    }
+}

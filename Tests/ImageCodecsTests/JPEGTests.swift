@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("JPEG") struct JPEGTests {
+    static var files: [URL] {
+        SampleFiles.own("jpeg", "valid")
+            + SampleFiles.real("jpeg-decoder/tests/reftest", extensions: ["jpg", "jpeg"])
+            + SampleFiles.real("exif-orientation-examples", extensions: ["jpg"])
+    }
+
+    private func open(_ file: URL) throws -> ImageSource {
+        try ImageSource(try EncodedBytes(mapping: file.path), codecs: builtInCodecs)
+    }
+
+    @Test(
+        "pixels are those of libjpeg-turbo's own tool", .enabled(if: PeerTool.djpeg != nil),
+        arguments: files)
+    func djpeg(file: URL) throws {
+        let source = try open(file)
+        guard source.header.colorModel != .cmyk else { return }
+        let djpeg = try #require(PeerTool.djpeg)
+        var options = DecodeOptions()
+        options.appliesOrientation = false
+        options.convertsToSRGB = false
+        let output = try PeerTool.run(djpeg, ["-pnm", file.path])
+        // Where the tool refuses a file there is nothing to compare with.
+        guard let expected = output.flatMap(PeerTool.picture) else { return }
+        let comparison = PixelComparison(try source.image(options), expected)
+        #expect(comparison.maximumDifference <= 2, "\(comparison)")
+    }
+
+    @Test(
+        "inks become the colours that Pillow makes of them", .enabled(if: PeerTool.python != nil),
+        arguments: (SampleFiles.own("jpeg", "valid")
+            + SampleFiles.real("pillow", extensions: ["jpg"]))
+            .filter { $0.lastPathComponent.contains("cmyk") })
+    func cmyk(file: URL) throws {
+        let source = try open(file)
+        try #require(source.header.colorModel == .cmyk)
+        let expected = try #require(try PeerTool.picture("cmyk.py", [file.path]))
+        let comparison = PixelComparison(try source.image(), expected)
+        #expect(comparison.maximumDifference <= 3, "\(comparison)")
+    }
+
+    @Test("a damaged header is refused", arguments: SampleFiles.own("jpeg", "invalid"))
+    func broken(file: URL) {
+        #expect(throws: CodecError.self) { _ = try open(file).image() }
+    }
+
+    @Test("says what coding and sampling a file has")
+    func facts() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 40, height: 30))
+        for (subsampling, name) in zip(
+            EncodeOptions.ChromaSubsampling.allCases, ["4:4:4", "4:2:2", "4:2:0"])
+        {
+            for isProgressive in [false, true] {
+                var options = EncodeOptions()
+                options.chromaSubsampling = subsampling
+                options.isProgressive = isProgressive
+                let file = try ImageDestination(
+                    format: "jpeg", codecs: builtInCodecs, options: options
+                ).encode(picture)
+                let header = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).header
+                let coding = isProgressive ? "progressive" : "baseline"
+                #expect(header.facts.contains(.init("coding", coding)))
+                #expect(header.facts.contains(.init("sampling", name)))
+            }
+        }
+    }
+
+    @Test("a file of more scans than allowed is stopped")
+    func scans() throws {
+        var options = EncodeOptions()
+        options.isProgressive = true
+        let picture = TestPicture.photograph(PixelSize(width: 64, height: 64))
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
+            .encode(picture)
+        var limits = DecodeLimits()
+        limits.maximumScanCount = 5
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
+        #expect(throws: CodecError.limitExceeded(.scanCount, needed: 6, allowed: 5)) {
+            _ = try source.image()
+        }
+    }
+
+    @Test(
+        "the embedded thumbnail stands in when it is large enough",
+        arguments: SampleFiles.real("photos", extensions: ["jpg"]))
+    func thumbnail(file: URL) throws {
+        let source = try open(file)
+        guard let thumbnail = source.embeddedThumbnail else { return }
+        var options = DecodeOptions(maximumSide: 100)
+        let picture = try source.image(options)
+        options.embeddedThumbnail = .ifLargeEnough
+        let standIn = try source.image(options)
+        #expect(standIn.size == picture.size)
+        // The camera's own reduction differs, but it is the same picture.
+        let comparison = PixelComparison(standIn, picture)
+        #expect(comparison.meanDifference < 12, "\(thumbnail.pixelSize): \(comparison)")
+    }
+
+    @Test("a picture is shown upright", arguments: 1...8)
+    func orientation(value: Int) throws {
+        let orientation = try #require(Orientation(rawValue: UInt8(value)))
+        let stored = TestPicture.photograph(PixelSize(width: 48, height: 32))
+        var encoding = EncodeOptions()
+        encoding.quality = 100
+        let plain = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: encoding)
+            .encode(stored)
+        let exif =
+            [0xFF, 0xE1, 0, 34] + Array("Exif\0\0MM\0*".utf8) + [0, 0, 0, 8]
+            + [0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(value), 0, 0, 0, 0, 0, 0]
+        let source = try ImageSource(
+            EncodedBytes(plain[..<2] + exif + plain[2...]), codecs: builtInCodecs)
+        #expect(source.header.orientation == orientation)
+        #expect(source.pixelSize == orientation.oriented(stored.size))
+        var options = DecodeOptions()
+        let upright = try source.image(options)
+        options.appliesOrientation = false
+        let asStored = try source.image(options)
+        #expect(
+            PixelComparison(
+                upright, asStored.resampled(to: asStored.size, orientation: orientation)
+            ).maximumDifference == 0)
+        options = DecodeOptions(box: PixelSize(width: 10, height: 100))
+        #expect(try source.image(options).size.width == 10)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("PNG") struct PNGTests {
+    static var files: [URL] {
+        SampleFiles.own("png", "valid")
+            + SampleFiles.real("deb-libpng/pngsuite", extensions: ["png"])
+            // Files whose names begin with x are the suite's broken ones.
+            .filter { !$0.lastPathComponent.hasPrefix("x") }
+    }
+
+    private func open(_ file: URL) throws -> ImageSource {
+        try ImageSource(try EncodedBytes(mapping: file.path), codecs: builtInCodecs)
+    }
+
+    @Test(
+        "pixels are exactly those of an independent decoder",
+        .enabled(if: PeerTool.python != nil), arguments: files)
+    func pypng(file: URL) throws {
+        let expected = try #require(try PeerTool.picture("png_pixels.py", [file.path]))
+        var options = DecodeOptions()
+        options.convertsToSRGB = false
+        options.appliesOrientation = false
+        let comparison = PixelComparison(try open(file).image(options).asRGBA, expected)
+        #expect(comparison.maximumDifference == 0, "\(comparison)")
+    }
+
+    @Test(
+        "the broken files of the suite are refused",
+        arguments: SampleFiles.own("png", "invalid")
+            + SampleFiles.real("deb-libpng/pngsuite", extensions: ["png"])
+            .filter { $0.lastPathComponent.hasPrefix("x") })
+    func broken(file: URL) {
+        #expect(throws: CodecError.self) { _ = try open(file).image() }
+    }
+
+    @Test("transparent colours survive where a premultiplied pixel can hold them")
+    func alpha() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 64, height: 64), .rgba8)
+        let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
+        let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
+        #expect(PixelComparison(again, picture).maximumDifference == 0)
+    }
+
+    @Test("a profile that is kept is written and read again")
+    func profile() throws {
+        let files = SampleFiles.real("photos", extensions: ["jpg"])
+        for file in files {
+            let source = try open(file)
+            guard case .icc = source.header.colorProfile else { continue }
+            var options = DecodeOptions(maximumSide: 32)
+            options.convertsToSRGB = false
+            let image = try source.image(options)
+            for format in ["png", "jpeg"] {
+                let written = try ImageDestination(format: format, codecs: builtInCodecs)
+                    .encode(image)
+                let header = try ImageSource(EncodedBytes(written), codecs: builtInCodecs).header
+                #expect(header.colorProfile == source.header.colorProfile, "\(format)")
+            }
+        }
+    }
+}
