@@ -84,18 +84,19 @@ let package = Package(
     ])
 
 for target in package.targets {
-    target.swiftSettings = (target.swiftSettings ?? []) + [
-        .swiftLanguageMode(.v6),
-        // Every use of an unsafe construct is marked `unsafe` where it stands.
-        .strictMemorySafety(),
-        // `any P` shows where a value is boxed.
-        .enableUpcomingFeature("ExistentialAny"),
-        // A module's imports do not leak to those who import it.
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        // An async function runs where its caller runs; leaving it is said with `@concurrent`.
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .swiftLanguageMode(.v6),
+            // Every use of an unsafe construct is marked `unsafe` where it stands.
+            .strictMemorySafety(),
+            // `any P` shows where a value is boxed.
+            .enableUpcomingFeature("ExistentialAny"),
+            // A module's imports do not leak to those who import it.
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            // An async function runs where its caller runs; leaving it is said with `@concurrent`.
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
 }
 
 /// A C library of the system: a target with its shim, in the folder of the code that wraps it.

@@ -12,8 +12,9 @@ public struct DecodeOptions: Hashable, Sendable {
         case ifLargeEnough
     }
 
-    /// The box that the picture is made to meet, in device pixels as it is looked at; `nil` for
-    /// its own size. A side of `Int.max` asks for nothing.
+    /// The box that the picture is made to meet, in device pixels as it is looked at.
+    ///
+    /// `nil` asks for the picture's own size; a side of `Int.max` asks for nothing.
     public var box: PixelSize?
     public var mode = ResizeMode.fit
     /// Whether the result may have more pixels than the picture.

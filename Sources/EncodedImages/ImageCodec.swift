@@ -10,13 +10,17 @@ public protocol ImageCodec: Sendable {
     var encoder: (any ImageEncoder)? { get }
 }
 
-/// Reads one file format. It touches no file, starts no task and keeps nothing between calls.
+/// Reads one file format.
+///
+/// It touches no file, starts no task and keeps nothing between calls.
 public protocol ImageDecoder: Sendable {
     /// Reads what stands before the pixels.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - limits: what the file may ask for; metadata is checked here, the size by the caller.
+    /// - Returns: what the header says, unchecked.
+    /// - Throws: ``CodecError`` if there is no whole header.
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader
 
     /// Decodes the picture as small as ``RowSink/plan`` allows and gives it to `rows` row by row.

@@ -46,7 +46,8 @@ private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError)
         unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
     }
     guard descriptor >= 0 else { throw .file(reason: lastSystemError()) }
-    let temporary = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let name = template.dropLast().map(UInt8.init(bitPattern:))
+    let temporary = String(decoding: name, as: UTF8.self)
     var failure: String?
     var written = 0
     while written < bytes.count && failure == nil {

@@ -19,6 +19,7 @@ public struct ImageSource: Sendable {
     ///   - bytes: the whole file.
     ///   - codecs: the formats that are known.
     ///   - limits: what the file may ask for.
+    /// - Throws: ``CodecError``; a broken limit before memory is taken for pixels.
     public init(
         _ bytes: EncodedBytes, codecs: CodecSet, limits: DecodeLimits = DecodeLimits()
     ) throws(CodecError) {
@@ -58,6 +59,7 @@ public struct ImageSource: Sendable {
     ///   - options: the size and the form that are wanted.
     ///   - cancellation: set by another thread when nobody waits any more.
     /// - Returns: grey, RGB, or premultiplied RGBA, as the file has it.
+    /// - Throws: ``CodecError``, ``CodecError/truncated(byteCount:)`` even if most rows were there.
     public func image(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> PixelBuffer {

@@ -124,7 +124,9 @@ import Testing
         #expect(throws: CodecError.cancelled) { _ = try opened.image(cancellation: flag) }
     }
 
-    @Test("shrinks to what a full decode and one kernel make, but for a level or two", arguments: formats)
+    @Test(
+        "shrinks to what a full decode and one kernel make, but for a level or two",
+        arguments: formats)
     func shrinking(name: String) throws {
         var encoding = EncodeOptions()
         encoding.quality = 95

@@ -44,8 +44,9 @@ public enum PeerTool {
     public static func picture(_ file: [UInt8]) -> PixelBuffer? {
         var fields: [Int] = []
         var offset = 2
-        guard file.starts(with: Array("P5".utf8)) || file.starts(with: Array("P6".utf8))
-            || file.starts(with: Array("P7".utf8))
+        guard
+            file.starts(with: Array("P5".utf8)) || file.starts(with: Array("P6".utf8))
+                || file.starts(with: Array("P7".utf8))
         else { return nil }
         while fields.count < 3, offset < file.count {
             let word = file[offset...].prefix { !($0 == 0x20 || $0 == 0x0A) }

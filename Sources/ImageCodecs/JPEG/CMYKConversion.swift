@@ -34,7 +34,8 @@
             for x in 0..<inks.count / 4 {
                 let black = light(inks[x * 4 + 3])
                 for c in 0..<3 {
-                    row[x * 3 + c] = PremultipliedAlpha.multiplied(light(inks[x * 4 + c]), by: black)
+                    let color = light(inks[x * 4 + c])
+                    row[x * 3 + c] = PremultipliedAlpha.multiplied(color, by: black)
                 }
             }
         }

@@ -55,7 +55,9 @@
         }
     }
 
-    /// The only owner of a libjpeg decompressor. It must not outlive the bytes that it reads.
+    /// The only owner of a libjpeg decompressor.
+    ///
+    /// It must not outlive the bytes that it reads.
     @safe private struct JPEGReader: ~Copyable {
         private let raw: OpaquePointer
         private let byteCount: Int

@@ -5,7 +5,9 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes JPEG with libjpeg-turbo. Transparent pixels are laid over white, as JPEG has no alpha.
+    /// Writes JPEG with libjpeg-turbo.
+    ///
+    /// Transparent pixels are laid over white, as JPEG has no alpha.
     struct JPEGEncoder: ImageEncoder {
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions

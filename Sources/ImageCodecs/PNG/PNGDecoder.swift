@@ -63,7 +63,9 @@
         }
     }
 
-    /// The only owner of a libpng read structure. It must not outlive the bytes that it reads.
+    /// The only owner of a libpng read structure.
+    ///
+    /// It must not outlive the bytes that it reads.
     @safe private struct PNGReader: ~Copyable {
         private let raw: OpaquePointer
         private let byteCount: Int

@@ -33,7 +33,7 @@ public enum ColorProfile: Hashable, Sendable {
             self.blue = blue
         }
 
-        /// The primaries of sRGB and Rec. 709 under D65.
+        /// The primaries of sRGB under its white point, D65.
         public static let sRGB = Chromaticities(
             white: Point(x: 0.3127, y: 0.3290), red: Point(x: 0.64, y: 0.33),
             green: Point(x: 0.30, y: 0.60), blue: Point(x: 0.15, y: 0.06))

@@ -4,7 +4,7 @@
 ///
 /// - SeeAlso: ICC.1:2022, sections 7.2 (header), 7.3 (tag table), 9 and 10 (tags and their types).
 public struct ICCProfile: Sendable {
-    /// The colour space of the numbers that it describes: `RGB `, `GRAY`, `CMYK`, `Lab ` …
+    /// The colour space of the numbers that it describes, such as `RGB `, `GRAY` or `CMYK`.
     public let colorSpace: String
     private let bytes: [UInt8]
     private let tags: [String: Range<Int>]

@@ -70,7 +70,8 @@ enum RowKernels {
             let first = weights.first[x] * 4
             let row = x * tapStride * 4
             for t in stride(from: 0, to: tapStride * 4, by: 16) {
-                sum += unsafe source.loadUnaligned(fromByteOffset: first + t, as: SIMD4<Float>.self)
+                sum +=
+                    unsafe source.loadUnaligned(fromByteOffset: first + t, as: SIMD4<Float>.self)
                     * tapBytes.loadUnaligned(fromByteOffset: row + t, as: SIMD4<Float>.self)
             }
             unsafe result.storeBytes(
@@ -94,10 +95,12 @@ enum RowKernels {
             var tap = x * weights.tapStride
             let end = tap + (weights.count[x] + 1) / 2 * 2
             while tap < end {
-                even += unsafe source.loadUnaligned(fromByteOffset: place, as: SIMD4<Float>.self)
+                even +=
+                    unsafe source.loadUnaligned(fromByteOffset: place, as: SIMD4<Float>.self)
                     * taps[tap]
-                odd += unsafe source.loadUnaligned(
-                    fromByteOffset: place + pixel, as: SIMD4<Float>.self) * taps[tap + 1]
+                odd +=
+                    unsafe source.loadUnaligned(
+                        fromByteOffset: place + pixel, as: SIMD4<Float>.self) * taps[tap + 1]
                 place += 2 * pixel
                 tap += 2
             }
@@ -133,8 +136,9 @@ enum RowKernels {
                         for x in stride(from: 0, to: rowStride, by: 4) {
                             var sum = SIMD4<Float>.zero
                             for t in 0..<count {
-                                sum += unsafe ring.loadUnaligned(
-                                    fromByteOffset: starts[t] + x * 4, as: SIMD4<Float>.self)
+                                sum +=
+                                    unsafe ring.loadUnaligned(
+                                        fromByteOffset: starts[t] + x * 4, as: SIMD4<Float>.self)
                                     * row[t]
                             }
                             unsafe result.storeBytes(

@@ -72,7 +72,9 @@ public struct RowResampler: ~Copyable {
         }
     }
 
-    /// The resized picture. Every row of the source must have come in.
+    /// The resized picture.
+    ///
+    /// Every row of the source must have come in.
     public consuming func finish() -> PixelBuffer {
         precondition(isComplete, "the source ended after \(nextSourceRow) rows")
         return writer.finish()
