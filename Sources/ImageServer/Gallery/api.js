@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { encodePath, join } from "./routing.js";
+
+export const PAGE_LENGTH = 5000;
+
+/** The server answered, but not with what was asked for. */
+export class RefusedError extends Error {
+  constructor(status, message, retryAfter) {
+    super(message);
+    this.status = status;
+    /** Seconds that the server asks to wait, or null. */
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary() {
+    return [429, 502, 503, 504].includes(this.status);
+  }
+}
+
+/** The address of an original. */
+export function originalURL(folder, name, version) {
+  return `/${encodePath(join(folder, name))}?v=${encodeURIComponent(version)}`;
+}
+
+/** The address of a rendition fitted into `side` × `side` pixels; the original's for null. */
+export function renditionURL(folder, name, version, side) {
+  if (side === null) return originalURL(folder, name, version);
+  const box = join(folder, `${side}x${side}`);
+  return `/${encodePath(join(box, name))}?v=${encodeURIComponent(version)}`;
+}
+
+/**
+ * Fetches a page of a folder's listing.
+ *
+ * @param {string | null} etag of the page as it is known
+ * @returns {Promise<{page: object, etag: string | null} | null>} null when it is as it was
+ * @throws {RefusedError} when the server says no
+ * @throws {TypeError} when it cannot be reached
+ */
+export async function fetchListing(folder, offset, { etag = null, signal } = {}) {
+  const path = encodePath(folder);
+  const response = await fetch(`/-/listing/${path}?offset=${offset}&limit=${PAGE_LENGTH}`, {
+    headers: etag === null ? {} : { "If-None-Match": etag },
+    // With its own validator at hand the browser would answer 200 from its cache instead of 304.
+    cache: etag === null ? "no-cache" : "no-store",
+    signal,
+  });
+  if (response.status === 304) {
+    await response.text();
+    return null;
+  }
+  if (!response.ok) throw await refusal(response);
+  return { page: await response.json(), etag: response.headers.get("ETag") };
+}
+
+/** The reason for an answer that is not a success. */
+export async function refusal(response) {
+  let reason = `the server answered ${response.status}`;
+  try {
+    const { error } = await response.json();
+    if (typeof error === "string" && error !== "") reason = error;
+  } catch {
+    // A proxy's page or a broken connection: the status says enough.
+  }
+  return new RefusedError(response.status, reason, retryAfter(response));
+}
+
+function retryAfter(response) {
+  const value = response.headers.get("Retry-After");
+  if (value === null) return null;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const wait = (Date.parse(value) - Date.now()) / 1000;
+  return Number.isFinite(wait) ? Math.max(0, wait) : null;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Loaded pictures by address, up to a number of bytes; the least recently used go first.
+ *
+ * A picture in use is never dropped. Each has one object URL for as long as it is here, so that
+ * the browser finds its decoded pixels again when a picture comes back into view.
+ */
+export class BlobCache {
+  #entries = new Map();
+  #byteCount = 0;
+  #limit;
+
+  constructor(byteLimit) {
+    this.#limit = byteLimit;
+  }
+
+  has(url) {
+    return this.#entries.has(url);
+  }
+
+  /** The picture's object URL, to be given back with `release`; null when it is not here. */
+  acquire(url) {
+    const entry = this.#entries.get(url);
+    if (entry === undefined) return null;
+    entry.uses += 1;
+    this.#entries.delete(url);
+    this.#entries.set(url, entry);
+    return entry.objectURL;
+  }
+
+  release(url) {
+    const entry = this.#entries.get(url);
+    if (entry === undefined) return;
+    entry.uses -= 1;
+    this.#evict();
+  }
+
+  store(url, blob) {
+    if (this.#entries.has(url)) return;
+    const objectURL = URL.createObjectURL(blob);
+    this.#entries.set(url, { objectURL, byteCount: blob.size, uses: 0 });
+    this.#byteCount += blob.size;
+  }
+
+  #evict() {
+    if (this.#byteCount <= this.#limit) return;
+    // A Map iterates in insertion order, and `acquire` inserts anew: the oldest use comes first.
+    for (const [url, entry] of this.#entries) {
+      if (entry.uses > 0) continue;
+      this.#entries.delete(url);
+      this.#byteCount -= entry.byteCount;
+      URL.revokeObjectURL(entry.objectURL);
+      if (this.#byteCount <= this.#limit) return;
+    }
+  }
+}

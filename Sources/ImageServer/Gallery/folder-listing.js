@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { fetchListing } from "./api.js";
+
+/** A folder that keeps changing while its pages are fetched is shown as it came, after so many. */
+const MOST_RESTARTS = 3;
+
+/** What a folder holds, in columns: an object per picture would cost more than the names do. */
+export class FolderListing {
+  constructor(folder, page, etag) {
+    this.folder = folder;
+    this.ladder = page.ladder;
+    this.folders = page.folders ?? { name: [], pictures: [] };
+    this.revision = page.revision;
+    this.etag = etag;
+    this.total = page.total;
+    this.names = [];
+    this.widths = [];
+    this.heights = [];
+    this.modified = [];
+    this.versions = [];
+    this.errors = new Map();
+    this.#append(page);
+  }
+
+  /** Pictures known so far; `total` once every page is here. */
+  get count() {
+    return this.names.length;
+  }
+
+  get isComplete() {
+    return this.next === null;
+  }
+
+  /** Width ÷ height of a picture; square when it cannot be read. */
+  aspect(index) {
+    const height = this.heights[index];
+    return height > 0 ? this.widths[index] / height : 1;
+  }
+
+  /** Why a picture cannot be shown, or null. */
+  error(index) {
+    return this.errors.get(index) ?? null;
+  }
+
+  /** What stays the same for a picture while others come and go. */
+  key(index) {
+    return `${this.versions[index]}/${this.names[index]}`;
+  }
+
+  /** The place of a picture, or -1. */
+  indexOf(name) {
+    return this.names.indexOf(name);
+  }
+
+  /** Adds the page after those that are here; answers false when the folder has changed. */
+  async fetchNext(signal) {
+    const { page } = await fetchListing(this.folder, this.next, { signal });
+    if (page.revision !== this.revision) return false;
+    this.#append(page);
+    return true;
+  }
+
+  #append(page) {
+    const first = this.count;
+    const { name, width, height, modified, version, error } = page.pictures;
+    this.names = this.names.concat(name);
+    this.widths = this.widths.concat(width);
+    this.heights = this.heights.concat(height);
+    this.modified = this.modified.concat(modified);
+    this.versions = this.versions.concat(version);
+    for (const [index, reason] of Object.entries(error ?? {})) {
+      this.errors.set(first + Number(index), reason);
+    }
+    this.next = page.next;
+  }
+}
+
+/**
+ * Fetches a folder's listing page by page.
+ *
+ * @param {(listing: FolderListing) => void} onPage called after every page
+ * @param {string | null} etag of the first page as it is known
+ * @returns {Promise<FolderListing | null>} null when the folder is as it was
+ */
+export async function loadFolder(folder, { signal, etag = null, onPage = () => {} }) {
+  for (let restarts = 0; ; restarts += 1) {
+    const answer = await fetchListing(folder, 0, { signal, etag });
+    if (answer === null) return null;
+    const listing = new FolderListing(folder, answer.page, answer.etag);
+    onPage(listing);
+    let isSame = true;
+    while (isSame && !listing.isComplete) {
+      isSame = await listing.fetchNext(signal);
+      if (isSame) onPage(listing);
+    }
+    if (isSame || restarts === MOST_RESTARTS) return listing;
+    etag = null;
+  }
+}

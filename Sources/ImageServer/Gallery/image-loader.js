@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { refusal } from "./api.js";
+import { BlobCache } from "./blob-cache.js";
+
+const MOST_IN_FLIGHT = 6;
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** Attempts at a picture that is refused for now, and at one whose connection breaks. */
+const MOST_BUSY = 8;
+const MOST_BROKEN = 3;
+
+/**
+ * Loads pictures a few at a time, the nearest first, and stops what nobody waits for any more.
+ *
+ * Requests for the same address share one load, which ends with the last of them.
+ */
+export class ImageLoader {
+  /** Called when the server cannot be reached; nothing is started until `resume`. */
+  onUnreachable = () => {};
+
+  #cache = new BlobCache(CACHE_BYTES);
+  #loads = new Map();
+  #inFlight = 0;
+  #isHeld = false;
+  #isOffline = false;
+  #pumpIsDue = false;
+
+  /** Whether the picture can be had without a wait. */
+  has(url) {
+    return this.#cache.has(url);
+  }
+
+  /**
+   * Asks for a picture.
+   *
+   * @param {number} priority lowest first; can be changed later on the request
+   * @param {(objectURL: string) => void} onLoad not called when `objectURL` is there at once
+   * @param {(reason: string) => void} onFailure
+   * @returns {ImageRequest} to be released when the picture is no longer shown
+   */
+  request(url, { priority, onLoad, onFailure = () => {} }) {
+    const request = new ImageRequest(this, url, priority, onLoad, onFailure);
+    request.objectURL = this.#cache.acquire(url);
+    if (request.objectURL !== null) return request;
+    let load = this.#loads.get(url);
+    if (load === undefined) {
+      load = { url, requests: new Set(), controller: null, notBefore: 0, attempts: 0 };
+      this.#loads.set(url, load);
+    }
+    load.requests.add(request);
+    this.#pumpSoon();
+    return request;
+  }
+
+  /** While held, what is in flight goes on but nothing new is started. */
+  set isHeld(isHeld) {
+    this.#isHeld = isHeld;
+    if (!isHeld) this.#pumpSoon();
+  }
+
+  /** Goes on after the server could not be reached. */
+  resume() {
+    this.#isOffline = false;
+    this.#pumpSoon();
+  }
+
+  release(request) {
+    if (request.objectURL !== null) {
+      this.#cache.release(request.url);
+      return;
+    }
+    const load = this.#loads.get(request.url);
+    if (load === undefined || !load.requests.delete(request)) return;
+    if (load.requests.size > 0) return;
+    this.#loads.delete(request.url);
+    load.controller?.abort();
+  }
+
+  // Starting after the current task lets a whole screen of requests be ordered first.
+  #pumpSoon() {
+    if (this.#pumpIsDue) return;
+    this.#pumpIsDue = true;
+    queueMicrotask(() => {
+      this.#pumpIsDue = false;
+      this.#pump();
+    });
+  }
+
+  #pump() {
+    while (!this.#isOffline && this.#inFlight < MOST_IN_FLIGHT) {
+      const load = this.#nextLoad();
+      if (load === null) return;
+      this.#start(load);
+    }
+  }
+
+  // A scan, not a heap: there are at most some two hundred, and priorities change every frame.
+  #nextLoad() {
+    const now = performance.now();
+    let next = null;
+    let nearest = Infinity;
+    for (const load of this.#loads.values()) {
+      if (load.controller !== null || load.notBefore > now) continue;
+      for (const { priority } of load.requests) {
+        // Below zero is what someone looks at alone; it never waits for scrolling to end.
+        if (this.#isHeld && priority >= 0) continue;
+        if (priority < nearest) {
+          nearest = priority;
+          next = load;
+        }
+      }
+    }
+    return next;
+  }
+
+  async #start(load) {
+    load.controller = new AbortController();
+    load.attempts += 1;
+    this.#inFlight += 1;
+    try {
+      const response = await fetch(load.url, { signal: load.controller.signal });
+      if (!response.ok) throw await refusal(response);
+      this.#finish(load, await response.blob());
+    } catch (error) {
+      // Aborted loads are no longer listed; whoever wants the picture again has a new one.
+      if (this.#loads.get(load.url) === load) this.#fail(load, error);
+    } finally {
+      this.#inFlight -= 1;
+      this.#pump();
+    }
+  }
+
+  #finish(load, blob) {
+    if (this.#loads.get(load.url) !== load) return;
+    this.#loads.delete(load.url);
+    this.#cache.store(load.url, blob);
+    for (const request of load.requests) {
+      request.objectURL = this.#cache.acquire(load.url);
+      request.onLoad(request.objectURL);
+    }
+  }
+
+  #fail(load, error) {
+    load.controller = null;
+    if (error.isTemporary && load.attempts < MOST_BUSY) {
+      this.#retryLater(load, error.retryAfter);
+    } else if (error instanceof TypeError && load.attempts < MOST_BROKEN) {
+      this.#isOffline = true;
+      this.onUnreachable();
+    } else {
+      this.#loads.delete(load.url);
+      const reason = error instanceof TypeError ? "the connection broke" : error.message;
+      for (const request of load.requests) request.onFailure(reason);
+    }
+  }
+
+  #retryLater(load, retryAfter) {
+    const backOff = 0.5 * 2 ** (load.attempts - 1);
+    // Spread, or all that were refused together would come back together.
+    const seconds = Math.min(60, retryAfter ?? backOff) * (1 + Math.random() * 0.2);
+    load.notBefore = performance.now() + seconds * 1000;
+    setTimeout(() => this.#pump(), seconds * 1000 + 5);
+  }
+}
+
+/** One picture, asked for by one view. */
+class ImageRequest {
+  #loader;
+
+  constructor(loader, url, priority, onLoad, onFailure) {
+    this.#loader = loader;
+    this.url = url;
+    this.priority = priority;
+    this.onLoad = onLoad;
+    this.onFailure = onFailure;
+    /** The loaded picture, or null while there is none. */
+    this.objectURL = null;
+  }
+
+  /** Stops waiting for the picture, or gives it back. */
+  release() {
+    this.#loader.release(this);
+  }
+}

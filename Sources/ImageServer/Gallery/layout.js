@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Narrower pictures than this are shown cropped: a 1:10 screenshot would be a sliver. */
+const NARROWEST = 0.4;
+
+/** A picture wider than a row of this share of the wanted height is shown cropped. */
+const LOWEST_ROW = 0.6;
+
+/**
+ * Places pictures in rows that fill the width, each row as high as its pictures then are.
+ *
+ * All results are whole CSS pixels, so that edges are crisp and the widths and gaps of a row add
+ * up to exactly `width`. The last row keeps the wanted height instead of being stretched.
+ *
+ * @param {ArrayLike<number>} aspects width ÷ height of each picture; 0 or NaN counts as square
+ * @param {number} width the width to fill, in CSS pixels
+ * @param {number} rowHeight the wanted height of a row, in CSS pixels
+ * @param {number} gap between pictures and between rows, in CSS pixels
+ * @returns {Layout}
+ *
+ * Complexity: O(pictures).
+ *
+ * @typedef {object} Layout
+ * @property {Int32Array} x left edges
+ * @property {Int32Array} y top edges
+ * @property {Int32Array} w widths
+ * @property {Int32Array} h heights
+ * @property {Int32Array} row the row of each picture
+ * @property {Int32Array} rowStart the first picture of each row, then the count of pictures
+ * @property {number} rowCount
+ * @property {number} height of everything
+ * @property {number} minAspect pictures narrower than this are cropped
+ * @property {number} maxAspect pictures wider than this are cropped
+ */
+export function justifiedRows(aspects, width, rowHeight, gap) {
+  const count = aspects.length;
+  width = Math.max(1, Math.floor(width));
+  const minAspect = NARROWEST;
+  const maxAspect = Math.max(1.5, width / (rowHeight * LOWEST_ROW));
+  const layout = {
+    x: new Int32Array(count),
+    y: new Int32Array(count),
+    w: new Int32Array(count),
+    h: new Int32Array(count),
+    row: new Int32Array(count),
+    rowStart: new Int32Array(count + 1),
+    rowCount: 0,
+    height: 0,
+    minAspect,
+    maxAspect,
+  };
+  const shown = new Float64Array(count);
+
+  let start = 0;
+  let sum = 0;
+  let top = 0;
+  for (let i = 0; i < count; i += 1) {
+    const aspect = aspects[i] > 0 ? aspects[i] : 1;
+    shown[i] = Math.min(maxAspect, Math.max(minAspect, aspect));
+    const sumWith = sum + shown[i];
+    const heightWith = (width - gap * (i - start)) / sumWith;
+    if (heightWith > rowHeight) {
+      sum = sumWith;
+      continue;
+    }
+    // The row is full. It ends before or after this picture, whichever is nearer to the wanted
+    // height; nearer as a ratio, because half as high looks as wrong as twice as high.
+    const heightWithout = i > start ? (width - gap * (i - start - 1)) / sum : Infinity;
+    if (heightWithout / rowHeight < rowHeight / heightWith) {
+      top = placeRow(layout, shown, start, i, width, heightWithout, gap, top);
+      start = i;
+      sum = 0;
+      i -= 1;
+    } else {
+      top = placeRow(layout, shown, start, i + 1, width, heightWith, gap, top);
+      start = i + 1;
+      sum = 0;
+    }
+  }
+  if (start < count) {
+    const natural = sum * rowHeight + gap * (count - start - 1);
+    top = placeRow(layout, shown, start, count, Math.min(width, natural), rowHeight, gap, top);
+  }
+  layout.rowStart[layout.rowCount] = count;
+  layout.height = Math.max(0, top - gap);
+  return layout;
+}
+
+/** Places the pictures `start ..< end`; answers the top of the row below. */
+function placeRow(layout, shown, start, end, width, height, gap, top) {
+  const row = layout.rowCount;
+  const wholeHeight = Math.max(1, Math.round(height));
+  let exact = 0;
+  let left = 0;
+  for (let i = start; i < end; i += 1) {
+    exact += shown[i] * height;
+    // Rounding edges, not widths: the error of one picture never adds to the next one's.
+    const gaps = gap * (i - start);
+    const right = i === end - 1 ? Math.round(width) : Math.round(exact + gaps);
+    layout.x[i] = left;
+    layout.y[i] = top;
+    layout.w[i] = Math.max(1, right - left);
+    layout.h[i] = wholeHeight;
+    layout.row[i] = row;
+    left = right + gap;
+  }
+  layout.rowStart[row] = start;
+  layout.rowCount = row + 1;
+  return top + wholeHeight + gap;
+}
+
+/** The row at or above the offset `y`, from 0 to the last row; -1 when there are none. */
+export function rowAt(layout, y) {
+  let low = 0;
+  let high = layout.rowCount - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (layout.y[layout.rowStart[middle]] <= y) low = middle;
+    else high = middle - 1;
+  }
+  return high;
+}
+
+/** The picture of a row whose centre is nearest to `x`. */
+export function nearestInRow(layout, row, x) {
+  let best = layout.rowStart[row];
+  let distance = Infinity;
+  for (let i = best; i < layout.rowStart[row + 1]; i += 1) {
+    const away = Math.abs(layout.x[i] + layout.w[i] / 2 - x);
+    if (away < distance) {
+      best = i;
+      distance = away;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { Connection } from "./connection.js";
+import { DensityControl, rowHeightFor } from "./density.js";
+import { loadFolder } from "./folder-listing.js";
+import { FolderView } from "./folder-view.js";
+import { ImageLoader } from "./image-loader.js";
+import { folderHash, parseHash, pictureHash, ScrollMemory } from "./routing.js";
+import { folderName } from "./text.js";
+import { Viewer } from "./viewer.js";
+import { VirtualGrid } from "./virtual-grid.js";
+
+const POLL_INTERVAL = 10_000;
+
+/** Folders whose listings are kept, so that Back shows them at once. */
+const MOST_KNOWN = 8;
+
+/** Follows the address: shows the folder and the picture that it names. */
+class Gallery {
+  #loader = new ImageLoader();
+  #connection = new Connection(document.querySelector("#banner"));
+  #folderView = new FolderView();
+  #memory = new ScrollMemory();
+  #viewer = new Viewer(document.querySelector("#viewer"), this.#loader);
+  #density = new DensityControl(document.querySelector("#density"), () => this.#grid.relayout());
+  #grid = new VirtualGrid(
+    document.querySelector("#grid"),
+    document.querySelector("#bar"),
+    this.#loader,
+    (width, height, meanAspect) => rowHeightFor(this.#density.value, width, height, meanAspect),
+  );
+  #known = new Map();
+  #folder = null;
+  #key = null;
+  #scrollGoal = null;
+  #visit = new AbortController();
+  #isChecking = false;
+  #timer = 0;
+
+  start() {
+    this.#loader.onUnreachable = () => this.#check();
+    this.#viewer.onMove = (index) => this.#moved(index);
+    this.#viewer.onClose = (index) => this.#closed(index);
+    addEventListener("hashchange", () => this.#follow());
+    document.addEventListener("visibilitychange", () => this.#check());
+    for (const type of ["wheel", "touchstart", "keydown"]) {
+      addEventListener(type, () => (this.#scrollGoal = null), { passive: true });
+    }
+    this.#follow();
+  }
+
+  get #listing() {
+    return this.#known.get(this.#folder) ?? null;
+  }
+
+  #follow() {
+    const { folder, picture } = parseHash(location.hash);
+    const leftOffset = scrollY;
+    const cameFromGrid = folder === this.#folder && picture !== null && !this.#viewer.isOpen;
+    if (this.#key !== null) this.#memory.leave(this.#key, leftOffset);
+    const { key, offset } = this.#memory.arrive();
+    this.#key = key;
+    // Closing goes back where the grid is the entry before, and replaces the entry elsewhere.
+    if (cameFromGrid) history.replaceState({ ...history.state, isAboveGrid: true }, "");
+    if (folder === this.#folder) this.#showPicture();
+    else this.#enter(folder, offset);
+  }
+
+  async #enter(folder, offset) {
+    this.#visit.abort(new DOMException("another folder", "AbortError"));
+    this.#visit = new AbortController();
+    const { signal } = this.#visit;
+    this.#folder = folder;
+    this.#folderView.enter(folder);
+    this.#scrollGoal = offset;
+    if (this.#viewer.isOpen) this.#viewer.close();
+    if (this.#listing !== null) {
+      this.#show(this.#listing);
+      this.#isChecking = false;
+      this.#check();
+      return;
+    }
+    this.#grid.clear();
+    this.#isChecking = true;
+    try {
+      const onPage = (listing) => this.#show(listing);
+      await this.#connection.persist(() => loadFolder(folder, { signal, onPage }), signal);
+      this.#loader.resume();
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#folderView.showFailure(error);
+    }
+    this.#isChecking = false;
+    this.#checkLater();
+  }
+
+  /** Shows a listing as far as it is known. */
+  #show(listing) {
+    if (listing.folder !== this.#folder) return;
+    this.#known.delete(listing.folder);
+    this.#known.set(listing.folder, listing);
+    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value);
+    this.#folderView.show(listing);
+    this.#grid.show(listing);
+    this.#scrollToGoal();
+    this.#showPicture();
+  }
+
+  #scrollToGoal() {
+    if (this.#scrollGoal === null) return;
+    scrollTo({ top: this.#scrollGoal, behavior: "instant" });
+    // The goal may be further down than the pages that are here reach.
+    if (Math.abs(scrollY - this.#scrollGoal) < 2) this.#scrollGoal = null;
+  }
+
+  #showPicture() {
+    const { picture } = parseHash(location.hash);
+    document.title = `${picture ?? folderName(this.#folder)} – Calotype`;
+    if (picture === null) {
+      if (this.#viewer.isOpen) this.#viewer.close();
+      return;
+    }
+    const listing = this.#listing;
+    if (listing === null) return;
+    const index = listing.indexOf(picture);
+    if (index >= 0) {
+      this.#viewer.show(listing, index);
+      this.#grid.reveal(index);
+    } else if (listing.isComplete) {
+      this.#replaceHash(folderHash(this.#folder));
+      if (this.#viewer.isOpen) this.#viewer.close();
+    }
+  }
+
+  #moved(index) {
+    this.#replaceHash(pictureHash(this.#folder, this.#listing.names[index]));
+    this.#grid.reveal(index);
+  }
+
+  #closed(index) {
+    const { folder, picture } = parseHash(location.hash);
+    if (folder === this.#folder) this.#grid.focus(index);
+    if (folder !== this.#folder || picture === null) return;
+    if (history.state?.isAboveGrid) history.back();
+    else this.#replaceHash(folderHash(folder));
+  }
+
+  #replaceHash(hash) {
+    history.replaceState(history.state, "", hash);
+    document.title = `${parseHash(hash).picture ?? folderName(this.#folder)} – Calotype`;
+  }
+
+  #checkLater() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#check(), POLL_INTERVAL);
+  }
+
+  /** Looks whether the folder has changed; nothing is drawn again when it has not. */
+  async #check() {
+    if (document.hidden || this.#isChecking || this.#folder === null) return;
+    const { signal } = this.#visit;
+    const folder = this.#folder;
+    const known = this.#listing;
+    this.#isChecking = true;
+    try {
+      const etag = known?.isComplete ? known.etag : null;
+      const load = () => loadFolder(folder, { signal, etag });
+      const listing = await this.#connection.persist(load, signal);
+      if (listing !== null && listing.revision !== known?.revision) this.#show(listing);
+      this.#loader.resume();
+    } catch (error) {
+      if (signal.aborted) return;
+      // Whatever else goes wrong may be over at the next look; until then the old view serves.
+      if (error.status === 404) this.#leave(folder, error);
+    }
+    this.#isChecking = false;
+    this.#checkLater();
+  }
+
+  /** Tells that the folder on screen is gone. */
+  #leave(folder, error) {
+    this.#known.delete(folder);
+    this.#grid.clear();
+    this.#folderView.enter(folder);
+    this.#folderView.showFailure(error);
+  }
+}
+
+new Gallery().start();

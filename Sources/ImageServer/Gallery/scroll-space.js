@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Browsers cap an element's height; the lowest cap is 8.4 million px, at 4 device pixels a px. */
+export const TALLEST_ELEMENT = 8_000_000;
+
+/**
+ * Maps how far the page is scrolled to what is looked at.
+ *
+ * Content up to the limit is scrolled one to one. Taller content gets an element of the limit's
+ * height, whose scrolled distance stands for a proportional one. Before the content's start and
+ * after its end, where other things are on screen, both run one to one again.
+ */
+export class ScrollSpace {
+  constructor(contentHeight, viewHeight, limit = TALLEST_ELEMENT) {
+    this.elementHeight = Math.min(contentHeight, limit);
+    this.contentRange = Math.max(0, contentHeight - viewHeight);
+    this.elementRange = Math.max(0, this.elementHeight - viewHeight);
+    this.isProportional = contentHeight > limit && this.elementRange > 0;
+  }
+
+  /** The content's offset at the top of the view when the element's is `offset`. */
+  toContent(offset) {
+    if (!this.isProportional || offset <= 0) return offset;
+    if (offset >= this.elementRange) return this.contentRange + offset - this.elementRange;
+    return (offset / this.elementRange) * this.contentRange;
+  }
+
+  /** The inverse of `toContent`. */
+  toElement(offset) {
+    if (!this.isProportional || offset <= 0) return offset;
+    if (offset >= this.contentRange) return this.elementRange + offset - this.contentRange;
+    return (offset / this.contentRange) * this.elementRange;
+  }
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { originalURL, renditionURL } from "./api.js";
+import { ladderStep } from "./ladder.js";
+import { followSwipes } from "./swipe.js";
+import { date, number } from "./text.js";
+
+// Below zero: nothing in the grid is more urgent than the picture that is looked at.
+const EXACT = -3;
+const PREVIEW = -2;
+const NEIGHBOUR = -1;
+
+/** Side of the first, quick rendition when none of the grid's is at hand. */
+const PREVIEW_SIDE = 256;
+
+const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 1 };
+
+/** One picture, as large as the window, over everything else. */
+export class Viewer {
+  /** Called with the index of the picture that the user moved to. */
+  onMove = () => {};
+  /** Called with the index of the picture that was shown last. */
+  onClose = () => {};
+
+  #dialog;
+  #parts;
+  #loader;
+  #listing = null;
+  #index = 0;
+  #requests = new Map();
+  #exactURL = "";
+  #originalFails = false;
+
+  constructor(dialog, loader) {
+    this.#dialog = dialog;
+    this.#loader = loader;
+    const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
+    this.#parts = Object.fromEntries(
+      ["name", "details", "position", "original", "close", "previous", "next", "stage", "frame",
+        "preview", "exact", "failure", "announcement"].map((name) => [name, part(name)]),
+    );
+    const { stage, frame, previous, next, close } = this.#parts;
+    previous.addEventListener("click", () => this.#move(this.#index - 1));
+    next.addEventListener("click", () => this.#move(this.#index + 1));
+    close.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => this.#closed());
+    dialog.addEventListener("keydown", (event) => this.#pressed(event));
+    // The page below must not scroll away from under the dialog.
+    dialog.addEventListener("wheel", (event) => event.preventDefault(), { passive: false });
+    stage.addEventListener("click", (event) => {
+      if (event.target === stage) dialog.close();
+    });
+    followSwipes(stage, frame, {
+      left: () => this.#move(this.#index + 1),
+      right: () => this.#move(this.#index - 1),
+      down: () => dialog.close(),
+    });
+    new ResizeObserver(() => this.isOpen && this.#load()).observe(stage);
+  }
+
+  get isOpen() {
+    return this.#dialog.open;
+  }
+
+  /** Shows a picture, opening the viewer when it is closed. */
+  show(listing, index) {
+    const isSame = this.isOpen && listing.key(index) === this.#listing.key(this.#index);
+    this.#listing = listing;
+    this.#index = index;
+    this.#describe();
+    if (isSame) return;
+    this.#originalFails = false;
+    this.#clear();
+    if (!this.isOpen) this.#dialog.showModal();
+    this.#load();
+  }
+
+  close() {
+    this.#dialog.close();
+  }
+
+  #describe() {
+    const { names, widths, heights, modified, versions, total, folder } = this.#listing;
+    const index = this.#index;
+    const { name, details, position, original, previous, next, exact, announcement } = this.#parts;
+    const size = widths[index] > 0 ? `${widths[index]} × ${heights[index]}` : "size unknown";
+    name.textContent = names[index];
+    details.textContent = `${size} · ${date(modified[index])}`;
+    position.textContent = `${number(index + 1)} / ${number(total)}`;
+    announcement.textContent = `${names[index]}, ${number(index + 1)} of ${number(total)}`;
+    original.href = originalURL(folder, names[index], versions[index]);
+    original.download = names[index];
+    exact.alt = names[index];
+    // `disabled` would throw the focus out of the dialog when the end is reached by its button.
+    previous.setAttribute("aria-disabled", index === 0);
+    next.setAttribute("aria-disabled", index === this.#listing.count - 1);
+  }
+
+  #clear() {
+    const { preview, exact, failure, frame } = this.#parts;
+    for (const image of [preview, exact]) {
+      image.hidden = true;
+      image.removeAttribute("src");
+    }
+    failure.hidden = true;
+    frame.hidden = false;
+  }
+
+  /** Asks for the picture at the size at which it is shown, and meanwhile shows what there is. */
+  #load() {
+    const listing = this.#listing;
+    const error = listing.error(this.#index);
+    if (error !== null) {
+      this.#keepOnly([]);
+      this.#exactURL = "";
+      this.#fail(error);
+      this.#prefetch();
+      return;
+    }
+    const { width, height } = this.#fitted(this.#index);
+    this.#parts.frame.style.width = `${width}px`;
+    this.#parts.frame.style.height = `${height}px`;
+    const url = this.#url(this.#index);
+    if (url === this.#exactURL && !this.#parts.exact.hidden) return;
+    this.#exactURL = url;
+    const previewURL = this.#bestAtHand() ?? this.#rendition(this.#index, PREVIEW_SIDE);
+    this.#keepOnly([url, previewURL]);
+    this.#request(url, EXACT);
+    if (url !== previewURL && this.#exactURL === url) this.#request(previewURL, PREVIEW);
+  }
+
+  #loaded(url, objectURL) {
+    const { preview, exact } = this.#parts;
+    if (url === this.#exactURL) {
+      this.#showExact(url, objectURL);
+    } else if (exact.hidden && this.#requests.get(url)?.priority === PREVIEW) {
+      preview.src = objectURL;
+      preview.hidden = false;
+    }
+  }
+
+  async #showExact(url, objectURL) {
+    const { preview, exact } = this.#parts;
+    exact.src = objectURL;
+    try {
+      await exact.decode();
+    } catch {
+      if (url === this.#exactURL) this.#undecodable();
+      return;
+    }
+    if (url !== this.#exactURL || !this.isOpen) return;
+    exact.hidden = false;
+    preview.hidden = true;
+    this.#prefetch();
+  }
+
+  /** Not every original's format is one that browsers know; every rendition's is. */
+  #undecodable() {
+    if (this.#originalFails) {
+      this.#fail("the picture cannot be shown");
+      return;
+    }
+    this.#originalFails = true;
+    this.#load();
+  }
+
+  #prefetch() {
+    for (const index of [this.#index + 1, this.#index - 1]) {
+      if (index < 0 || index >= this.#listing.count || this.#listing.error(index)) continue;
+      this.#request(this.#url(index), NEIGHBOUR);
+    }
+  }
+
+  #request(url, priority) {
+    let request = this.#requests.get(url);
+    if (request === undefined) {
+      request = this.#loader.request(url, {
+        priority,
+        onLoad: (objectURL) => this.#loaded(url, objectURL),
+        onFailure: (reason) => url === this.#exactURL && this.#fail(reason),
+      });
+      this.#requests.set(url, request);
+    }
+    request.priority = priority;
+    if (request.objectURL !== null) this.#loaded(url, request.objectURL);
+  }
+
+  /** Lets go of every request but those for `urls`, and so of what was prefetched in vain. */
+  #keepOnly(urls) {
+    for (const [url, request] of this.#requests) {
+      if (urls.includes(url)) continue;
+      this.#requests.delete(url);
+      request.release();
+    }
+  }
+
+  #fail(reason) {
+    const { frame, failure } = this.#parts;
+    frame.hidden = true;
+    failure.hidden = false;
+    failure.textContent = `This picture cannot be shown: ${reason}.`;
+  }
+
+  /** The size at which a picture is shown, in CSS pixels; small ones are not enlarged. */
+  #fitted(index) {
+    const { clientWidth, clientHeight } = this.#parts.stage;
+    const { widths, heights } = this.#listing;
+    const scale = Math.min(clientWidth / widths[index], clientHeight / heights[index], 1);
+    return { width: widths[index] * scale, height: heights[index] * scale };
+  }
+
+  #url(index) {
+    const { width, height } = this.#fitted(index);
+    const { ladder } = this.#listing;
+    const step = ladderStep(ladder, Math.max(width, height) * devicePixelRatio);
+    const canBeOriginal = index !== this.#index || !this.#originalFails;
+    return this.#rendition(index, step ?? (canBeOriginal ? null : ladder.at(-1)));
+  }
+
+  #rendition(index, side) {
+    const { folder, names, versions } = this.#listing;
+    return renditionURL(folder, names[index], versions[index], side);
+  }
+
+  /** The largest rendition of the picture that is loaded already; null when there is none. */
+  #bestAtHand() {
+    for (const side of this.#listing.ladder.toReversed()) {
+      const url = this.#rendition(this.#index, side);
+      if (this.#loader.has(url)) return url;
+    }
+    return null;
+  }
+
+  #move(index) {
+    const target = Math.max(0, Math.min(this.#listing.count - 1, index));
+    if (target === this.#index) return;
+    this.show(this.#listing, target);
+    this.onMove(target);
+  }
+
+  #pressed(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    // Space presses a focused button or link; elsewhere it goes on to the next picture.
+    const isOnControl = event.target.closest("button, a") !== null;
+    if (event.key === " " && isOnControl) return;
+    const distance = DISTANCES[event.key];
+    if (distance !== undefined) this.#move(this.#index + distance);
+    else if (event.key === "Home") this.#move(0);
+    else if (event.key === "End") this.#move(this.#listing.count - 1);
+    else if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
+    event.preventDefault();
+  }
+
+  #closed() {
+    this.#keepOnly([]);
+    this.#exactURL = "";
+    this.#clear();
+    this.onClose(this.#index);
+  }
+}

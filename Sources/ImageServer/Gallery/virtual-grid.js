@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { gapFor } from "./density.js";
+import { GridKeyboard } from "./grid-keyboard.js";
+import { justifiedRows, rowAt } from "./layout.js";
+import { ScrollPace } from "./scroll-pace.js";
+import { ScrollSpace } from "./scroll-space.js";
+import { Tile } from "./tile.js";
+
+export const MOST_TILES = 200;
+
+/** Content above the browsers' limit is placed relative to a base that moves in such steps. */
+const BASE_STEP = 1_000_000;
+
+/** Added to the distance of what is not on screen, so that what is always comes first. */
+const OFF_SCREEN = 1e6;
+
+/** Any number of pictures in justified rows, with tiles only for those near the screen. */
+export class VirtualGrid {
+  layout = justifiedRows([], 1, 1, 0);
+  listing = null;
+  #element;
+  #list;
+  #header;
+  #loader;
+  #rowHeight;
+  #tiles = new Map();
+  #tileOf = new WeakMap();
+  #aspects = [];
+  #space = new ScrollSpace(0, 1);
+  #pace;
+  #keyboard = new GridKeyboard();
+  #active = 0;
+  #base = 0;
+  #frame = 0;
+  #width = 0;
+  #kept = { scrollY: -1, anchor: null };
+
+  /**
+   * @param {HTMLElement} element as high as the content; its first child is the list of tiles
+   * @param {HTMLElement} header covers the top of the window
+   * @param {(width: number, height: number, meanAspect: number) => number} rowHeight
+   */
+  constructor(element, header, loader, rowHeight) {
+    this.#element = element;
+    this.#list = element.firstElementChild;
+    this.#header = header;
+    this.#loader = loader;
+    this.#rowHeight = rowHeight;
+    this.#pace = new ScrollPace((isFast) => {
+      loader.isHeld = isFast;
+      if (!isFast) this.#updateSoon();
+    });
+    addEventListener("scroll", () => this.#updateSoon(), { passive: true });
+    addEventListener("resize", () => this.#updateSoon());
+    new ResizeObserver(() => this.#resized()).observe(element);
+    this.#list.addEventListener("keydown", (event) => this.#pressed(event));
+    this.#list.addEventListener("focusin", (event) => {
+      const tile = this.#tileOf.get(event.target.closest("li"));
+      if (tile !== undefined) this.#setActive(tile.index);
+    });
+    this.#list.addEventListener("pointerdown", () => this.#keyboard.reset());
+  }
+
+  /** Shows a folder, or more of it, or what became of it; what is on screen stays in place. */
+  show(listing) {
+    if (listing.folder !== this.listing?.folder) this.clear();
+    const anchor = this.#anchor();
+    const spare = new Map();
+    for (const tile of this.#tiles.values()) spare.set(tile.key, tile);
+    this.#tiles.clear();
+    const active = this.listing?.names[this.#active];
+    this.#active = Math.max(0, listing.indexOf(active));
+    const focused = this.#focusedTile();
+    if (focused !== undefined) focused.index = this.#active;
+    this.listing = listing;
+    this.#aspects = Float64Array.from({ length: listing.count }, (_, i) => listing.aspect(i));
+    this.#layOut(anchor, spare);
+  }
+
+  /** Shows nothing, until the next folder is known. */
+  clear() {
+    for (const tile of this.#tiles.values()) tile.remove();
+    this.#tiles.clear();
+    this.listing = null;
+    this.#aspects = [];
+    this.#active = 0;
+    this.#kept = { scrollY: -1, anchor: null };
+    this.#layOut(null);
+  }
+
+  /** Lays out again, as after a change of density. */
+  relayout() {
+    this.#layOut(this.#anchor());
+  }
+
+  /** Scrolls as little as needed to have a picture on screen, and makes Tab lead to it. */
+  reveal(index) {
+    if (index >= this.layout.w.length) return;
+    this.#setActive(index);
+    const top = this.layout.y[index];
+    const bottom = top + this.layout.h[index];
+    const view = this.#view();
+    const margin = this.layout.h[index] / 4;
+    const above = view.top + this.#header.offsetHeight;
+    if (top < above) this.#scrollTo(top - margin - this.#header.offsetHeight);
+    else if (bottom > view.top + view.height) this.#scrollTo(bottom + margin - view.height);
+    this.#update();
+  }
+
+  /** Moves the focus to a picture, wherever it is. */
+  focus(index) {
+    this.reveal(index);
+    this.#tiles.get(index)?.link.focus({ preventScroll: true });
+  }
+
+  #resized() {
+    if (this.#element.clientWidth !== this.#width) this.relayout();
+  }
+
+  #layOut(anchor, spare = new Map()) {
+    this.#width = this.#element.clientWidth;
+    const mean = this.#aspects.reduce((sum, a) => sum + a, 0) / Math.max(1, this.#aspects.length);
+    const rowHeight = this.#rowHeight(this.#width, innerHeight, Math.max(0.3, mean));
+    this.layout = justifiedRows(this.#aspects, this.#width, rowHeight, gapFor(this.#width));
+    this.#space = new ScrollSpace(this.layout.height, innerHeight);
+    this.#element.style.height = `${this.#space.elementHeight}px`;
+    for (const [index, tile] of this.#tiles) {
+      if (index >= this.layout.w.length) continue;
+      tile.place(this.listing, this.layout, index, this.#base);
+    }
+    if (anchor !== null && this.layout.w.length > 0) {
+      const found = this.listing.indexOf(anchor.name);
+      const index = found >= 0 ? found : Math.min(anchor.index, this.layout.w.length - 1);
+      this.#scrollTo(this.layout.y[index] - anchor.offset);
+      this.#kept = { scrollY, anchor };
+    }
+    this.#update(spare);
+  }
+
+  /** What is scrolled to, in the content's coordinates; `origin` is where the page has the grid. */
+  #view() {
+    const origin = this.#element.getBoundingClientRect().top + scrollY;
+    const elementTop = scrollY - origin;
+    return { origin, elementTop, top: this.#space.toContent(elementTop), height: innerHeight };
+  }
+
+  #scrollTo(contentTop) {
+    const { origin } = this.#view();
+    scrollTo({ top: Math.round(origin + this.#space.toElement(contentTop)), behavior: "instant" });
+  }
+
+  /** The picture whose place on screen should outlive a new layout; null at the page's top. */
+  #anchor() {
+    const { top, elementTop } = this.#view();
+    if (elementTop <= 0 || this.layout.rowCount === 0) return null;
+    // Until the reader scrolls: or going through the densities would creep from row to row.
+    if (scrollY === this.#kept.scrollY) return this.#kept.anchor;
+    const header = this.#header.offsetHeight;
+    const index = this.layout.rowStart[rowAt(this.layout, top + header)];
+    return { index, name: this.listing.names[index], offset: this.layout.y[index] - top };
+  }
+
+  #updateSoon() {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => this.#update());
+  }
+
+  /** Makes the tiles that should be there, from `spare` ones when these show the same. */
+  #update(spare = new Map()) {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    if (this.listing === null) return;
+    const view = this.#view();
+    if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
+    this.#pace.moved(view.top, view.height);
+    const wanted = this.#wanted(view);
+    this.#removeUnwanted(wanted, spare);
+    // In the order of the pictures, which is the order in which they are read aloud.
+    let previous = null;
+    for (const index of wanted) {
+      const tile = this.#tiles.get(index) ?? this.#makeTile(index, spare);
+      tile.priority = this.#priority(index, view);
+      const next = previous === null ? this.#list.firstElementChild : previous.nextElementSibling;
+      if (next !== tile.element) {
+        if (previous === null) this.#list.prepend(tile.element);
+        else previous.after(tile.element);
+      }
+      previous = tile.element;
+    }
+    this.#keepActive(view);
+  }
+
+  // Before others are put in place: with the list cleared of them no tile that stays has to be
+  // moved, which would take the focus from it.
+  #removeUnwanted(wanted, spare) {
+    for (const [index, tile] of this.#tiles) {
+      if (wanted.has(index)) continue;
+      this.#tiles.delete(index);
+      tile.remove();
+    }
+    if (spare.size === 0) return;
+    const keys = new Set(Array.from(wanted, (index) => this.listing.key(index)));
+    for (const [key, tile] of spare) {
+      if (keys.has(key)) continue;
+      spare.delete(key);
+      tile.remove();
+    }
+  }
+
+  #makeTile(index, spare) {
+    const key = this.listing.key(index);
+    const tile = spare.get(key) ?? new Tile(this.listing, index, this.#loader);
+    spare.delete(key);
+    tile.place(this.listing, this.layout, index, this.#base);
+    tile.link.tabIndex = index === this.#active ? 0 : -1;
+    this.#tiles.set(index, tile);
+    this.#tileOf.set(tile.element, tile);
+    return tile;
+  }
+
+  /** The pictures that get a tile: the screen's, more ahead than behind, and the focused one. */
+  #wanted(view) {
+    const { layout } = this;
+    const wanted = new Set();
+    if (layout.rowCount === 0) return wanted;
+    let first;
+    let end;
+    for (let screens = 1; ; screens = screens > 0.1 ? screens * 0.75 : 0) {
+      const ahead = view.height * screens * 1.3;
+      const behind = view.height * screens * 0.7;
+      const [above, below] = this.#pace.direction > 0 ? [behind, ahead] : [ahead, behind];
+      first = layout.rowStart[Math.max(0, rowAt(layout, view.top - above))];
+      end = layout.rowStart[rowAt(layout, view.top + view.height + below) + 1];
+      if (end - first < MOST_TILES || screens === 0) break;
+    }
+    // Without its tile the focus would be lost, and with it the reader's place.
+    const focused = this.#focusedTile()?.index ?? -1;
+    if (focused >= 0 && focused < first) wanted.add(focused);
+    for (let index = first; index < end; index += 1) wanted.add(index);
+    if (focused >= end && focused < layout.w.length) wanted.add(focused);
+    return wanted;
+  }
+
+  #focusedTile() {
+    return this.#tileOf.get(document.activeElement?.closest("li"));
+  }
+
+  #priority(index, view) {
+    const centre = this.layout.y[index] + this.layout.h[index] / 2 - view.top - view.height / 2;
+    const across = this.layout.x[index] + this.layout.w[index] / 2 - this.#width / 2;
+    const distance = Math.abs(centre) + Math.abs(across) / 1000;
+    const isVisible = Math.abs(centre) < (view.height + this.layout.h[index]) / 2;
+    if (isVisible) return distance;
+    const isBehind = centre * this.#pace.direction < 0;
+    return OFF_SCREEN + (isBehind ? 2 * distance : distance);
+  }
+
+  /** Moves the list, and the tiles in it, to where the proportional scrolling needs them. */
+  #rebase(view) {
+    const base = this.#space.isProportional ? Math.floor(view.top / BASE_STEP) * BASE_STEP : 0;
+    if (base !== this.#base) {
+      this.#base = base;
+      for (const [index, tile] of this.#tiles) tile.place(this.listing, this.layout, index, base);
+    }
+    const shift = Math.round(view.elementTop - view.top + base);
+    this.#list.style.transform = this.#space.isProportional ? `translateY(${shift}px)` : "";
+  }
+
+  #setActive(index) {
+    const before = this.#tiles.get(this.#active);
+    if (before !== undefined) before.link.tabIndex = -1;
+    this.#active = index;
+    const now = this.#tiles.get(index);
+    if (now !== undefined) now.link.tabIndex = 0;
+  }
+
+  /** Sees to it that Tab finds a tile: the active one, or the first on screen. */
+  #keepActive(view) {
+    if (this.#tiles.has(this.#active) || this.layout.rowCount === 0) return;
+    const row = rowAt(this.layout, view.top + this.#header.offsetHeight);
+    this.#setActive(this.layout.rowStart[Math.max(0, row)]);
+  }
+
+  #pressed(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const target = this.#keyboard.target(event.key, this.#active, this.layout, innerHeight);
+    if (target === null) return;
+    event.preventDefault();
+    this.focus(target);
+  }
+}

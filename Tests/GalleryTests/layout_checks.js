@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Evaluated in the page: the pure modules as the browser runs them. Answers [name, passed, detail].
+async () => {
+  const { justifiedRows, rowAt } = await import("/-/gallery/layout.js");
+  const { ladderStep } = await import("/-/gallery/ladder.js");
+  const { ScrollSpace } = await import("/-/gallery/scroll-space.js");
+  const results = [];
+  const check = (name, passed, detail = "") => {
+    results.push([name, Boolean(passed), String(detail)]);
+  };
+
+  // A linear congruential generator: the same pictures in every run.
+  let seed = 1;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const ordinary = [4 / 3, 3 / 2, 2 / 3, 3 / 4, 1, 16 / 9];
+  const picture = () => ordinary[Math.floor(random() * ordinary.length)];
+  const pictures = (count) => Float64Array.from({ length: count }, picture);
+
+  const cases = [[1408, 204, 6], [340, 118, 3], [1001, 333, 7], [64, 200, 6]];
+  for (const [width, rowHeight, gap] of cases) {
+    const aspects = pictures(2000);
+    const layout = justifiedRows(aspects, width, rowHeight, gap);
+    const { x, y, w, h, rowStart, rowCount } = layout;
+    const shown = aspects.map((aspect) => Math.min(aspect, layout.maxAspect));
+    let unfilled = 0;
+    let distorted = 0;
+    let misplaced = 0;
+    for (let row = 0; row < rowCount; row += 1) {
+      const [start, end] = [rowStart[row], rowStart[row + 1]];
+      const right = x[end - 1] + w[end - 1];
+      if (row < rowCount - 1 ? right !== width : right > width) unfilled += 1;
+      let sum = 0;
+      for (let i = start; i < end; i += 1) sum += shown[i];
+      const exact = row < rowCount - 1 ? (width - gap * (end - start - 1)) / sum : h[start];
+      for (let i = start; i < end; i += 1) {
+        if (Math.abs(h[i] - exact) > 1 || Math.abs(w[i] - exact * shown[i]) > 1) distorted += 1;
+        if (i > start && (y[i] !== y[start] || x[i] !== x[i - 1] + w[i - 1] + gap)) misplaced += 1;
+      }
+      if (row > 0 && y[start] !== y[start - 1] + h[start - 1] + gap) misplaced += 1;
+    }
+    const of = `at ${width} px, rows of ${rowHeight} px`;
+    check(`layout: rows fill the width exactly ${of}`, unfilled === 0, `${unfilled} do not`);
+    check(`layout: aspects are kept within a pixel ${of}`, distorted === 0, `${distorted} are not`);
+    check(`layout: gaps are kept ${of}`, misplaced === 0, `${misplaced} are not`);
+  }
+
+  const extreme = justifiedRows([50, 0.01, 1, NaN, 0, Infinity], 1000, 200, 6);
+  const tallest = Math.max(...extreme.h);
+  const lowest = Math.min(...extreme.h);
+  const within = extreme.x.every((left, i) => left >= 0 && left + extreme.w[i] <= 1000);
+  check("layout: panoramas and slivers are clamped", lowest >= 90 && tallest <= 500 && within,
+    `heights ${lowest} to ${tallest}`);
+
+  const lone = justifiedRows([1.5], 1000, 200, 6);
+  check("layout: the last row is not stretched", lone.w[0] === 300 && lone.h[0] === 200);
+  const none = justifiedRows([], 1000, 200, 6);
+  check("layout: no pictures need no height", none.height === 0 && none.rowCount === 0);
+
+  const many = pictures(100000);
+  justifiedRows(many, 1408, 204, 6);
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    justifiedRows(many, 1408, 204, 6);
+    return performance.now() - start;
+  }).sort((a, b) => a - b);
+  check("layout: 100,000 pictures in less than 30 ms", times[2] < 30, `${times[2].toFixed(1)} ms`);
+
+  const large = justifiedRows(many, 1408, 204, 6);
+  const found = [0, 1, 777, large.rowCount - 1].every((row) => {
+    const top = large.y[large.rowStart[row]];
+    return rowAt(large, top) === row && (row === 0 || rowAt(large, top - 1) === row - 1);
+  });
+  check("layout: the row at an offset is found", found && rowAt(large, 1e9) === large.rowCount - 1);
+
+  const ladder = [64, 128, 256];
+  const steps = [1, 64, 64.005, 65, 256, 257].map((side) => ladderStep(ladder, side));
+  check("ladder: the smallest step that covers", `${steps}` === "64,64,64,128,256,", steps);
+
+  const space = new ScrollSpace(20_000_000, 900);
+  const offsets = [-50, 0, 12_345, 9_999_999, 19_999_100, 19_999_200];
+  const returns = offsets.every((o) => Math.abs(space.toContent(space.toElement(o)) - o) < 1e-3);
+  check("scrolling: very tall content is mapped there and back", returns);
+  check("scrolling: the end of the element is the end of the content",
+    space.elementHeight === 8_000_000 && space.toContent(8_000_000 - 900) === 20_000_000 - 900);
+  return results;
+}

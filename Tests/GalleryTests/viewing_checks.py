@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One picture, large; and everything by keyboard."""
+
+from gallery_driver import ladder_step
+
+
+class ViewingChecks:
+    """Opening pictures, going on to others, and coming back."""
+
+    def whole_tiles(self, gallery):
+        """Positions of the tiles that are wholly on screen and show a picture."""
+        return [
+            tile["position"]
+            for tile in gallery.tiles()
+            if not tile["failed"] and tile["top"] >= 60 and tile["top"] + tile["height"] <= 890
+        ]
+
+    def viewing(self):
+        gallery = self.open()
+        page = gallery.page
+        self.wait_for_listing(gallery)
+        positions = self.whole_tiles(gallery)
+        first = next(p for p in positions if p + 1 in positions)
+        names = self.names
+        gallery.tile_link(first).click()
+        shown = self.wait_for_exact(gallery, names[first - 1])
+        side = max(shown["width"], shown["height"])
+        expected = ladder_step(self.listing["ladder"], side)
+        asked = gallery.traffic.boxes[names[first - 1]]
+        self.check(
+            "viewer: asks for exactly the step that it shows",
+            asked[-1] == expected,
+            f"{asked}, {expected}",
+        )
+        self.check(
+            "viewer: the address names the picture",
+            not page.evaluate("location.hash").endswith("/"),
+        )
+        position = page.inner_text("[data-part=position]")
+        self.check(
+            "viewer: tells the position", position == f"{first:,} / {self.total:,}", position
+        )
+        size = page.inner_text("[data-part=details]")
+        pictures = self.listing["pictures"]
+        expected = f"{pictures['width'][first - 1]} × {pictures['height'][first - 1]}"
+        self.check("viewer: tells the pixel size", size.startswith(expected), size)
+        href = page.get_attribute("[data-part=original]", "href")
+        status = page.request.get(f"{self.server}{href}").status
+        self.check("viewer: the original can be downloaded", status == 200, href)
+        self.screenshot(gallery, "viewer.png")
+
+        page.keyboard.press("ArrowRight")
+        self.wait_for_exact(gallery, names[first])
+        self.check("viewer: the right arrow shows the next picture", True, names[first])
+        for _ in range(9):
+            page.keyboard.press("Tab")
+        inside = page.evaluate("document.activeElement.matches('body, dialog *')")
+        self.check("viewer: Tab stays in the dialog", inside)
+        page.keyboard.press("Escape")
+        gallery.wait("!document.querySelector('dialog').open")
+        gallery.wait("location.hash.endsWith('/')")
+        focused = gallery.focused_position()
+        self.check("viewer: Escape gives the focus to the tile", focused == first + 1, f"{focused}")
+
+        gallery.tile_link(first).click()
+        self.wait_for_exact(gallery, names[first - 1])
+        page.keyboard.press("End")
+        gallery.wait(
+            "(p) => document.querySelector('[data-part=position]').textContent.startsWith(p)",
+            f"{self.total:,} /",
+        )
+        page.go_back()
+        gallery.wait("!document.querySelector('dialog').open")
+        # The last page of tiles is behind the viewer; the focus is there already.
+        focused = gallery.focused_position()
+        self.check(
+            "viewer: Back closes it, at the tile of the last picture",
+            focused == self.total,
+            f"{focused}",
+        )
+
+        index = next(i for i in range(len(names)) if i not in pictures["error"])
+        page.goto("about:blank")
+        gallery.open(self.folder)
+        gallery.tiles()
+        link = gallery.tile_link(index + 1).get_attribute("href")
+        page.goto("about:blank")
+        page.goto(f"{self.server}/{link}")
+        self.wait_for_exact(gallery, names[index])
+        page.click("[data-part=close]")
+        gallery.wait("!document.querySelector('dialog').open && location.hash.endsWith('/')")
+        self.check(
+            "viewer: a picture's address opens it, and closing leads to the folder", True, link
+        )
+        self.check_quiet(gallery, "viewer")
+        gallery.close()
+
+    def keyboard(self):
+        gallery = self.open()
+        page = gallery.page
+        gallery.tiles()
+        self.wait_for_listing(gallery)
+        for _ in range(200):
+            page.keyboard.press("Tab")
+            if gallery.focused_position() is not None:
+                break
+        self.check("keyboard: Tab reaches the pictures", gallery.focused_position() == 1)
+        stops = page.evaluate("document.querySelectorAll('.tile a[tabindex=\"0\"]').length")
+        self.check("keyboard: the pictures are a single stop", stops == 1, f"{stops}")
+        ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        self.check("keyboard: the focus is visible", ring != "none", ring)
+        page.keyboard.press("ArrowRight")
+        self.check("keyboard: right moves to the next picture", gallery.focused_position() == 2)
+        left = page.evaluate("document.activeElement.getBoundingClientRect().left")
+        page.keyboard.press("ArrowDown")
+        below = page.evaluate("document.activeElement.getBoundingClientRect().left")
+        self.check(
+            "keyboard: down moves to the picture below",
+            gallery.focused_position() > 2 and abs(below - left) < 400,
+            f"{left:.0f} px, {below:.0f} px",
+        )
+        for _ in range(40):
+            page.keyboard.press("ArrowDown")
+        reached = gallery.focused_position()
+        visible = page.evaluate("""() => {
+            const { top, bottom } = document.activeElement.getBoundingClientRect();
+            return top >= document.querySelector("#bar").offsetHeight && bottom <= innerHeight;
+        }""")
+        self.check(
+            "keyboard: down goes on across rows that had no tiles",
+            reached and reached > min(60, self.total - 12) and visible,
+            f"picture {reached}",
+        )
+        page.keyboard.press("End")
+        self.check(
+            "keyboard: End leads to the last picture", gallery.focused_position() == self.total
+        )
+        page.keyboard.press("Home")
+        self.check("keyboard: Home leads to the first picture", gallery.focused_position() == 1)
+        page.keyboard.press("Enter")
+        gallery.wait("document.querySelector('dialog').open")
+        page.keyboard.press("Escape")
+        gallery.wait("!document.querySelector('dialog').open")
+        self.check("keyboard: Enter opens and Escape returns", gallery.focused_position() == 1)
+        self.check_quiet(gallery, "keyboard")
+        gallery.close()

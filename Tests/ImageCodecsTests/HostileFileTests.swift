@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// Files that were made to do harm, with the answer that is expected of each.
+@Suite("Hostile files") struct HostileFileTests {
+    struct Entry: Decodable, Sendable, CustomStringConvertible {
+        let file: String
+        let format: String
+        let expect: String
+        var description: String { file }
+    }
+
+    static let folder = SampleFiles.real("bombs", extensions: ["json"]).first?
+        .deletingLastPathComponent()
+
+    static var entries: [Entry] {
+        guard let folder,
+            let manifest = try? Data(contentsOf: folder.appending(path: "manifest.json")),
+            let entries = try? JSONDecoder().decode([Entry].self, from: manifest)
+        else { return [] }
+        return entries.filter { ["jpeg", "png", "unknown"].contains($0.format) }
+    }
+
+    @Test("get the answer that they deserve", arguments: entries)
+    func answer(entry: Entry) throws {
+        let folder = try #require(Self.folder)
+        let decode = { () throws(CodecError) -> PixelSize in
+            let bytes = try EncodedBytes(reading: folder.appending(path: entry.file).path)
+            return try ImageSource(bytes, codecs: builtInCodecs)
+                .image(DecodeOptions(maximumSide: 400)).size
+        }
+        switch entry.expect {
+        case "decode": #expect(try decode().largestSide <= 400)
+        case "refuse": #expect(throws: CodecError.self) { _ = try decode() }
+        default:
+            // Either answer will do, as long as it comes.
+            do { #expect(try decode().largestSide <= 400) } catch { #expect(error is CodecError) }
+        }
+    }
+}
