@@ -17,6 +17,7 @@
         private var end = 0
 
         /// - Parameter dataOffset: where the first `IDAT` chunk stands.
+        /// - Throws: ``CodecError/library(message:)`` without memory.
         init(dataOffset: Int) throws(CodecError) {
             inflater = try PNGInflater()
             nextChunkOffset = dataOffset
@@ -29,6 +30,8 @@
         ///   - byteCount: the bytes of the row without its filter's number.
         ///   - distance: how far back the filter looks for the pixel to the left, in bytes.
         ///   - previous: the row above, `byteCount` bytes, all 0 at the top; this row afterwards.
+        ///   - body: gets the row, which it may change.
+        /// - Throws: ``CodecError`` for a damaged stream, and what `body` throws.
         mutating func withNextRow(
             _ file: Span<UInt8>, byteCount: Int, distance: Int, previous: inout [UInt8],
             _ body: (inout MutableSpan<UInt8>) throws(CodecError) -> Void
