@@ -19,14 +19,14 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumFrameCount = 10_000
     /// Passes over the picture in a progressive file; ordinary files have 10.
     public var maximumScanCount = 100
-    /// Bytes of the decoded result.
-    public var maximumResultByteCount = 2 << 30
+    /// Bytes of the decoded result, and of what else must be held whole while it is made.
+    public var maximumMemoryByteCount = 2 << 30
 
     public init() {}
 
     /// A limit by the name under which errors and settings speak of it.
     public enum Name: String, Hashable, Sendable {
-        case pixelCount, side, byteCount, metadataByteCount, frameCount, scanCount, resultByteCount
+        case pixelCount, side, byteCount, metadataByteCount, frameCount, scanCount, memoryByteCount
     }
 
     /// Throws ``CodecError/limitExceeded(_:needed:allowed:)`` if `needed` is more than the limit.
@@ -39,7 +39,7 @@ public struct DecodeLimits: Hashable, Sendable {
             case .metadataByteCount: maximumMetadataByteCount
             case .frameCount: maximumFrameCount
             case .scanCount: maximumScanCount
-            case .resultByteCount: maximumResultByteCount
+            case .memoryByteCount: maximumMemoryByteCount
             }
         if needed > allowed {
             throw .limitExceeded(name, needed: needed, allowed: allowed)

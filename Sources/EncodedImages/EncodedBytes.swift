@@ -39,7 +39,7 @@ public struct EncodedBytes: Sendable {
     public init(reading path: String, limits: DecodeLimits = DecodeLimits()) throws(CodecError) {
         let file = try OpenFile(path)
         try limits.check(.byteCount, file.byteCount)
-        storage = .array(try file.read())
+        storage = .array(try file.contents())
     }
 
     public var count: Int {
@@ -112,12 +112,12 @@ private struct OpenFile: ~Copyable {
     deinit { close(descriptor) }
 
     /// As many bytes as the file had when it was opened, fewer if it has become shorter.
-    func read() throws(CodecError) -> [UInt8] {
+    func contents() throws(CodecError) -> [UInt8] {
         var failure: String?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             while count < byteCount {
                 let start = unsafe buffer.baseAddress?.advanced(by: count)
-                let received = unsafe Glibc.read(descriptor, start, byteCount - count)
+                let received = unsafe read(descriptor, start, byteCount - count)
                 if received < 0 && errno == EINTR { continue }
                 if received < 0 { failure = lastSystemError() }
                 guard received > 0 else { break }

@@ -34,7 +34,7 @@ public struct RowSink: ~Copyable {
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
     ) throws(CodecError) {
         precondition(resampler == nil, "begin is called once")
-        try limits.check(.resultByteCount, PixelBuffer.byteCount(of: plan.resultSize, format))
+        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, format))
         resampler = RowResampler(
             from: size, format,
             // A shrunk side is rounded up; the picture ends where it really ends.

@@ -111,7 +111,7 @@ import Testing
             }
         }
         var limits = DecodeLimits()
-        limits.maximumResultByteCount = 100
+        limits.maximumMemoryByteCount = 100
         let opened = try source(file, limits: limits)
         #expect(throws: CodecError.self) { _ = try opened.image() }
     }

@@ -43,7 +43,7 @@ import Testing
     func cmyk(file: URL) throws {
         let source = try open(file)
         try #require(source.header.colorModel == .cmyk)
-        let expected = try #require(try PeerTool.picture("cmyk.py", [file.path]))
+        let expected = try #require(try PeerTool.picture("srgb.py", [file.path]))
         let comparison = PixelComparison(try source.image(), expected)
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
     }
@@ -87,6 +87,23 @@ import Testing
         #expect(throws: CodecError.limitExceeded(.scanCount, needed: 6, allowed: 5)) {
             _ = try source.image()
         }
+    }
+
+    @Test("a file of several scans is charged for its coefficients before they are held")
+    func coefficients() throws {
+        var options = EncodeOptions()
+        options.isProgressive = true
+        let picture = TestPicture.photograph(PixelSize(width: 160, height: 80))
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
+            .encode(picture)
+        var limits = DecodeLimits()
+        // 20x10 blocks of luma and twice 10x5 of chroma, 128 bytes each.
+        limits.maximumMemoryByteCount = 300 * 128 - 1
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
+        #expect(
+            throws: CodecError.limitExceeded(
+                .memoryByteCount, needed: 300 * 128, allowed: 300 * 128 - 1)
+        ) { _ = try source.image(DecodeOptions(maximumSide: 10)) }
     }
 
     @Test(

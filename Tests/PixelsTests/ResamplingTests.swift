@@ -54,6 +54,21 @@ import Testing
         #expect(comparison.meanDifference < 0.7, "\(comparison)")
     }
 
+    @Test("holds a few rows, however many come in")
+    func memory() {
+        let result = PixelSize(width: 400, height: 300)
+        let held = [3_024, 100_000].map { height in
+            RowResampler(
+                from: PixelSize(width: 4_032, height: height), .rgb8, to: result
+            ).workingByteCount
+        }
+        #expect(held[0] > 0)
+        // The source row as numbers, its sums, and the kernel's height of rows.
+        let row = 4_032 * 3
+        #expect(held[0] < row * 4 + row * 2 + 24 * 400 * 3 * 4 + 10_000)
+        #expect(held[1] < held[0] * 2)
+    }
+
     @Test("keeps a flat colour exactly", arguments: ResamplingKernel.allCases)
     func flat(kernel: ResamplingKernel) {
         let source = TestPicture.flat(PixelSize(width: 333, height: 222), .rgb8, [3, 128, 254])

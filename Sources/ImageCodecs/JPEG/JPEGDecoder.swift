@@ -26,6 +26,7 @@
         ) throws(CodecError) {
             let shrink = rows.plan.shrinkFactor(of: [2, 4, 8])
             reader.watch(rows.cancellation)
+            try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
             try reader.start(shrink: shrink)
             let width = reader.size.width
             switch reader.channelCount {
@@ -94,6 +95,12 @@
                     let flag = unsafe Unmanaged<CancellationFlag>.fromOpaque(context)
                     return unsafe flag.takeUnretainedValue().isCancelled
                 }, context)
+        }
+
+        /// The bytes that are held for a file of several scans, known from its header.
+        func coefficientByteCount() throws(CodecError) -> Int {
+            try check(unsafe calotype_jpeg_reader_read_header(raw))
+            return unsafe calotype_jpeg_reader_coefficient_bytes(raw)
         }
 
         func start(shrink: Int) throws(CodecError) {

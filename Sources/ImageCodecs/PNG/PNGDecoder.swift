@@ -36,7 +36,7 @@
             if reader.isInterlaced {
                 let needed = size.area.multipliedReportingOverflow(by: format.bytesPerPixel)
                 try rows.limits.check(
-                    .resultByteCount, needed.overflow ? .max : needed.partialValue)
+                    .memoryByteCount, needed.overflow ? .max : needed.partialValue)
             }
             try rows.begin(size, format, header.colorProfile)
             if reader.isInterlaced {

@@ -27,6 +27,8 @@ struct BoxReducer {
         sums = Array(repeating: 0, count: width * channelCount)
     }
 
+    var byteCount: Int { sums.count * MemoryLayout<UInt16>.stride }
+
     /// Adds a row and, when it ends a row of blocks, writes their means.
     ///
     /// - Returns: whether `result` was written.

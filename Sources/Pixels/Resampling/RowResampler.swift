@@ -56,6 +56,9 @@ public struct RowResampler: ~Copyable {
     /// Whether every row of the result has been made; further rows change nothing.
     public var isComplete: Bool { writer.nextRow == resultSize.height }
 
+    /// The bytes that are held besides the result; the height of the source has no part in it.
+    public var workingByteCount: Int { scaler?.byteCount ?? 0 }
+
     /// Takes the next row of the source from the top, as many bytes as its format says.
     public mutating func append(_ row: Span<UInt8>) {
         precondition(nextSourceRow < sourceSize.height, "the source has \(sourceSize.height) rows")
@@ -129,6 +132,11 @@ private struct Scaler {
         rowStride = (resultSize.width * channelCount + 4 + 3) / 4 * 4
         ring = Array(repeating: 0, count: rowStride * vertical.tapCount)
         result = Array(repeating: 0, count: rowStride)
+    }
+
+    var byteCount: Int {
+        (source.count + ring.count) * MemoryLayout<Float>.stride + result.count
+            + (reducer?.byteCount ?? 0)
     }
 
     /// - Returns: whether a row went into the ring.

@@ -8,16 +8,10 @@
 // A context of its own: lcms2's global one is shared by everything in the process.
 struct calotype_icc_transform {
     cmsContext context;
+    /// NULL for grey.
     cmsHTRANSFORM transform;
+    uint8_t gray[256];
 };
-
-static cmsHPROFILE srgb_gray(cmsContext context) {
-    static const cmsFloat64Number curve[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-    cmsToneCurve *tone = cmsBuildParametricToneCurve(context, 4, curve);
-    cmsHPROFILE profile = cmsCreateGrayProfileTHR(context, cmsD50_xyY(), tone);
-    cmsFreeToneCurve(tone);
-    return profile;
-}
 
 static cmsColorSpaceSignature space_of(calotype_icc_layout layout) {
     switch (layout) {
@@ -30,7 +24,6 @@ static cmsColorSpaceSignature space_of(calotype_icc_layout layout) {
 
 static cmsUInt32Number format_of(calotype_icc_layout layout) {
     switch (layout) {
-    case calotype_icc_gray: return TYPE_GRAY_8;
     case calotype_icc_rgb: return TYPE_RGB_8;
     case calotype_icc_rgba: return TYPE_RGBA_8;
     case calotype_icc_cmyk: return TYPE_CMYK_8;
@@ -39,73 +32,98 @@ static cmsUInt32Number format_of(calotype_icc_layout layout) {
 }
 
 static cmsUInt32Number result_format_of(calotype_icc_layout layout) {
-    switch (layout) {
-    case calotype_icc_gray: return TYPE_GRAY_8;
-    case calotype_icc_rgba: return TYPE_RGBA_8;
-    default: return TYPE_RGB_8;
-    }
+    return layout == calotype_icc_rgba ? TYPE_RGBA_8 : TYPE_RGB_8;
 }
 
-static calotype_icc_transform *make(cmsContext context, cmsHPROFILE from,
-                                    calotype_icc_layout layout) {
-    calotype_icc_transform *result = NULL;
-    if (from && cmsGetColorSpace(from) == space_of(layout)) {
-        cmsHPROFILE to =
-            layout == calotype_icc_gray ? srgb_gray(context) : cmsCreate_sRGBProfileTHR(context);
-        cmsHTRANSFORM transform =
-            to ? cmsCreateTransformTHR(context, from, format_of(layout), to,
-                                       result_format_of(layout), INTENT_PERCEPTUAL,
-                                       cmsFLAGS_COPY_ALPHA)
-               : NULL;
-        if (to) cmsCloseProfile(to);
-        result = transform ? malloc(sizeof *result) : NULL;
-        if (result) {
-            result->context = context;
-            result->transform = transform;
-        } else if (transform) {
-            cmsDeleteTransform(transform);
-        }
+// Grey has one curve, so a table of 256 answers says it all; lcms2's own way through a
+// connection space is up to ten levels off in the shadows.
+static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from) {
+    static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
+    cmsToneCurve *to = from ? cmsBuildParametricToneCurve(result->context, -4, srgb) : NULL;
+    if (!to) return false;
+    for (int i = 0; i < 256; i++) {
+        float light = cmsEvalToneCurveFloat(from, (float)i / 255);
+        float value = cmsEvalToneCurveFloat(to, light) * 255 + 0.5f;
+        result->gray[i] = value > 0 ? value < 255 ? (uint8_t)value : 255 : 0;
     }
-    if (from) cmsCloseProfile(from);
-    if (!result) cmsDeleteContext(context);
-    return result;
+    cmsFreeToneCurve(to);
+    return true;
+}
+
+static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
+                       calotype_icc_layout layout) {
+    cmsHPROFILE to = cmsCreate_sRGBProfileTHR(result->context);
+    if (!to) return false;
+    result->transform = cmsCreateTransformTHR(result->context, from, format_of(layout), to,
+                                              result_format_of(layout), INTENT_PERCEPTUAL,
+                                              cmsFLAGS_COPY_ALPHA);
+    cmsCloseProfile(to);
+    return result->transform != NULL;
+}
+
+static calotype_icc_transform *create(void) {
+    calotype_icc_transform *result = calloc(1, sizeof *result);
+    if (!result) return NULL;
+    result->context = cmsCreateContext(NULL, NULL);
+    if (result->context) return result;
+    free(result);
+    return NULL;
+}
+
+static calotype_icc_transform *created(calotype_icc_transform *result, bool is_made) {
+    if (is_made) return result;
+    calotype_icc_transform_destroy(result);
+    return NULL;
 }
 
 calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, size_t count,
                                                       calotype_icc_layout layout) {
-    cmsContext context = cmsCreateContext(NULL, NULL);
-    if (!context) return NULL;
-    return make(context, cmsOpenProfileFromMemTHR(context, profile, (cmsUInt32Number)count),
-                layout);
+    calotype_icc_transform *result = create();
+    if (!result) return NULL;
+    cmsHPROFILE from =
+        cmsOpenProfileFromMemTHR(result->context, profile, (cmsUInt32Number)count);
+    bool is_made = false;
+    if (from && cmsGetColorSpace(from) == space_of(layout))
+        is_made = layout == calotype_icc_gray
+                      ? make_gray(result, cmsReadTag(from, cmsSigGrayTRCTag))
+                      : make_color(result, from, layout);
+    if (from) cmsCloseProfile(from);
+    return created(result, is_made);
 }
 
 calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
                                                                  const double xy[8],
                                                                  calotype_icc_layout layout) {
-    cmsContext context = cmsCreateContext(NULL, NULL);
-    if (!context) return NULL;
-    cmsToneCurve *tone = cmsBuildGamma(context, gamma);
-    cmsHPROFILE from = NULL;
+    calotype_icc_transform *result = create();
+    if (!result) return NULL;
+    cmsToneCurve *tone = cmsBuildGamma(result->context, gamma);
+    bool is_made = false;
     if (tone && layout == calotype_icc_gray) {
-        from = cmsCreateGrayProfileTHR(context, cmsD50_xyY(), tone);
+        is_made = make_gray(result, tone);
     } else if (tone) {
         cmsCIExyY white = {xy[0], xy[1], 1};
         cmsCIExyYTRIPLE primaries = {
             {xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
         cmsToneCurve *tones[3] = {tone, tone, tone};
-        from = cmsCreateRGBProfileTHR(context, &white, &primaries, tones);
+        cmsHPROFILE from = cmsCreateRGBProfileTHR(result->context, &white, &primaries, tones);
+        is_made = from && make_color(result, from, layout);
+        if (from) cmsCloseProfile(from);
     }
     if (tone) cmsFreeToneCurve(tone);
-    return make(context, from, layout);
+    return created(result, is_made);
 }
 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform) {
-    cmsDeleteTransform(transform->transform);
+    if (transform->transform) cmsDeleteTransform(transform->transform);
     cmsDeleteContext(transform->context);
     free(transform);
 }
 
 void calotype_icc_transform_convert(const calotype_icc_transform *transform, const uint8_t *from,
                                     uint8_t *to, size_t pixel_count) {
-    cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
+    if (transform->transform) {
+        cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
+    } else {
+        for (size_t i = 0; i < pixel_count; i++) to[i] = transform->gray[from[i]];
+    }
 }

@@ -130,9 +130,24 @@ void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_c
     reader->info.progress = &reader->progress;
 }
 
-calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink) {
+calotype_jpeg_status calotype_jpeg_reader_read_header(calotype_jpeg_reader *reader) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
     jpeg_read_header(&reader->info, TRUE);
+    return calotype_jpeg_ok;
+}
+
+size_t calotype_jpeg_reader_coefficient_bytes(calotype_jpeg_reader *reader) {
+    if (!jpeg_has_multiple_scans(&reader->info)) return 0;
+    size_t blocks = 0;
+    for (int i = 0; i < reader->info.num_components; i++) {
+        const jpeg_component_info *component = &reader->info.comp_info[i];
+        blocks += (size_t)component->width_in_blocks * component->height_in_blocks;
+    }
+    return blocks * sizeof(JBLOCK);
+}
+
+calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink) {
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
     if (reader->info.jpeg_color_space == JCS_YCCK) reader->info.out_color_space = JCS_CMYK;
     reader->info.scale_num = 1;
     reader->info.scale_denom = (unsigned)shrink;

@@ -30,7 +30,10 @@ void calotype_jpeg_reader_destroy(calotype_jpeg_reader *reader);
 void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_count,
                                 bool (*is_stopped)(const void *), const void *context);
 
-/// Reads the header and starts decoding at 1/`shrink` of the size.
+calotype_jpeg_status calotype_jpeg_reader_read_header(calotype_jpeg_reader *reader);
+/// The bytes of the coefficients, which a file of several scans keeps in memory; 0 for one scan.
+size_t calotype_jpeg_reader_coefficient_bytes(calotype_jpeg_reader *reader);
+/// Starts decoding at 1/`shrink` of the size.
 calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink);
 int calotype_jpeg_reader_width(const calotype_jpeg_reader *reader);
 int calotype_jpeg_reader_height(const calotype_jpeg_reader *reader);

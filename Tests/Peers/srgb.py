@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a CMYK JPEG into sRGB with Pillow, by its profile if it has one, else by plain products."""
+"""Turns a picture into sRGB with Pillow, by its profile if it has one; bare inks by plain products."""
 
 import io
 import sys

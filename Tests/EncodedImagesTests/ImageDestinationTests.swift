@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("Image destination") struct ImageDestinationTests {
+    private struct RawEncoder: ImageEncoder {
+        func encode(
+            _ image: PixelBuffer, _ options: EncodeOptions
+        ) throws(CodecError) -> [UInt8] {
+            guard image.size.width > 1 else { throw .unsupported(feature: "one column") }
+            return image.packedBytes
+        }
+    }
+
+    private struct NoDecoder: ImageDecoder {
+        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+            throw .unknownFormat
+        }
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {}
+    }
+
+    private struct RawCodec: ImageCodec {
+        let format = ImageFormat(
+            name: "raw", extensions: ["raw"], mediaType: "image/x-raw", signatures: [])
+        let decoder: any ImageDecoder = NoDecoder()
+        let encoder: (any ImageEncoder)? = RawEncoder()
+    }
+
+    private let codecs = CodecSet([RawCodec()])
+
+    private func withFolder(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    @Test("replaces a file as a whole and leaves nothing else behind")
+    func replacing() throws {
+        try withFolder { folder in
+            let path = folder.appending(path: "a.raw").path
+            let picture = TestPicture.noise(PixelSize(width: 30, height: 20))
+            let destination = try ImageDestination(format: "RAW", codecs: codecs)
+            for _ in 0..<2 { try destination.write(picture, to: path) }
+            #expect(try Array(Data(contentsOf: URL(filePath: path))) == picture.packedBytes)
+            #expect(throws: CodecError.unsupported(feature: "one column")) {
+                try destination.write(
+                    TestPicture.noise(PixelSize(width: 1, height: 1)), to: path)
+            }
+            #expect(try Array(Data(contentsOf: URL(filePath: path))) == picture.packedBytes)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.raw"])
+        }
+    }
+
+    @Test("says why a file cannot be written")
+    func failures() throws {
+        let picture = TestPicture.noise(PixelSize(width: 2, height: 2))
+        let destination = try ImageDestination(format: "raw", codecs: codecs)
+        #expect(throws: CodecError.file(reason: "No such file or directory")) {
+            try destination.write(picture, to: "/nonexistent-\(UUID().uuidString)/a.raw")
+        }
+        #expect(throws: CodecError.self) {
+            _ = try ImageDestination(format: "tga", codecs: codecs)
+        }
+    }
+}

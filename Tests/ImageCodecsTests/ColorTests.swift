@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("Colour") struct ColorTests {
+    /// Real pictures with an RGB profile that is not sRGB, up to 1 MB.
+    static var profiled: [URL] {
+        SampleFiles.own("jpeg", "profiles")
+            + SampleFiles.real("", extensions: ["jpg", "jpeg"]).filter { file in
+                guard let bytes = try? EncodedBytes(mapping: file.path), bytes.count < 1_000_000,
+                    let source = try? ImageSource(bytes, codecs: builtInCodecs),
+                    case .icc(let profile) = source.header.colorProfile,
+                    let described = ICCProfile(profile)
+                else { return false }
+                return described.colorSpace == "RGB " && !described.isSRGB
+                    && source.header.colorModel == .rgb
+            }
+    }
+
+    @Test(
+        "becomes sRGB as Pillow makes it by the picture's profile",
+        .enabled(if: PeerTool.python != nil), arguments: profiled)
+    func conversion(file: URL) throws {
+        let source = try ImageSource(
+            try EncodedBytes(mapping: file.path), codecs: builtInCodecs)
+        var options = DecodeOptions()
+        options.appliesOrientation = false
+        guard let expected = try PeerTool.picture("srgb.py", [file.path]) else { return }
+        let image = try source.image(options)
+        #expect(image.colorProfile == .sRGB)
+        let comparison = PixelComparison(image, expected)
+        #expect(comparison.maximumDifference <= 3, "\(comparison)")
+    }
+
+    @Test("a stated gamma is applied, and near-sRGB left alone")
+    func gamma() throws {
+        let picture = TestPicture.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in
+            UInt8(x)
+        }
+        let plain = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
+        for (stated, exponent) in [(45_455, nil), (100_000, 1.0), (70_000, 1 / 0.7)] {
+            // IHDR ends at byte 33; the checksum of each gAMA chunk is zlib's.
+            let body = Array("gAMA".utf8) + (0..<4).map { UInt8(stated >> (24 - $0 * 8) & 255) }
+            let checksum = crc32(body)
+            let chunk =
+                [0, 0, 0, 4] + body + (0..<4).map { UInt8(checksum >> (24 - $0 * 8) & 255) }
+            let source = try ImageSource(
+                EncodedBytes(plain[..<33] + chunk + plain[33...]), codecs: builtInCodecs)
+            let row = try source.image().packedBytes
+            for x in 0..<256 {
+                var expected = Double(x)
+                if let exponent {
+                    let linear = pow(Double(x) / 255, exponent)
+                    let encoded =
+                        linear <= 0.0031308
+                        ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
+                    expected = encoded * 255
+                }
+                #expect(abs(Double(row[x]) - expected) <= 1.01, "gamma \(stated), \(x)")
+            }
+        }
+    }
+
+    /// The checksum of ISO 3309, as PNG's annex D defines it.
+    private func crc32(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(~0) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in
+                value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1
+            }
+        }
+    }
+}
