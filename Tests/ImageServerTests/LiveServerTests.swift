@@ -20,10 +20,15 @@ struct LiveServerTests {
 
     /// Runs the server while `body` runs, then stops it as SIGTERM would.
     private func withServer(
+        stopTimeout: Duration = .seconds(30),
         _ body: @escaping @Sendable (_ address: String, _ group: ServiceGroup) async throws -> Void
     ) async throws {
         let (addresses, sink) = AsyncStream<String>.makeStream()
-        let server = gallery.server
+        var configuration = gallery.configuration
+        configuration.stopTimeout = stopTimeout
+        let server = ImageServer(
+            configuration: configuration, pipeline: gallery.pipeline,
+            logger: .init(label: "test"))
         let services = try server.serviceGroup(stoppingOn: []) { sink.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -96,6 +101,19 @@ struct LiveServerTests {
             try await gallery.pipeline.image(
                 for: ImageRequest(
                     path: gallery.identity("1.png").path, options: .init(), priority: .visible))
+        }
+    }
+
+    @Test("gives up on requests that take longer than it may take to stop")
+    func stopTimeout() async throws {
+        try gallery.file("long.gate", Array("GATELONG".utf8))
+        try await withServer(stopTimeout: .milliseconds(50)) { [gallery] address, services in
+            try await HTTPConnection.with(address) { connection in
+                try await connection.send("GET /6000x6000/long.gate HTTP/1.1")
+                #expect(await gallery.gate.nextEvent() == .began)
+                await services.triggerGracefulShutdown()
+                #expect(await gallery.gate.nextEvent() == .cancelled)
+            }
         }
     }
 

@@ -23,7 +23,6 @@ final class HangUpHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var onHangUp: (@Sendable () -> Void)?
     private var hasHungUp = false
-    private var isStopping = false
 
     func triggerUserOutboundEvent(
         context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
@@ -38,12 +37,7 @@ final class HangUpHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        // When we stop, it is we who close this direction; requests in flight shall end.
-        case is ChannelShouldQuiesceEvent: isStopping = true
-        case ChannelEvent.inputClosed where !isStopping: hangUp()
-        default: break
-        }
+        if case ChannelEvent.inputClosed = event { hangUp() }
         context.fireUserInboundEventTriggered(event)
     }
 
