@@ -79,6 +79,9 @@ let package = Package(
             name: "ImageLoadingTests",
             dependencies: ["EncodedImages", "ImageLoading", "ImageTesting", "Pixels"]),
         .testTarget(
+            name: "ImageToolTests",
+            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "ImageTool", "Pixels"]),
+        .testTarget(
             name: "ImageServerTests",
             dependencies: [
                 "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer", "ImageTesting",

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures CPU time and peak memory of `calotype thumbnail` against `vipsthumbnail`.
+
+Both make thumbnails of 400 pixels at quality 80 from the same 12-megapixel picture as baseline
+JPEG, progressive JPEG and PNG, on one thread, one after the other in turn, so that a machine that
+is slow for a while is slow for both. "One file" is a process from start to end; "each further" is
+the slope between 1 and N files a process: the cost once it is running. Medians of the rounds.
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PHOTOGRAPH = "photos/caliterra/IMG_9384.jpg"
+WALLPAPER = "/usr/share/backgrounds/mate/nature/Wood.jpg"
+
+
+def measure(command, environment=None):
+    """Runs a command; answers its CPU time in ms and its peak resident memory in KiB."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{command[0]} ended with {process.returncode}: {' '.join(command[:4])} …")
+    return (usage.ru_utime + usage.ru_stime) * 1000, usage.ru_maxrss
+
+
+def pixel_size(jpeg):
+    """The width and height in the frame header of a JPEG file."""
+    data = Path(jpeg).read_bytes()
+    position = 2
+    while position + 9 < len(data):
+        marker, length = data[position + 1], struct.unpack(">H", data[position + 2:position + 4])[0]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[position + 5:position + 9])
+            return width, height
+        position += 2 + length
+    raise ValueError("no frame header")
+
+
+def make_inputs(folder):
+    """Writes the picture in its three forms; answers them by name, and where it came from."""
+    corpus = Path(os.environ.get("CALOTYPE_CORPUS", ROOT.parent / "shared/corpus"))
+    photograph = corpus / PHOTOGRAPH
+    baseline = folder / "baseline.jpg"
+    if photograph.exists():
+        origin = f"{PHOTOGRAPH} of the corpus"
+        run("jpegtran", "-copy", "none", "-outfile", baseline, photograph)
+    else:
+        origin = f"{WALLPAPER}, enlarged to 4000x3000, as no photograph of that size is here"
+        run("vips", "thumbnail", WALLPAPER, f"{baseline}[Q=92,strip]", "4000",
+            "--height", "3000", "--size", "force")
+    run("jpegtran", "-copy", "none", "-progressive", "-outfile", folder / "progressive.jpg", baseline)
+    run("vips", "copy", baseline, folder / "picture.png")
+    inputs = {
+        "JPEG baseline": baseline,
+        "JPEG progressive": folder / "progressive.jpg",
+        "PNG": folder / "picture.png",
+    }
+    return inputs, origin
+
+
+def run(*command):
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+
+
+class Contest:
+    """One input, given to both tools in turn."""
+
+    def __init__(self, calotype, source, count, folder):
+        self.calotype, self.folder = calotype, folder
+        self.sources = [folder / f"{index}-{source.name}" for index in range(count)]
+        for copy in self.sources:
+            os.link(source, copy)
+
+    def commands(self, sources):
+        """The command of each tool with its environment, and where its outputs will be."""
+        names = [str(source) for source in sources]
+        pattern = self.folder / "a-{name}.jpg"
+        return {
+            "calotype": (
+                [self.calotype, "thumbnail", "--size", "400", "--quality", "80", "--jobs", "1",
+                 "--quiet", "--output", str(pattern), *names], {},
+                [self.folder / f"a-{source.stem}.jpg" for source in sources]),
+            "vips": (
+                ["vipsthumbnail", "--size", "400",
+                 "-o", str(self.folder / "b-%s.jpg[Q=80,strip]"), *names],
+                {"VIPS_CONCURRENCY": "1"},
+                [self.folder / f"b-{source.stem}.jpg" for source in sources]),
+        }
+
+    def round(self, sources):
+        """Both tools once; answers CPU time in ms and peak memory in KiB of each."""
+        results = {}
+        for name, (command, environment, outputs) in self.commands(sources).items():
+            results[name] = measure(command, environment)
+            for output in outputs:
+                self.check(output)
+                output.unlink()
+        return results
+
+    def check(self, output):
+        if not output.exists():
+            sys.exit(f"{output.name} was not written")
+        if max(pixel_size(output)) != 400:
+            sys.exit(f"{output.name} has {pixel_size(output)} pixels")
+
+
+def contest(calotype, name, source, arguments):
+    with tempfile.TemporaryDirectory(dir=source.parent) as folder:
+        pair = Contest(calotype, source, arguments.files, Path(folder))
+        pair.round(pair.sources[:1])  # files and libraries come into the system's cache
+        alone, many = [], []
+        for _ in range(arguments.rounds):
+            alone.append(pair.round(pair.sources[:1]))
+            many.append(pair.round(pair.sources))
+
+    def median(rounds, tool, column):
+        return statistics.median(result[tool][column] for result in rounds)
+
+    one = {tool: median(alone, tool, 0) for tool in ("calotype", "vips")}
+    further = {
+        tool: statistics.median(
+            (all_files[tool][0] - single[tool][0]) / (arguments.files - 1)
+            for single, all_files in zip(alone, many))
+        for tool in ("calotype", "vips")
+    }
+    memory = {tool: median(alone, tool, 1) / 1024 for tool in ("calotype", "vips")}
+    for what, unit, values in (
+            ("CPU, one file", "ms", one), ("CPU, each further", "ms", further),
+            ("peak memory", "MiB", memory)):
+        ratio = values["calotype"] / values["vips"] if values["vips"] > 0 else float("nan")
+        print(f"| {name:<16} | {what:<17} | {values['calotype']:8.1f} {unit:<3} "
+              f"| {values['vips']:8.1f} {unit:<3} | {ratio:5.2f} |")
+    return memory["calotype"]
+
+
+def first_line(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def start_time(calotype, rounds):
+    """How long the command takes to start and end, in ms: median of the wall clock."""
+    times = []
+    for _ in range(rounds * 4):
+        begin = time.perf_counter()
+        measure([calotype, "--version"])
+        times.append((time.perf_counter() - begin) * 1000)
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("calotype", help="the calotype command")
+    parser.add_argument("--rounds", type=int, default=9, help="how often each is measured")
+    parser.add_argument("--files", type=int, default=8, help="files a process for the slope")
+    arguments = parser.parse_args()
+    calotype = str(Path(arguments.calotype).resolve())
+    for tool in ("vipsthumbnail", "vips", "jpegtran"):
+        if not shutil.which(tool):
+            sys.exit(f"{tool} is not installed")
+
+    with tempfile.TemporaryDirectory(prefix="calotype-bench-") as folder:
+        inputs, origin = make_inputs(Path(folder))
+        print(f"{first_line(calotype, '--version')}; {first_line('vipsthumbnail', '--vips-version')}")
+        print(f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}")
+        print(f"The picture: {origin}. {arguments.rounds} rounds in turn, medians, 1 thread each.\n")
+        print("| input            | what              |     calotype |         vips | ratio |")
+        print("|------------------|-------------------|--------------|--------------|-------|")
+        peaks = {
+            name: contest(calotype, name, source, arguments) for name, source in inputs.items()}
+        idle = statistics.median(
+            measure([calotype, "--version"])[1] for _ in range(arguments.rounds)) / 1024
+        above = peaks["JPEG baseline"] - idle
+        print(f"\nstart of calotype --version: {start_time(calotype, arguments.rounds):.1f} ms")
+        print(f"memory of the idle process: {idle:.1f} MiB; "
+              f"12 MP JPEG -> 400 px takes {above:.1f} MiB more (the aim is below 12)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each goal does all of its own set-up on Debian or Ubuntu, given a Swift toolchain.
+
+# Plain assignments: only the command line changes them, not an environment that has a HOST.
+PHOTOS =
+HOST = 127.0.0.1
+PORT = 8080
+export PHOTOS HOST PORT
+
+.PHONY: help run test bench build format lint clean
+.DEFAULT_GOAL := help
+
+help: ## list the goals
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'make run PHOTOS=~/Pictures PORT=8080 HOST=127.0.0.1 shows a folder of your own.'
+
+run: ## show a folder of photographs in the browser (PHOTOS=…, HOST=…, PORT=…)
+	@scripts/run
+
+test: ## check the format, build, and run every test
+	@scripts/test
+
+bench: ## compare CPU time and memory with vipsthumbnail
+	@scripts/bench
+
+build: ## build the calotype command in release mode
+	@scripts/build
+
+format: ## format every Swift file
+	@scripts/require-swift
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+lint: ## check the format and the length of every file
+	@scripts/require-swift
+	@scripts/lint
+
+clean: ## remove what was built
+	rm -rf .build .build-* artifacts

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+@main
+struct CalotypeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "calotype",
+        abstract: "Looks at pictures, makes them smaller, and shows a folder of them in a browser.",
+        discussion: """
+            EXAMPLES
+              calotype info photo.jpg
+              calotype thumbnail *.jpg --size 400
+              calotype convert photo.png photo.jpg --quality 90
+              calotype serve ~/Pictures
+
+            EXIT CODES
+              0    everything was done
+              1    some file could not be read or written; the rest was done
+              64   the command line was not understood; nothing was done
+              130  interrupted; files that were written are whole
+            """,
+        version: "calotype \(calotypeVersion)",
+        subcommands: [Info.self, Thumbnail.self, Convert.self])
+}
+
+/// The version that is being worked towards or has been released, as in CHANGELOG.md.
+let calotypeVersion = "0.1.0"

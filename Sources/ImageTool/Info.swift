@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import EncodedImages
+internal import ImageCodecs
+
+struct Info: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Says what picture files contain, without decoding a pixel.",
+        discussion: """
+            The format is told from a file's bytes, never from its name. Sizes are in pixels: as \
+            the picture is looked at and, if that differs, as it is stored.
+
+            With --json, standard output is one array with an object a file. Its keys are file, \
+            format, mediaType, width, height, storedWidth, storedHeight, orientation (1 to 8, as \
+            EXIF counts), colorModel, bitsPerComponent, hasAlpha, colorProfile, frameCount, \
+            thumbnail (width, height and byteCount, or null), byteCount and facts; a file that \
+            cannot be read has file and error instead.
+
+            EXAMPLES
+              calotype info photo.jpg
+              calotype info --json *.jpg
+            """)
+
+    @Argument(help: "The picture files.", completion: .file())
+    var files: [String]
+
+    @Flag(help: "Write one JSON array instead of text.")
+    var json = false
+
+    func run() throws {
+        var objects: [JSON] = []
+        var failureCount = 0
+        for file in files {
+            do throws(CodecError) {
+                let source = try ImageSource(EncodedBytes(mapping: file), codecs: builtInCodecs)
+                let facts = PictureFacts(file, source)
+                if json { objects.append(facts.json) } else { print(facts.text) }
+            } catch {
+                failureCount += 1
+                objects.append(
+                    .object([
+                        .init("file", .string(file)), .init("error", .string(error.description)),
+                    ]))
+                report(FileFailure(file, error))
+            }
+        }
+        if json { print(JSON.array(objects).text()) }
+        if failureCount > 0 { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value that keeps its keys in the order in which they were given.
+///
+/// - SeeAlso: RFC 8259.
+indirect enum JSON: Hashable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    case string(String)
+    case array([JSON])
+    case object([Member])
+
+    struct Member: Hashable {
+        let key: String
+        let value: JSON
+
+        init(_ key: String, _ value: JSON) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// The value as text, two spaces a level.
+    func text(indentation: String = "") -> String {
+        let inner = indentation + "  "
+        return switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let value): "\(value)"
+        case .string(let value): Self.quoted(value)
+        case .array(let values):
+            Self.enclosed(
+                values.map { $0.text(indentation: inner) }, "[", "]", indentation)
+        case .object(let members):
+            Self.enclosed(
+                members.map { "\(Self.quoted($0.key)): \($0.value.text(indentation: inner))" },
+                "{", "}", indentation)
+        }
+    }
+
+    private static func enclosed(
+        _ items: [String], _ start: String, _ end: String, _ indentation: String
+    ) -> String {
+        guard !items.isEmpty else { return start + end }
+        let lines = items.map { "\(indentation)  \($0)" }.joined(separator: ",\n")
+        return "\(start)\n\(lines)\n\(indentation)\(end)"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case "\u{0}"..."\u{1F}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import EncodedImages
+internal import ImageCodecs
+internal import Pixels
+
+struct Thumbnail: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes small pictures of one or many files.",
+        discussion: """
+            Each picture is turned upright, converted to sRGB and made smaller while it is \
+            decoded, so that little memory is needed. A file that cannot be read is named at the \
+            end and does not stop the others. A thumbnail that is there already is replaced; \
+            a picture that is read never is.
+
+            SIZES
+              400       the longer side is 400 pixels
+              400x300   inside a box of 400x300 pixels (see --mode)
+              400x      the width is 400 pixels
+              x300      the height is 300 pixels
+
+            PLACEHOLDERS in --output
+              {dir}     the folder of the picture
+              {name}    its file name without the extension
+              {size}    the size as it was asked for
+              {ext}     the extension of the format that is written
+
+            Folders that are missing are made. If --output ends in a slash, {name}.{ext} follows.
+
+            EXAMPLES
+              calotype thumbnail photo.jpg --size 400          # writes photo-400.jpg
+              calotype thumbnail *.png --size 200x200 --mode fill --output 'small/'
+              calotype thumbnail *.jpg --size 1920x --output '{dir}/{name}.web.jpg'
+            """)
+
+    @Argument(help: "The picture files.", completion: .file())
+    var files: [String]
+
+    @Option(
+        help: "The size of the thumbnails, as in 400, 400x300, 400x or x300.",
+        transform: SizeArgument.init(parsing:))
+    var size: SizeArgument
+
+    @OptionGroup var resizing: ResizeArguments
+
+    @Option(
+        help: """
+            The format to write, such as jpeg or png (default: as the extension in --output says, \
+            else PNG for pictures with transparency and JPEG for the rest).
+            """)
+    var format: String?
+
+    @Option(help: "The quality of lossy formats from 1 to 100.", transform: parseQuality)
+    var quality = 80
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Where the thumbnails are written.", valueName: "pattern"))
+    var output = "{dir}/{name}-{size}.{ext}"
+
+    @Option(
+        name: .shortAndLong,
+        help: "How many pictures are worked on at once, at most one a core (default: one a core).")
+    var jobs: Int?
+
+    @Flag(help: "Use the small picture that a camera put into the file, if it is large enough.")
+    var embeddedThumbnail = false
+
+    @Flag(help: "Write one JSON array with input, output, width and height, or input and error.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Show no progress.")
+    var quiet = false
+
+    func validate() throws {
+        _ = try OutputPattern(parsing: output)
+        if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1") }
+        if let format = try format ?? OutputPattern(parsing: output).fixedExtension {
+            do throws(CodecError) {
+                _ = try ImageDestination(format: format, codecs: builtInCodecs)
+            } catch {
+                throw ValidationError(error.description)
+            }
+        }
+    }
+
+    func run() async throws {
+        let interruption = Interruption()
+        let plan = try plan()
+        do throws(PlanError) {
+            try check(plan.compactMap { try? $0.get() }, inputs: files)
+        } catch {
+            writeToStandardError("calotype: \(error)\n")
+            throw ExitCode.validationFailure
+        }
+        let bar = ProgressBar(total: plan.count, isWanted: !quiet)
+        let batch = ThumbnailBatch(
+            codecs: builtInCodecs, decodeOptions: decodeOptions, encodeOptions: encodeOptions)
+        let results = await batch.run(
+            plan, jobCount: jobs ?? processorCount(),
+            isInterrupted: { interruption.signal != nil },
+            didFinish: { bar.advance(failed: (try? $0.get()) == nil) })
+        bar.end()
+        report(plan, results)
+        if let signal = interruption.signal {
+            writeToStandardError("calotype: interrupted; the files that were written are whole\n")
+            throw ExitCode(128 + signal)
+        }
+        guard results.allSatisfy({ (try? $0?.get()) != nil }) else { throw ExitCode(1) }
+    }
+
+    private var decodeOptions: DecodeOptions {
+        var options = resizing.decodeOptions(size)
+        options.embeddedThumbnail = embeddedThumbnail ? .ifLargeEnough : .ignore
+        return options
+    }
+
+    private var encodeOptions: EncodeOptions {
+        var options = EncodeOptions()
+        options.quality = quality
+        return options
+    }
+
+    /// What is to be written for each file, or why it cannot be.
+    private func plan() throws -> [Result<PlannedThumbnail, FileFailure>] {
+        let pattern = try OutputPattern(parsing: output)
+        let format = format ?? pattern.fixedExtension
+        return files.map { file in
+            Result { () throws(FileFailure) in
+                let format = if let format { format } else { try usualFormat(of: file) }
+                let codec = builtInCodecs.codec(named: format)
+                let output = pattern.path(
+                    for: file, size: size.text,
+                    fileExtension: codec?.format.extensions.first ?? format)
+                return PlannedThumbnail(input: file, output: output, format: format)
+            }
+        }
+    }
+
+    private func usualFormat(of file: String) throws(FileFailure) -> String {
+        do throws(CodecError) {
+            let source = try ImageSource(EncodedBytes(mapping: file), codecs: builtInCodecs)
+            return source.header.hasAlpha ? "png" : "jpeg"
+        } catch {
+            throw FileFailure(file, error)
+        }
+    }
+
+    /// Says what was written and what was not, in the order of the files.
+    private func report(
+        _ plan: [Result<PlannedThumbnail, FileFailure>],
+        _ results: [Result<PixelSize, FileFailure>?]
+    ) {
+        var objects: [JSON] = []
+        var failureCount = 0
+        for (index, result) in results.enumerated() {
+            switch result {
+            case .success(let size):
+                objects.append(
+                    .object([
+                        .init("input", .string(files[index])),
+                        .init(
+                            "output", (try? plan[index].get()).map { .string($0.output) } ?? .null),
+                        .init("width", .integer(size.width)),
+                        .init("height", .integer(size.height)),
+                    ]))
+            case .failure(let failure):
+                failureCount += 1
+                ImageTool.report(failure)
+                objects.append(
+                    .object([
+                        .init("input", .string(files[index])),
+                        .init("error", .string(failure.description)),
+                    ]))
+            case nil: break
+            }
+        }
+        if json { print(JSON.array(objects).text()) }
+        if failureCount > 0, files.count > 1 {
+            writeToStandardError("calotype: \(failureCount) of \(files.count) files failed\n")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+internal import Synchronization
+
+/// Makes many thumbnails, as many at once as it is told.
+struct ThumbnailBatch: Sendable {
+    let codecs: CodecSet
+    let decodeOptions: DecodeOptions
+    let encodeOptions: EncodeOptions
+
+    /// Makes every thumbnail of a plan; one that fails does not hold up the rest.
+    ///
+    /// Memory is taken for `jobCount` pictures at a time, whatever the plan's length.
+    ///
+    /// - Parameters:
+    ///   - plan: what is to be made; a failure is taken over into the results.
+    ///   - jobCount: how many are made at once; at least 1. There are never more threads than cores.
+    ///   - isInterrupted: asked before each thumbnail; once it answers true, no further one begins.
+    ///   - didFinish: called after each thumbnail, from several threads.
+    /// - Returns: a result for each of the plan, in its order: the thumbnail's size, or why there is
+    ///   none; `nil` for those that were not begun.
+    func run(
+        _ plan: [Result<PlannedThumbnail, FileFailure>], jobCount: Int,
+        isInterrupted: @escaping @Sendable () -> Bool = { false },
+        didFinish: @escaping @Sendable (Result<PixelSize, FileFailure>) -> Void = { _ in }
+    ) async -> [Result<PixelSize, FileFailure>?] {
+        typealias Numbered = [(index: Int, result: Result<PixelSize, FileFailure>)]
+        let next = NextIndex(end: plan.count)
+        return await withTaskGroup(of: Numbered.self) { group in
+            for _ in 0..<min(jobCount, plan.count) {
+                group.addTask {
+                    var results: Numbered = []
+                    while !isInterrupted(), let index = next.take() {
+                        let result = plan[index].flatMap { thumbnail in
+                            Result { () throws(FileFailure) in try make(thumbnail) }
+                        }
+                        results.append((index, result))
+                        didFinish(result)
+                    }
+                    return results
+                }
+            }
+            var all = [Result<PixelSize, FileFailure>?](repeating: nil, count: plan.count)
+            for await results in group {
+                for (index, result) in results { all[index] = result }
+            }
+            return all
+        }
+    }
+
+    private func make(_ thumbnail: PlannedThumbnail) throws(FileFailure) -> PixelSize {
+        let image: PixelBuffer
+        do throws(CodecError) {
+            let source = try ImageSource(EncodedBytes(mapping: thumbnail.input), codecs: codecs)
+            image = try source.image(decodeOptions)
+        } catch {
+            throw FileFailure(thumbnail.input, error)
+        }
+        try makeFolder(splitFolder(thumbnail.output).folder)
+        do throws(CodecError) {
+            let destination = try ImageDestination(
+                format: thumbnail.format, codecs: codecs, options: encodeOptions)
+            try destination.write(image, to: thumbnail.output)
+        } catch {
+            throw FileFailure(thumbnail.output, error)
+        }
+        return image.size
+    }
+}
+
+/// Gives each index to one of those who ask.
+private final class NextIndex: Sendable {
+    private let next = Atomic(0)
+    private let end: Int
+
+    init(end: Int) { self.end = end }
+
+    func take() -> Int? {
+        let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        return index < end ? index : nil
+    }
+}

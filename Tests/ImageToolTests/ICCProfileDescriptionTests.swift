@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ImageTool
+
+@Suite struct ICCProfileDescriptionTests {
+    /// A profile with nothing but a `desc` tag, which begins at byte 144.
+    private func profile(_ tag: [UInt8]) -> [UInt8] {
+        [UInt8](repeating: 0, count: 128) + [0, 0, 0, 1] + Array("desc".utf8)
+            + [0, 0, 0, 144, 0, 0, 0, UInt8(tag.count)] + tag
+    }
+
+    private let ascii = Array("desc".utf8) + [0, 0, 0, 0, 0, 0, 0, 4] + Array("Odd\0".utf8)
+    private let localized =
+        Array("mluc".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 12] + Array("enUS".utf8)
+        + [0, 0, 0, 4, 0, 0, 0, 28, 0x00, 0x50, 0x00, 0xE9]
+
+    @Test("Both the old and the new way to write a name are read")
+    func readsNames() {
+        #expect(iccProfileDescription(profile(ascii)) == "Odd")
+        #expect(iccProfileDescription(profile(localized)) == "Pé")
+    }
+
+    @Test("A profile that is cut short anywhere has no name and does no harm")
+    func survivesCuts() {
+        for whole in [profile(ascii), profile(localized)] {
+            for count in 0..<whole.count - 1 {
+                #expect(iccProfileDescription(Array(whole[..<count])) == nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ImageTool
+
+@Suite struct OutputPatternTests {
+    @Test(
+        "Placeholders are filled in from the picture's path",
+        arguments: [
+            ("{dir}/{name}-{size}.{ext}", "a/b/photo.JPG", "a/b/photo-400.png"),
+            ("{dir}/{name}-{size}.{ext}", "photo.JPG", "./photo-400.png"),
+            ("{dir}/{name}.{ext}", "/photo", "//photo.png"),
+            ("small/", "a/photo.tar.gz", "small/photo.tar.png"),
+            ("{name}.web.jpg", ".hidden", ".hidden.web.jpg"),
+            ("fixed", "a.jpg", "fixed"),
+        ])
+    func fills(pattern: String, input: String, output: String) throws {
+        let path = try OutputPattern(parsing: pattern)
+            .path(for: input, size: "400", fileExtension: "png")
+        #expect(path == output)
+    }
+
+    @Test(
+        "An extension that the pattern spells out decides the format",
+        arguments: [
+            ("{name}.png", "png"), ("x/{name}-{size}.web.jpg", "jpg"), ("fixed.jpeg", "jpeg"),
+            ("{name}.{ext}", nil), ("{name}", nil), ("small/", nil), ("a.b/{name}", nil),
+        ] as [(String, String?)])
+    func fixesExtension(pattern: String, expected: String?) throws {
+        #expect(try OutputPattern(parsing: pattern).fixedExtension == expected)
+    }
+
+    @Test("A word in braces that is no placeholder is refused", arguments: ["{foo}.jpg", "{name"])
+    func refuses(pattern: String) {
+        #expect(throws: (any Error).self) { try OutputPattern(parsing: pattern) }
+    }
+}

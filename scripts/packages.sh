@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# The Debian packages that each goal needs; sourced by the other scripts.
+# shellcheck shell=bash disable=SC2034
+
+build_packages=(libjpeg-dev libpng-dev liblcms2-dev libsqlite3-dev zlib1g-dev)
+photo_packages=(mate-backgrounds)
+test_packages=(
+    "${build_packages[@]}" "${photo_packages[@]}"
+    libjpeg-turbo-progs python3-venv
+)
+# Ubuntu calls it by another name; any that is there already will do.
+if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then
+    if grep -q '^ID=ubuntu' /etc/os-release; then
+        test_packages+=(chromium-browser)
+    else
+        test_packages+=(chromium)
+    fi
+fi
+bench_packages=("${build_packages[@]}" "${photo_packages[@]}" libjpeg-turbo-progs libvips-tools)
+
+# Where the photographs of photo_packages are.
+wallpapers=/usr/share/backgrounds
