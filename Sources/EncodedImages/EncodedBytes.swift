@@ -32,14 +32,21 @@ public struct EncodedBytes: Sendable {
         storage = .mapping(mapping)
     }
 
-    /// Reads a whole file into memory.
+    /// Reads a file into memory, the whole of it or its start.
     ///
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - maximumByteCount: the bytes that are enough, such as those of a header.
+    ///   - limits: what the file may ask for.
     /// - Throws: ``CodecError/file(reason:)``, or ``CodecError/limitExceeded(_:needed:allowed:)``
     ///   before memory is taken.
-    public init(reading path: String, limits: DecodeLimits = DecodeLimits()) throws(CodecError) {
+    public init(
+        reading path: String, first maximumByteCount: Int = .max,
+        limits: DecodeLimits = DecodeLimits()
+    ) throws(CodecError) {
         let file = try OpenFile(path)
         try limits.check(.byteCount, file.byteCount)
-        storage = .array(try file.contents())
+        storage = .array(try file.contents(min(file.byteCount, maximumByteCount)))
     }
 
     public var count: Int {
@@ -111,8 +118,8 @@ private struct OpenFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// As many bytes as the file had when it was opened, fewer if it has become shorter.
-    func contents() throws(CodecError) -> [UInt8] {
+    /// The first `byteCount` bytes, fewer if the file has become shorter since it was opened.
+    func contents(_ byteCount: Int) throws(CodecError) -> [UInt8] {
         var failure: String?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             while count < byteCount {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Which rendition: of which original, and what was asked of it, written out.
+///
+/// The text is part of the stores that exist: a different text is a different rendition.
+struct RenditionKey: Hashable, Sendable {
+    let original: FileIdentity
+    let request: String
+
+    init(_ original: FileIdentity, _ request: RenditionRequest) {
+        self.original = original
+        let image = request.image.options
+        let encode = request.encodeOptions
+        self.request = [
+            "box=\(image.box.map(\.description) ?? "none")",
+            "mode=\(image.mode.rawValue)",
+            "enlarge=\(image.allowsEnlarging)",
+            "orient=\(image.appliesOrientation)",
+            "thumbnail=\(image.embeddedThumbnail.rawValue)",
+            "kernel=\(image.kernel.rawValue)",
+            "srgb=\(image.convertsToSRGB)",
+            "format=\(request.format?.lowercased() ?? "auto")",
+            "quality=\(encode.quality)",
+            "progressive=\(encode.isProgressive)",
+            "chroma=\(encode.chromaSubsampling.rawValue)",
+            "level=\(encode.compressionLevel)",
+        ].joined(separator: " ")
+    }
+
+    /// Where the store looks first; it then compares the whole key.
+    var hash: Int64 {
+        var hash = StableHash()
+        hash.combine(original.path)
+        hash.combine(original.version)
+        hash.combine(request)
+        return Int64(bitPattern: hash.value)
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EncodedImages
+
+/// Why a picture was not delivered.
+///
+/// Each case says who can do something about it.
+public enum LoadError: Error, Hashable, Sendable {
+    /// There is no such file. Whoever named it.
+    case notFound(path: String)
+    /// The system does not let the file be read, or it is none. The owner of the file.
+    case unreadable(path: String, reason: String)
+    /// The file was read, but its picture could not be made.
+    case decodingFailed(path: String, CodecError)
+    /// The picture was made, but could not be written in the format that was asked for.
+    case encodingFailed(path: String, CodecError)
+    /// Nobody waits any more, or the pipeline has been closed.
+    case cancelled
+    /// More work waits than the pipeline allows. The caller, by asking again later.
+    case queueFull
+    /// The rendition store could not be opened. The operator; `reason` is the system's.
+    case storeFailed(reason: String)
+}
+
+extension LoadError: CustomStringConvertible {
+    /// One line in English that names the file.
+    public var description: String {
+        switch self {
+        case .notFound(let path): "\(path): no such file"
+        case .unreadable(let path, let reason): "\(path): \(reason)"
+        case .decodingFailed(let path, let error): "\(path): \(error)"
+        case .encodingFailed(let path, let error): "\(path): could not be written: \(error)"
+        case .cancelled: "cancelled"
+        case .queueFull: "too much work is waiting"
+        case .storeFailed(let reason): "the rendition store cannot be used: \(reason)"
+        }
+    }
+
+    /// What went wrong below while the picture at `path` was made.
+    init(decoding path: String, _ error: CodecError) {
+        self =
+            switch error {
+            case .cancelled: .cancelled
+            case .file(let reason): .unreadable(path: path, reason: reason)
+            default: .decodingFailed(path: path, error)
+            }
+    }
+}

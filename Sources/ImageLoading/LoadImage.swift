@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Logging
+internal import Pixels
+
+/// A picture, and whether the file was still the same original after it had been read.
+struct LoadedImage: Sendable {
+    let image: PixelBuffer
+    let original: FileIdentity
+    let isCurrent: Bool
+}
+
+extension ImagePipeline {
+    /// Memory cache, else read, decode shrunk, keep.
+    func loadImage(_ request: ImageRequest) async throws(LoadError) -> LoadedImage {
+        let original = try await identity(of: request)
+        do throws(LoadError) {
+            let loaded = try await decoded(request, of: original)
+            if loaded.isCurrent { return loaded }
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            // Was it the file that is there now, or a part of two?
+            guard try await identity(of: request) != original else { throw error }
+        }
+        // The file was exchanged while it was read. If that goes on, the second try is delivered as
+        // it is, and nothing of it is kept.
+        return try await decoded(request, of: try await identity(of: request))
+    }
+
+    /// Store, else image, encode, keep.
+    func loadRendition(_ request: RenditionRequest) async throws(LoadError) -> Rendition {
+        if let kept = try await kept(request) { return kept }
+        let loaded = try await loadImage(request.image)
+        let key = RenditionKey(loaded.original, request)
+        return try await sharedEncodes.value(for: key, request.image.priority) {
+            [self] cancellation throws(LoadError) in
+            // Someone may have made it since the store was asked.
+            if loaded.isCurrent, let kept = store?.rendition(for: key) { return kept }
+            guard !cancellation.isCancelled else { throw .cancelled }
+            let rendition = try encode(loaded, as: request)
+            if loaded.isCurrent { store?.insert(rendition, for: key) }
+            return rendition
+        }
+    }
+
+    private func identity(of request: ImageRequest) async throws(LoadError) -> FileIdentity {
+        try await lookups.run(request.priority) { () throws(LoadError) in
+            try FileIdentity(path: request.path)
+        }
+    }
+
+    private func kept(_ request: RenditionRequest) async throws(LoadError) -> Rendition? {
+        guard let store else { return nil }
+        return try await lookups.run(request.image.priority) { () throws(LoadError) in
+            let original = try FileIdentity(path: request.image.path)
+            return store.rendition(for: RenditionKey(original, request))
+        }
+    }
+
+    private func decoded(
+        _ request: ImageRequest, of original: FileIdentity
+    ) async throws(LoadError) -> LoadedImage {
+        guard !Task.isCancelled else { throw .cancelled }
+        let key = ImageKey(original: original, options: request.options)
+        if let image = memory.image(for: key) {
+            return LoadedImage(image: image, original: original, isCurrent: true)
+        }
+        return try await sharedDecodes.value(for: key, request.priority) {
+            [self] cancellation throws(LoadError) in
+            // Someone may have made it since the memory was asked.
+            if let image = memory.image(for: key) {
+                return LoadedImage(image: image, original: original, isCurrent: true)
+            }
+            let image = try decode(key, cancellation)
+            let isCurrent = try FileIdentity(path: original.path) == original
+            if isCurrent { memory.insert(image, for: key) }
+            return LoadedImage(image: image, original: original, isCurrent: isCurrent)
+        }
+    }
+
+    private func decode(
+        _ key: ImageKey, _ cancellation: CancellationFlag
+    ) throws(LoadError) -> PixelBuffer {
+        let path = key.original.path
+        do throws(CodecError) {
+            // Read, not mapped: a mapped file that is cut short would end the process.
+            let bytes = try EncodedBytes(reading: path, limits: limits)
+            let source = try ImageSource(bytes, codecs: codecs, limits: limits)
+            let image = try source.image(key.options, cancellation: cancellation)
+            logger.debug(
+                "decoded image",
+                metadata: [
+                    "image.path": "\(path)", "image.format": "\(source.format.name)",
+                    "image.pixels": "\(image.size)",
+                ])
+            return image
+        } catch {
+            throw LoadError(decoding: path, error)
+        }
+    }
+
+    private func encode(
+        _ loaded: LoadedImage, as request: RenditionRequest
+    ) throws(LoadError) -> Rendition {
+        do throws(CodecError) {
+            let destination = try ImageDestination(
+                format: request.format ?? (loaded.image.format.hasAlpha ? "png" : "jpeg"),
+                codecs: codecs, options: request.encodeOptions)
+            return Rendition(
+                bytes: try destination.encode(loaded.image),
+                mediaType: destination.format.mediaType, pixelSize: loaded.image.size,
+                original: loaded.original)
+        } catch {
+            throw .encodingFailed(path: request.image.path, error)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Counts the requests inside, so that closing can wait for them.
+final class Admission: Sendable {
+    private struct State {
+        var isClosed = false
+        var insideCount = 0
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: ``LoadError/cancelled`` once closed; otherwise ``leave()`` must follow.
+    func enter() throws(LoadError) {
+        try state.withLock { state throws(LoadError) in
+            guard !state.isClosed else { throw .cancelled }
+            state.insideCount += 1
+        }
+    }
+
+    func leave() {
+        let closers = state.withLock { state in
+            state.insideCount -= 1
+            guard state.insideCount == 0 else { return [] as [CheckedContinuation<Void, Never>] }
+            defer { state.closers = [] }
+            return state.closers
+        }
+        for closer in closers { closer.resume() }
+    }
+
+    /// Lets nobody in any more and waits until all have left.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isEmpty = state.withLock { state in
+                state.isClosed = true
+                if state.insideCount > 0 { state.closers.append(continuation) }
+                return state.insideCount == 0
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}
