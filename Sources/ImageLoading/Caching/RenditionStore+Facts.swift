@@ -7,6 +7,7 @@ extension RenditionStore {
     /// The facts that are known of `originals`, found in one query.
     ///
     /// - Parameter originals: at most some thousands, the number of parameters that SQLite takes.
+    /// - Returns: those that are known; the others are missing.
     func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts] {
         guard !originals.isEmpty else { return [:] }
         let places = databaseQuestionMarks(count: originals.count)

@@ -14,7 +14,9 @@ public final class RenditionStore: Sendable {
     public let byteLimit: Int
     let file: StoreFile
     let logger: Logger
-    /// `nil` once closed. A lock: it is held long only while a damaged database is replaced.
+    /// The open database, `nil` once closed.
+    ///
+    /// A lock: it is held long only while a damaged database is replaced.
     private let pool: Mutex<DatabasePool?>
     /// Hits that are not written down yet, because a write for every hit would cost more than it.
     let uses = Mutex(PendingUses())

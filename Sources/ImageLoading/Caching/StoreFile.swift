@@ -81,8 +81,10 @@ struct StoreFile: Sendable {
         for suffix in ["-wal", "-shm"] { unsafe _ = unlink(path + suffix) }
     }
 
-    /// `rendition` has a row of facts a rendition, `content` its bytes, so that noting a use writes
-    /// little. The sum of the bytes changes in the transaction that changes them.
+    /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
+    /// a use writes little.
+    ///
+    /// The sum of the bytes changes in the transaction that changes them.
     private static let schema = """
         CREATE TABLE rendition (
             id INTEGER PRIMARY KEY,

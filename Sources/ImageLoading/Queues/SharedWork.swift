@@ -56,8 +56,13 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Joins the work of `key` or begins it.
     ///
-    /// - Parameter work: runs on a thread of the queue; it looks at the flag now and then and gives
-    ///   up when that is set.
+    /// - Parameters:
+    ///   - key: what is asked for.
+    ///   - priority: how urgent it is to this consumer.
+    ///   - work: runs on a thread of the queue; it looks at the flag now and then and gives up when
+    ///     that is set.
+    /// - Returns: what the work made, the same for all who joined it.
+    /// - Throws: what the work threw, ``LoadError/queueFull``, or ``LoadError/cancelled``.
     func value(
         for key: Key, _ priority: LoadPriority,
         _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value

@@ -48,6 +48,7 @@ final class WorkQueue: Sendable {
     ///   - continuing: it ends what other work has begun. It goes before the rest of its priority,
     ///     because it lets go of memory, and is never refused for want of room.
     ///   - body: the work.
+    /// - Returns: what names the work to ``move(_:to:)`` and ``remove(_:)``.
     /// - Throws: ``LoadError/queueFull``, or ``LoadError/cancelled`` once closed.
     @discardableResult
     func submit(
