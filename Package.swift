@@ -5,9 +5,12 @@ import PackageDescription
 
 /// One row per C library; its trait turns the code that needs it off where the library is missing.
 let cLibraries = [
-    CLibrary(trait: "JPEG", link: "jpeg", purpose: "Read and write JPEG with libjpeg-turbo."),
-    CLibrary(trait: "PNG", link: "png", purpose: "Read and write PNG with libpng."),
-    CLibrary(trait: "ICC", link: "lcms2", purpose: "Convert colours by ICC profile with lcms2."),
+    CLibrary(trait: "JPEG", links: ["jpeg"], purpose: "Read and write JPEG with libjpeg-turbo."),
+    CLibrary(
+        trait: "PNG", links: ["png", "z"], purpose: "Read PNG, and write it with libpng.",
+        accelerator: .init(
+            trait: "ISAL", link: "isal", purpose: "Inflate PNG with ISA-L, twice as fast as zlib.")),
+    CLibrary(trait: "ICC", links: ["lcms2"], purpose: "Convert colours by profile with lcms2."),
 ]
 
 let package = Package(
@@ -22,8 +25,8 @@ let package = Package(
         .executable(name: "calotype", targets: ["ImageTool"]),
     ],
     traits: Set(
-        cLibraries.map { .trait(name: $0.trait, description: $0.purpose) }
-            + [.default(enabledTraits: Set(cLibraries.map(\.trait)))]),
+        cLibraries.flatMap(\.traits)
+            + [.default(enabledTraits: Set(cLibraries.flatMap(\.traits).map(\.name)))]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
@@ -104,18 +107,33 @@ for target in package.targets {
 
 /// A C library of the system: a target with its shim, in the folder of the code that wraps it.
 struct CLibrary {
+    /// A library that does a part of the work faster, where the system has it.
+    struct Accelerator {
+        let trait: String
+        let link: String
+        let purpose: String
+    }
+
     /// The trait; also the folder in `Sources/ImageCodecs` and, after a C, the module's name.
     let trait: String
-    /// The name that the linker knows it by.
-    let link: String
+    /// The names that the linker knows it and what it needs by.
+    let links: [String]
     let purpose: String
+    var accelerator: Accelerator?
 
     var module: String { "C\(trait)" }
     var folder: String { "\(trait)/\(module)" }
+    var traits: [Trait] {
+        [.trait(name: trait, description: purpose)]
+            + (accelerator.map { [.trait(name: $0.trait, description: $0.purpose)] } ?? [])
+    }
     var target: Target {
-        .target(
+        let faster = accelerator.map { ($0, BuildSettingCondition.when(traits: [$0.trait])) }
+        return .target(
             name: module, path: "Sources/ImageCodecs/\(folder)",
-            linkerSettings: [.linkedLibrary(link)])
+            cSettings: faster.map { [.define("CALOTYPE_\($0.trait)", $1)] },
+            linkerSettings: links.map { .linkedLibrary($0) }
+                + (faster.map { [.linkedLibrary($0.link, $1)] } ?? []))
     }
     var dependency: Target.Dependency {
         .target(name: module, condition: .when(traits: [trait]))

@@ -7,12 +7,14 @@
     ///
     /// A file is a signature and a list of chunks, each with a length, a type, a body and a
     /// checksum; `IDAT` chunks hold one zlib stream of rows, each row filtered by its neighbours.
-    /// libpng reads it: it was the fastest of libpng and libspng on photographs, and inflating
-    /// takes two thirds of its time. Samples of 16 bits are rounded to 8.
+    /// Inflating is two thirds of a decoder's time, so it is ISA-L's, and chunks, filters and
+    /// samples are read here, row by row; libpng writes. Samples of 16 bits are rounded to 8.
     struct PNGCodec: ImageCodec {
+        static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
         let format = ImageFormat(
             name: "png", extensions: ["png"], mediaType: "image/png",
-            signatures: [ImageFormat.Signature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])])
+            signatures: [ImageFormat.Signature(signature)])
         let decoder: any ImageDecoder = PNGDecoder()
         let encoder: (any ImageEncoder)? = PNGEncoder()
     }

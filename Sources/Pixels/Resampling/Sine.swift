@@ -12,8 +12,8 @@ func sinc(_ x: Double) -> Double {
     let square = folded * folded
     var term = folded
     var sum = folded
-    for n in stride(from: 2.0, through: 22, by: 2) {
-        term *= -square / (n * (n + 1))
+    for n in 1...10 {
+        term *= -square / Double(2 * n * (2 * n + 1))
         sum += term
     }
     let isOdd = nearest.truncatingRemainder(dividingBy: 2) != 0

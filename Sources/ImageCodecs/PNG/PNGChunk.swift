@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PNG
+    internal import CPNG
+    internal import EncodedImages
+
+    /// One chunk of a file: its type, and where its body stands.
+    struct PNGChunk {
+        let type: String
+        let body: Range<Int>
+
+        /// Whether a reader that does not know the chunk may go on without it.
+        var isAncillary: Bool { type.utf8.first.map { $0 & 0x20 != 0 } ?? false }
+
+        /// Reads the chunk at `offset` and moves `offset` behind it.
+        ///
+        /// - Throws: ``CodecError/truncated(byteCount:)``, or ``CodecError/malformed(reason:offset:)``
+        ///   for a wrong length, type or checksum.
+        static func next(
+            _ file: Span<UInt8>, _ offset: inout Int
+        ) throws(CodecError) -> PNGChunk {
+            let start = offset
+            guard let length = file.integer(at: start) else {
+                throw .truncated(byteCount: file.count)
+            }
+            guard length <= Int32.max else {
+                throw .malformed(reason: "a chunk's length is out of range", offset: start)
+            }
+            let body = start + 8..<start + 8 + length
+            guard let checksum = file.integer(at: body.upperBound) else {
+                throw .truncated(byteCount: file.count)
+            }
+            let letters = (start + 4..<start + 8).map { file[$0] }
+            guard letters.allSatisfy({ (65...90).contains($0 & 0xDF) }) else {
+                throw .malformed(reason: "a chunk's type is not four letters", offset: start + 4)
+            }
+            let chunk = PNGChunk(type: String(decoding: letters, as: UTF8.self), body: body)
+            offset = body.upperBound + 4
+            // Text is never shown and may be long.
+            if ["tEXt", "zTXt", "iTXt"].contains(chunk.type) { return chunk }
+            let checked = file.extracting(start + 4..<body.upperBound)
+            let found = unsafe checked.withUnsafeBufferPointer {
+                unsafe calotype_png_checksum($0.baseAddress, $0.count)
+            }
+            guard Int(found) == checksum else {
+                throw .malformed(reason: "the checksum of \(chunk.type) is wrong", offset: start)
+            }
+            return chunk
+        }
+    }
+
+    extension Span<UInt8> {
+        /// The number of 32 bits at an offset, if the bytes go that far.
+        func integer(at offset: Int) -> Int? {
+            guard offset >= 0, offset <= count - 4 else { return nil }
+            return (0..<4).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
+        }
+    }
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PNG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// What stands before the first `IDAT` of a file.
+    struct PNGHeader {
+        let layout: PNGLayout
+        private(set) var palette: [UInt8] = []
+        /// The body of `tRNS`: alpha for the palette's colours, or the colour that is transparent.
+        private(set) var transparency: [UInt8]?
+        /// Where the first `IDAT` chunk stands.
+        private(set) var dataOffset = 0
+        private var facts: ImageHeader
+        private var gamma: Double?
+        private var primaries: ColorProfile.Chromaticities?
+        private var isSRGB = false
+
+        init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
+            var offset = PNGCodec.signature.count
+            let first = try PNGChunk.next(file, &offset)
+            guard first.type == "IHDR" else {
+                throw .malformed(reason: "the first chunk is not IHDR", offset: 8)
+            }
+            layout = try PNGLayout(file, first.body)
+            let models: [PNGLayout.ColorType: ImageHeader.ColorModel] = [
+                .gray: .gray, .grayAlpha: .gray, .palette: .palette,
+            ]
+            facts = ImageHeader(
+                storedSize: layout.size, colorModel: models[layout.colorType] ?? .rgb,
+                bitsPerComponent: layout.bitDepth)
+            while true {
+                dataOffset = offset
+                let chunk: PNGChunk
+                do throws(CodecError) {
+                    chunk = try PNGChunk.next(file, &offset)
+                } catch {
+                    // Damage to what may be left out is no reason to refuse the picture.
+                    guard case .malformed = error, offset > dataOffset,
+                        file[dataOffset + 4] & 0x20 != 0
+                    else { throw error }
+                    continue
+                }
+                if chunk.type == "IDAT" { break }
+                try take(chunk, file, limits)
+            }
+            guard layout.colorType != .palette || !palette.isEmpty else {
+                throw .malformed(reason: "the palette is missing", offset: dataOffset)
+            }
+        }
+
+        var imageHeader: ImageHeader {
+            var header = facts
+            header.hasAlpha =
+                transparency != nil || [.grayAlpha, .rgba].contains(layout.colorType)
+            if layout.isInterlaced { header.facts.append(.init("interlace", "Adam7")) }
+            guard header.colorProfile == .sRGB, !isSRGB, gamma != nil || primaries != nil else {
+                return header
+            }
+            let gamma = gamma ?? 2.2
+            let primaries = primaries ?? .sRGB
+            // What sRGB's own files state, rounded as PNG rounds it.
+            if abs(gamma - 2.2) > 0.01 || !primaries.isClose(to: .sRGB) {
+                header.colorProfile = .calibrated(gamma: gamma, primaries)
+            }
+            return header
+        }
+
+        private mutating func take(
+            _ chunk: PNGChunk, _ file: Span<UInt8>, _ limits: DecodeLimits
+        ) throws(CodecError) {
+            let body = file.extracting(chunk.body)
+            switch chunk.type {
+            case "PLTE":
+                guard body.count % 3 == 0, (3...768).contains(body.count) else {
+                    throw .malformed(
+                        reason: "the palette has a wrong length", offset: chunk.body.lowerBound)
+                }
+                palette = body.indices.map { body[$0] }
+            case "tRNS" where body.count <= 256:
+                let needed = [.gray: 2, .rgb: 6, .palette: 1][layout.colorType] ?? .max
+                if body.count >= needed { transparency = body.indices.map { body[$0] } }
+            case "sRGB": isSRGB = true
+            case "gAMA":
+                if let value = body.integer(at: 0), value > 0 { gamma = 100_000 / Double(value) }
+            case "cHRM": primaries = ColorProfile.Chromaticities(body)
+            case "iCCP":
+                if let profile = Self.profile(body, limits) { facts.colorProfile = .icc(profile) }
+            case "eXIf":
+                try limits.check(.metadataByteCount, body.count)
+                facts.orientation = EXIF(body).orientation ?? .upright
+            case "IEND":
+                throw .malformed(
+                    reason: "the file has no picture", offset: chunk.body.lowerBound)
+            case "IHDR":
+                throw .malformed(
+                    reason: "the size is stated twice", offset: chunk.body.lowerBound)
+            default:
+                guard chunk.isAncillary else { throw .unsupported(feature: chunk.type) }
+            }
+        }
+
+        /// A name, a 0, the number of the compression, and a zlib stream.
+        private static func profile(_ body: Span<UInt8>, _ limits: DecodeLimits) -> [UInt8]? {
+            guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }),
+                end + 2 < body.count, body[end + 1] == 0
+            else { return nil }
+            return PNGInflater.inflated(
+                body.extracting(end + 2..<body.count), limit: limits.maximumMetadataByteCount)
+        }
+    }
+
+    extension ColorProfile.Chromaticities {
+        fileprivate init?(_ body: Span<UInt8>) {
+            guard body.count >= 32 else { return nil }
+            let points = stride(from: 0, to: 32, by: 8).map { offset in
+                Point(
+                    x: Double(body.integer(at: offset) ?? 0) / 100_000,
+                    y: Double(body.integer(at: offset + 4) ?? 0) / 100_000)
+            }
+            guard points.allSatisfy({ $0.y > 0 && $0.x <= 1 && $0.y <= 1 }) else { return nil }
+            self.init(white: points[0], red: points[1], green: points[2], blue: points[3])
+        }
+
+        fileprivate func isClose(to other: Self) -> Bool {
+            zip([white, red, green, blue], [other.white, other.red, other.green, other.blue])
+                .allSatisfy { abs($0.x - $1.x) < 0.002 && abs($0.y - $1.y) < 0.002 }
+        }
+    }
+#endif

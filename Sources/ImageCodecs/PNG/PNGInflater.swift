@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PNG
+    internal import CPNG
+    internal import EncodedImages
+
+    /// The only owner of a zlib stream that is being inflated.
+    @safe struct PNGInflater: ~Copyable {
+        private let raw: OpaquePointer
+        private(set) var hasEnded = false
+
+        init() throws(CodecError) {
+            guard let raw = unsafe calotype_inflate_create() else {
+                throw .library(message: "no memory to inflate")
+            }
+            unsafe self.raw = raw
+        }
+
+        deinit { unsafe calotype_inflate_destroy(raw) }
+
+        /// Inflates from `input` into `output`, from `offset` on.
+        ///
+        /// - Returns: how many bytes were taken and made; `nil` if the stream is damaged.
+        mutating func inflate(
+            _ input: Span<UInt8>, into output: inout [UInt8], at offset: Int
+        ) -> (taken: Int, made: Int)? {
+            precondition(offset <= output.count, "the output begins behind its end")
+            var taken = 0
+            var made = 0
+            let status = unsafe input.withUnsafeBufferPointer { input in
+                unsafe output.withUnsafeMutableBufferPointer { output in
+                    unsafe calotype_inflate_run(
+                        raw, input.baseAddress, input.count, &taken,
+                        output.baseAddress?.advanced(by: offset), output.count - offset, &made)
+                }
+            }
+            guard status != calotype_inflate_malformed else { return nil }
+            hasEnded = status == calotype_inflate_ended
+            return (taken, made)
+        }
+
+        /// Inflates a whole stream of at most `limit` bytes; `nil` if it is damaged or longer.
+        static func inflated(_ input: Span<UInt8>, limit: Int) -> [UInt8]? {
+            guard var inflater = try? PNGInflater() else { return nil }
+            var output = [UInt8](repeating: 0, count: min(limit, 4096))
+            var taken = 0
+            var made = 0
+            while !inflater.hasEnded {
+                if made == output.count {
+                    guard made < limit else { return nil }
+                    output += Array(repeating: 0, count: min(made, limit - made))
+                }
+                let rest = input.extracting(taken..<input.count)
+                guard let step = inflater.inflate(rest, into: &output, at: made),
+                    step.taken > 0 || step.made > 0 || inflater.hasEnded
+                else { return nil }
+                taken += step.taken
+                made += step.made
+            }
+            return Array(output[..<made])
+        }
+    }
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    // It includes the same header, and may then pass for the owner of `stat`.
+    internal import CNIOLinux
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// What the file system says of a file without reading it; links are followed.
+struct FileStatus {
+    enum Kind {
+        case file, folder, other
+    }
+
+    let kind: Kind
+    let device: UInt64
+    let inode: UInt64
+    let byteCount: Int
+    /// Nanoseconds since 1970.
+    let modificationTime: Int
+
+    /// The C call is `stat`; `nil` if nothing is at `path`.
+    init?(of path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The C call is `fstat`.
+    init?(ofOpenFile descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        #if canImport(Glibc)
+            let time = status.st_mtim
+        #else
+            let time = status.st_mtimespec
+        #endif
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            default: .other
+            }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(status.st_ino)
+        byteCount = Int(status.st_size)
+        modificationTime = Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+internal import Hummingbird
+internal import ImageLoading
+internal import NIOCore
+internal import NIOPosix
+
+/// An original that is open for reading, so that what is sent is what was looked at, even when the
+/// file is replaced meanwhile.
+final class OriginalFile: Sendable {
+    /// Bytes in memory for each client, however large the file and slow the client.
+    static let chunkByteCount = 128 << 10
+
+    private let descriptor: Int32
+
+    /// Waits for the disk.
+    ///
+    /// - Throws: ``ServerError/notFound``, or ``ServerError/changedMeanwhile`` if the file is no
+    ///   longer the one with this identity.
+    init(_ identity: FileIdentity) throws(ServerError) {
+        // The path is resolved; a link in its last place was put there since.
+        descriptor = unsafe open(identity.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw .notFound }
+        guard let status = FileStatus(ofOpenFile: descriptor), status.kind == .file,
+            status.inode == identity.inode, status.byteCount == identity.byteCount,
+            status.modificationTime == identity.modificationTime
+        else { throw .changedMeanwhile }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// The bytes of a part of the file, read on threads of their own as the client takes them.
+    func body(_ range: Range<Int>) -> ResponseBody {
+        ResponseBody(contentLength: range.count) { writer in
+            var rest = range
+            while !rest.isEmpty {
+                try Task.checkCancellation()
+                let chunk = rest.prefix(Self.chunkByteCount)
+                let bytes = try await NIOThreadPool.singleton.runIfActive { self.read(chunk) }
+                // The length was promised, so a file that became shorter ends the connection.
+                guard bytes.readableBytes > 0 else { throw ServerError.changedMeanwhile }
+                rest = rest.dropFirst(bytes.readableBytes)
+                try await writer.write(bytes)
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    /// Fewer bytes than the range has if the file ends before; none if reading fails.
+    private func read(_ range: Range<Int>) -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: range.count)
+        unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
+            while true {
+                let count = unsafe pread(
+                    descriptor, bytes.baseAddress, range.count, off_t(range.lowerBound))
+                if count < 0 && errno == EINTR { continue }
+                return max(0, count)
+            }
+        }
+        return buffer
+    }
+}

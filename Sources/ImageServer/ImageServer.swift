@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+public import EncodedImages
+internal import Hummingbird
+internal import HummingbirdCore
+public import ImageLoading
+public import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// Answers the pictures of a folder over HTTP, at any size, and a page to look at them.
+///
+/// - `GET /house/1.jpg`: the original, also in parts.
+/// - `GET /house/512x512/1.jpg`: the picture fitted into 512×512 pixels, never enlarged. The size
+///   stands before the file's name, also when a folder of that name exists.
+/// - `GET /-/listing/house`: the folder's pictures with their sizes, as JSON.
+/// - `GET /` and `GET /-/gallery/…`: the page.
+/// - `GET /healthz`: whether the server runs, answered without waiting for any picture.
+///
+/// A file or folder that is itself named `-` or `healthz`, directly in the folder that is served,
+/// is hidden by these. So are, anywhere, names that begin with a dot or contain a backslash.
+public struct ImageServer: Sendable {
+    public struct Configuration: Sendable {
+        /// The folder that is served.
+        public var directory: String
+        public var host = "127.0.0.1"
+        /// 0 for any free one.
+        public var port = 8080
+        /// The largest width or height in pixels that a rendition may be asked for.
+        public var maximumSide = 8_192
+        /// File name extensions, in lower case, of the files that a listing shows.
+        public var pictureExtensions: Set<String>
+        /// How long requests in flight may take when the server is told to stop.
+        public var stopTimeout = Duration.seconds(10)
+        /// After how long without a request a connection is closed.
+        public var idleTimeout = Duration.seconds(60)
+
+        /// - Parameters:
+        ///   - directory: the folder that is served.
+        ///   - formats: those whose files a listing shows.
+        public init(directory: String, formats: [ImageFormat]) {
+            self.directory = directory
+            pictureExtensions = Set(formats.flatMap(\.extensions))
+        }
+    }
+
+    private let configuration: Configuration
+    private let pipeline: ImagePipeline
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - configuration: what is served, and where.
+    ///   - pipeline: makes the renditions; ``run(onListening:)`` closes it at the end.
+    ///   - logger: gets one line at `debug` for each request that is refused.
+    public init(configuration: Configuration, pipeline: ImagePipeline, logger: Logger) {
+        self.configuration = configuration
+        self.pipeline = pipeline
+        self.logger = logger
+    }
+
+    /// Serves until the process gets SIGTERM or SIGINT; then requests in flight end, for at most
+    /// ``Configuration/stopTimeout``, and the pipeline is closed.
+    ///
+    /// - Parameter onListening: gets the address, such as `http://127.0.0.1:8080/`, once
+    ///   connections are taken.
+    /// - Throws: ``ServerError`` if it cannot listen, or if there is no folder to serve.
+    public func run(
+        onListening: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(ServerError) {
+        try await run(
+            serviceGroup(stoppingOn: [.sigterm, .sigint], onListening: onListening))
+    }
+
+    /// Runs to the end of a group made by ``serviceGroup(stoppingOn:onListening:)``.
+    func run(_ group: ServiceGroup) async throws(ServerError) {
+        let failure: (any Error)?
+        do {
+            try await group.run()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        await pipeline.close()
+        switch failure {
+        // Stopped, if not in the time that it was given.
+        case nil, is CancellationError: return
+        case let error as ServerError: throw error
+        case let error as IOError where error.errnoCode == EADDRINUSE:
+            throw .addressInUse(host: configuration.host, port: configuration.port)
+        case let error?:
+            throw .cannotListen(
+                host: configuration.host, port: configuration.port, reason: "\(error)")
+        }
+    }
+
+    func serviceGroup(
+        stoppingOn signals: [UnixSignal],
+        onListening: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(ServerError) -> ServiceGroup {
+        // What the services say of errors is thrown as well; once is enough.
+        var logger = logger
+        if logger.logLevel > .debug { logger.logLevel = .critical }
+        let host = configuration.host
+        let application = Application(
+            responder: try responder(),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [HangUpHandler()],
+                    idleTimeout: TimeAmount(configuration.idleTimeout))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: configuration.port)),
+            onServerRunning: { channel in
+                let name = host.contains(":") ? "[\(host)]" : host
+                onListening("http://\(name):\(channel.localAddress?.port ?? 0)/")
+            },
+            logger: logger)
+        var group = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: signals, logger: logger)
+        group.maximumGracefulShutdownDuration = configuration.stopTimeout
+        return ServiceGroup(configuration: group)
+    }
+
+    /// What answers requests, without a network.
+    func responder() throws(ServerError) -> ImageResponder {
+        let photos = try PhotoDirectory(configuration.directory)
+        return ImageResponder(
+            photos: photos,
+            folders: FolderReader(photos, extensions: configuration.pictureExtensions),
+            pipeline: pipeline, maximumSide: configuration.maximumSide, logger: logger)
+    }
+}

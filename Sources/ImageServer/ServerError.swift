@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the server cannot run, or why it refuses a request.
+public enum ServerError: Error, Hashable, Sendable {
+    /// Another program listens there. Whoever started us, by choosing another port.
+    case addressInUse(host: String, port: Int)
+    /// The system does not let us listen there. Whoever started us; `reason` is the system's.
+    case cannotListen(host: String, port: Int, reason: String)
+    /// What should be served is no folder that can be read. Whoever started us.
+    case notAFolder(path: String)
+
+    /// Nothing that is served has this address, whatever else may be there.
+    case notFound
+    /// The address or its query makes no sense. The client; `reason` says what would.
+    case malformedRequest(reason: String)
+    /// Only `GET` and `HEAD` are answered. The client.
+    case methodNotAllowed
+    /// The address is longer than ``ImageResponder/maximumAddressByteCount``. The client.
+    case addressTooLong
+    /// The range starts behind the end of a file of `byteCount` bytes. The client.
+    case rangeNotSatisfiable(byteCount: Int)
+    /// Someone wrote to the original while it was looked at. The client, by asking again.
+    case changedMeanwhile
+}
+
+extension ServerError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .addressInUse(let host, let port):
+            "port \(port) on \(host) is already in use; choose another with --port"
+        case .cannotListen(let host, let port, let reason):
+            "cannot listen on port \(port) of \(host): \(reason)"
+        case .notAFolder(let path): "\(path): not a folder that can be read"
+        case .notFound: "not found"
+        case .malformedRequest(let reason): reason
+        case .methodNotAllowed: "only GET and HEAD are answered"
+        case .addressTooLong: "the address is too long"
+        case .rangeNotSatisfiable(let byteCount): "the file has only \(byteCount) bytes"
+        case .changedMeanwhile: "the picture is being changed; try again"
+        }
+    }
+}

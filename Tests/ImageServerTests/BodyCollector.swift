@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// Keeps what would be sent.
+final class BodyCollector: ResponseBodyWriter, Sendable {
+    let bytes = Mutex<[UInt8]>([])
+
+    func write(_ buffer: ByteBuffer) async throws {
+        bytes.withLock { $0 += Array(buffer.readableBytesView) }
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

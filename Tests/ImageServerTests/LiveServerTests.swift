@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import HTTPTypes
+import ImageLoading
+import Logging
+import NIOCore
+import Pixels
+import ServiceLifecycle
+import Testing
+
+@testable import ImageServer
+
+@Suite("Over a socket, the server", .serialized, .timeLimit(.minutes(2)))
+struct LiveServerTests {
+    let gallery: TestGallery
+
+    init() throws { gallery = try TestGallery() }
+
+    /// Runs the server while `body` runs, then stops it as SIGTERM would.
+    private func withServer(
+        stopTimeout: Duration = .seconds(30),
+        _ body: @escaping @Sendable (_ address: String, _ group: ServiceGroup) async throws -> Void
+    ) async throws {
+        let (addresses, sink) = AsyncStream<String>.makeStream()
+        var configuration = gallery.configuration
+        configuration.stopTimeout = stopTimeout
+        let server = ImageServer(
+            configuration: configuration, pipeline: gallery.pipeline,
+            logger: .init(label: "test"))
+        let services = try server.serviceGroup(stoppingOn: []) { sink.yield($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { sink.finish() }
+                try await server.run(services)
+            }
+            var iterator = addresses.makeAsyncIterator()
+            let address = try #require(await iterator.next())
+            try await body(address, services)
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("answers several requests over one connection") func keepAlive() async throws {
+        let original = try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try await withServer { address, _ in
+            #expect(address.hasPrefix("http://127.0.0.1:"))
+            try await HTTPConnection.with(address) { connection in
+                try await connection.send("GET /house/20x20/1.png HTTP/1.1")
+                let rendition = try await connection.answer()
+                #expect(rendition.head.hasPrefix("HTTP/1.1 200"))
+                let answer = Answer(status: 200, headers: [:], body: rendition.body)
+                #expect(try answer.pixelSize() == PixelSize(width: 20, height: 15))
+
+                try await connection.send("HEAD /house/1.png HTTP/1.1")
+                let head = try await connection.answer(hasBody: false)
+                #expect(head.head.contains("\(original.count)\r\n"))
+
+                try await connection.send("GET /house/1.png HTTP/1.1\r\nIf-None-Match: *")
+                #expect(try await connection.answer().head.hasPrefix("HTTP/1.1 304"))
+
+                try await connection.send("GET /house/1.png HTTP/1.1")
+                #expect(try await connection.answer().body == original)
+
+                try await connection.send("GET /..%2f HTTP/1.1\r\nConnection: close")
+                #expect(try await connection.answer().head.hasPrefix("HTTP/1.1 404"))
+                #expect(try await connection.isAtEnd())
+            }
+        }
+    }
+
+    @Test("ends requests in flight when it is stopped, and takes no more") func stop() async throws
+    {
+        try gallery.file("slow.gate", Array("GATE".utf8))
+        try gallery.picture("1.png")
+        try await withServer { [gallery] address, services in
+            try await HTTPConnection.with(address) { connection in
+                try await connection.send("GET /2x2/slow.gate HTTP/1.1")
+                #expect(await gallery.gate.nextEvent() == .began)
+                await services.triggerGracefulShutdown()
+                // Until the listening socket is closed, connections still come about.
+                var isListening = true
+                while isListening {
+                    do {
+                        try await HTTPConnection.with(address) { _ in }
+                        await Task.yield()
+                    } catch {
+                        isListening = false
+                    }
+                }
+                gallery.gate.open()
+                let answer = try await connection.answer()
+                #expect(answer.head.hasPrefix("HTTP/1.1 200"))
+                #expect(!answer.body.isEmpty)
+                #expect(try await connection.isAtEnd())
+            }
+        }
+        await #expect(throws: LoadError.self) {
+            try await gallery.pipeline.image(
+                for: ImageRequest(
+                    path: gallery.identity("1.png").path, options: .init(), priority: .visible))
+        }
+    }
+
+    @Test("gives up on requests that take longer than it may take to stop")
+    func stopTimeout() async throws {
+        try gallery.file("long.gate", Array("GATELONG".utf8))
+        try await withServer(stopTimeout: .milliseconds(50)) { [gallery] address, services in
+            try await HTTPConnection.with(address) { connection in
+                try await connection.send("GET /6000x6000/long.gate HTTP/1.1")
+                #expect(await gallery.gate.nextEvent() == .began)
+                await services.triggerGracefulShutdown()
+                #expect(await gallery.gate.nextEvent() == .cancelled)
+            }
+        }
+    }
+
+    @Test("stops the work on a picture whose client hangs up") func hangUp() async throws {
+        try gallery.file("long.gate", Array("GATELONG".utf8))
+        try await withServer { [gallery] address, _ in
+            try await HTTPConnection.with(address) { connection in
+                try await connection.send("GET /6000x6000/long.gate HTTP/1.1")
+                #expect(await gallery.gate.nextEvent() == .began)
+            }
+            #expect(await gallery.gate.nextEvent() == .cancelled)
+        }
+    }
+
+    @Test("says that another program has its port") func portTaken() async throws {
+        try await withServer { [gallery] address, _ in
+            var configuration = gallery.configuration
+            configuration.port = HTTPConnection.port(of: address)
+            let second = ImageServer(
+                configuration: configuration, pipeline: gallery.pipeline,
+                logger: .init(label: "test"))
+            let error = await #expect(throws: ServerError.self) {
+                try await second.run(second.serviceGroup(stoppingOn: []))
+            }
+            #expect(
+                error?.description
+                    == "port \(configuration.port) on 127.0.0.1 is already in use; "
+                    + "choose another with --port")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import HTTPTypes
+import ImageLoading
+import Pixels
+import Testing
+
+@testable import ImageServer
+
+@Suite("A rendition") struct RenditionRouteTests {
+    let gallery: TestGallery
+
+    init() throws {
+        gallery = try TestGallery()
+        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+    }
+
+    @Test(
+        "fits into the box and is never enlarged",
+        arguments: [("20x20", 20, 15), ("8000x10", 13, 10), ("512x512", 40, 30), ("1x1", 1, 1)])
+    func size(box: String, width: Int, height: Int) async throws {
+        let answer = try await gallery.get("/house/\(box)/1.png")
+        #expect(answer.status == 200)
+        #expect(try answer.pixelSize() == PixelSize(width: width, height: height))
+        #expect(answer.headers[.contentType]?.hasPrefix("image/") == true)
+        #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+    }
+
+    @Test("is a rendition also where a folder has the name of the size") func folder() async throws
+    {
+        try gallery.picture("house/20x20/1.png", PixelSize(width: 10, height: 10))
+        let answer = try await gallery.get("/house/20x20/1.png")
+        #expect(try answer.pixelSize() == PixelSize(width: 20, height: 15))
+        let inside = try await gallery.get("/house/20x20/5x5/1.png")
+        #expect(try inside.pixelSize() == PixelSize(width: 5, height: 5))
+    }
+
+    @Test("stands in the folder that is served, too") func top() async throws {
+        try gallery.picture("2.png")
+        #expect(try await gallery.get("/20x20/2.png").status == 200)
+    }
+
+    @Test(
+        "of a size that cannot be is refused",
+        arguments: [
+            "0x10", "10x0", "8193x1", "1x8193", "99999999999999999999x1", "010x10", "00x1",
+        ])
+    func badSize(size: String) async throws {
+        let answer = try await gallery.get("/house/\(size)/1.png")
+        #expect(answer.status == 400)
+        #expect(answer.headers[.contentType] == "application/json")
+        #expect(try answer.json()["error"] as? String != nil)
+    }
+
+    @Test(
+        "is asked for by digits alone; other names are folders",
+        arguments: ["-1x5", "1.5x2", "1024x", "x10", "10x10x10", "10X10", "NaNxNaN", "1e9x1"])
+    func noSize(segment: String) async throws {
+        #expect(try await gallery.get("/house/\(segment)/1.png").status == 404)
+    }
+
+    @Test("has a tag of its own for each size and is not sent to whoever has it")
+    func notModified() async throws {
+        let small = try await gallery.get("/house/10x10/1.png")
+        let large = try await gallery.get("/house/20x20/1.png")
+        let tag = try #require(small.headers[.eTag])
+        #expect(tag != large.headers[.eTag])
+        let again = try await gallery.get("/house/10x10/1.png", [.ifNoneMatch: tag])
+        #expect(again.status == 304)
+        #expect(again.body.isEmpty)
+        #expect(try await gallery.get("/house/20x20/1.png", [.ifNoneMatch: tag]).status == 200)
+        #expect(again.headers[.lastModified] == small.headers[.lastModified])
+    }
+
+    @Test("gets another tag when its original changes") func changed() async throws {
+        let before = try await gallery.get("/house/10x10/1.png")
+        try gallery.picture("house/1.png", PixelSize(width: 50, height: 30), seed: 2)
+        let tag = try #require(before.headers[.eTag])
+        let after = try await gallery.get("/house/10x10/1.png", [.ifNoneMatch: tag])
+        #expect(after.status == 200)
+        #expect(after.headers[.eTag] != tag)
+        #expect(try after.pixelSize() == PixelSize(width: 10, height: 6))
+    }
+
+    @Test("is kept for ever under an address with the version") func immutable() async throws {
+        let version = try gallery.identity("house/1.png").version
+        let answer = try await gallery.get("/house/10x10/1.png?v=\(version)")
+        #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
+    }
+
+    @Test("answers HEAD as GET without a body") func head() async throws {
+        let whole = try await gallery.get("/house/10x10/1.png")
+        let answer = try await gallery.request(.head, "/house/10x10/1.png")
+        #expect(answer.status == 200)
+        #expect(answer.body.isEmpty)
+        #expect(answer.headers[.contentLength] == "\(whole.body.count)")
+    }
+
+    @Test("of a damaged picture is refused with the reason, and of no picture at all too")
+    func damaged() async throws {
+        let bytes = try gallery.picture("whole.png")
+        try gallery.file("cut.png", Array(bytes.prefix(bytes.count / 2)))
+        let cut = try await gallery.get("/10x10/cut.png")
+        #expect(cut.status == 422)
+        #expect(cut.headers[.cacheControl] == "no-store")
+        #expect(!cut.text.contains(gallery.folder.path))
+        try gallery.file("page.png", Array("<html>".utf8))
+        #expect(try await gallery.get("/10x10/page.png").status == 415)
+    }
+}

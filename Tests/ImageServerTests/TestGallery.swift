@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import ImageCodecs
+import ImageLoading
+import ImageTesting
+import Logging
+import NIOCore
+import Pixels
+import Synchronization
+
+@testable import ImageServer
+
+/// A folder of pictures of its own for each test, removed with the last reference, and a server
+/// for it without a network.
+final class TestGallery: Sendable {
+    /// The folder around the one that is served: what stands here is outside.
+    let outside: URL
+    let folder: URL
+    let pipeline: ImagePipeline
+    let gate = GateCodec()
+
+    init() throws {
+        outside = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-\(UUID().uuidString)")
+        folder = outside.appending(path: "photos")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        pipeline = ImagePipeline(
+            codecs: CodecSet(builtInCodecs.codecs + [gate]),
+            configuration: ImagePipeline.Configuration(), logger: Logger(label: "test"))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: outside) }
+
+    var configuration: ImageServer.Configuration {
+        var configuration = ImageServer.Configuration(
+            directory: folder.path, formats: builtInCodecs.codecs.map(\.format) + [gate.format])
+        configuration.port = 0
+        return configuration
+    }
+
+    var server: ImageServer {
+        ImageServer(
+            configuration: configuration, pipeline: pipeline, logger: Logger(label: "test"))
+    }
+
+    /// Writes a picture; folders on the way are made.
+    @discardableResult
+    func picture(
+        _ path: String, _ size: PixelSize = PixelSize(width: 40, height: 30), seed: UInt64 = 1
+    ) throws -> [UInt8] {
+        let bytes = try ImageDestination(format: "png", codecs: builtInCodecs)
+            .encode(TestPicture.photograph(size, seed: seed))
+        try file(path, bytes)
+        return bytes
+    }
+
+    /// Writes any bytes below the folder that is served.
+    func file(_ path: String, _ bytes: [UInt8]) throws {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
+
+    func identity(_ path: String) throws -> FileIdentity {
+        // As the server names it: the temporary folder may be behind a link.
+        let root = try PhotoDirectory(folder.path).path
+        return try FileIdentity(path: "\(root)/\(path)")
+    }
+
+    func get(_ address: String, _ headers: HTTPFields = [:]) async throws -> Answer {
+        try await request(.get, address, headers)
+    }
+
+    func request(
+        _ method: HTTPRequest.Method, _ address: String, _ headers: HTTPFields = [:]
+    ) async throws -> Answer {
+        let request = Request(
+            head: HTTPRequest(
+                method: method, scheme: "http", authority: "localhost", path: address,
+                headerFields: headers),
+            body: RequestBody(buffer: ByteBuffer()))
+        let response = try await server.responder().respond(
+            to: request, context: RequestOrigin())
+        let collector = BodyCollector()
+        try await response.body.write(collector)
+        return Answer(
+            status: response.status.code, headers: response.headers,
+            body: collector.bytes.withLock { $0 })
+    }
+}
+
+/// What a client got.
+struct Answer: Sendable {
+    let status: Int
+    let headers: HTTPFields
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The object that a JSON body holds.
+    func json() throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] ?? [:]
+    }
+
+    /// The size of the picture in the body.
+    func pixelSize() throws -> PixelSize {
+        try ImageSource(EncodedBytes(body), codecs: builtInCodecs).pixelSize
+    }
+}
