@@ -22,6 +22,20 @@ struct CalotypeCommand: AsyncParsableCommand {
             """,
         version: "calotype \(calotypeVersion)",
         subcommands: [Info.self, Thumbnail.self, Convert.self])
+
+    /// Parses and runs the command line on the main thread, where ``Interruption`` is to be made.
+    @MainActor static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
+    }
 }
 
 /// The version that is being worked towards or has been released, as in CHANGELOG.md.

@@ -8,8 +8,9 @@
 
 /// Holds back the signals that would end the process, so that no file stays half written.
 ///
-/// Threads that start later inherit this; whoever works through many files asks ``signal`` between
-/// two of them. Must be made before the first other thread starts.
+/// Whoever works through many files asks ``signal`` between two of them. It must be made on the main
+/// thread before another one starts: each thread inherits this from the one that starts it, and a
+/// single thread that does not hold the signals back is enough to end the process.
 struct Interruption: Sendable {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 

@@ -5,7 +5,7 @@ internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
-struct Thumbnail: AsyncParsableCommand {
+struct Thumbnail: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes small pictures of one or many files.",
         discussion: """
@@ -85,7 +85,7 @@ struct Thumbnail: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() throws {
         let interruption = Interruption()
         let plan = try plan()
         do throws(PlanError) {
@@ -97,7 +97,7 @@ struct Thumbnail: AsyncParsableCommand {
         let bar = ProgressBar(total: plan.count, isWanted: !quiet)
         let batch = ThumbnailBatch(
             codecs: builtInCodecs, decodeOptions: decodeOptions, encodeOptions: encodeOptions)
-        let results = await batch.run(
+        let results = batch.run(
             plan, jobCount: jobs ?? processorCount(),
             isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: (try? $0.get()) == nil) })

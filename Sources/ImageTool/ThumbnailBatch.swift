@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import EncodedImages
 internal import Pixels
 internal import Synchronization
@@ -23,31 +24,23 @@ struct ThumbnailBatch: Sendable {
     ///   none; `nil` for those that were not begun.
     func run(
         _ plan: [Result<PlannedThumbnail, FileFailure>], jobCount: Int,
-        isInterrupted: @escaping @Sendable () -> Bool = { false },
-        didFinish: @escaping @Sendable (Result<PixelSize, FileFailure>) -> Void = { _ in }
-    ) async -> [Result<PixelSize, FileFailure>?] {
-        typealias Numbered = [(index: Int, result: Result<PixelSize, FileFailure>)]
-        let next = NextIndex(end: plan.count)
-        return await withTaskGroup(of: Numbered.self) { group in
-            for _ in 0..<min(jobCount, plan.count) {
-                group.addTask {
-                    var results: Numbered = []
-                    while !isInterrupted(), let index = next.take() {
-                        let result = plan[index].flatMap { thumbnail in
-                            Result { () throws(FileFailure) in try make(thumbnail) }
-                        }
-                        results.append((index, result))
-                        didFinish(result)
-                    }
-                    return results
+        isInterrupted: @Sendable () -> Bool = { false },
+        didFinish: @Sendable (Result<PixelSize, FileFailure>) -> Void = { _ in }
+    ) -> [Result<PixelSize, FileFailure>?] {
+        let next = Atomic(0)
+        let results = Mutex([Result<PixelSize, FileFailure>?](repeating: nil, count: plan.count))
+        DispatchQueue.concurrentPerform(iterations: min(jobCount, plan.count)) { _ in
+            while !isInterrupted() {
+                let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard index < plan.count else { return }
+                let result = plan[index].flatMap { thumbnail in
+                    Result { () throws(FileFailure) in try make(thumbnail) }
                 }
+                results.withLock { $0[index] = result }
+                didFinish(result)
             }
-            var all = [Result<PixelSize, FileFailure>?](repeating: nil, count: plan.count)
-            for await results in group {
-                for (index, result) in results { all[index] = result }
-            }
-            return all
         }
+        return results.withLock { $0 }
     }
 
     private func make(_ thumbnail: PlannedThumbnail) throws(FileFailure) -> PixelSize {
@@ -67,18 +60,5 @@ struct ThumbnailBatch: Sendable {
             throw FileFailure(thumbnail.output, error)
         }
         return image.size
-    }
-}
-
-/// Gives each index to one of those who ask.
-private final class NextIndex: Sendable {
-    private let next = Atomic(0)
-    private let end: Int
-
-    init(end: Int) { self.end = end }
-
-    func take() -> Int? {
-        let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
-        return index < end ? index : nil
     }
 }

@@ -40,11 +40,11 @@ struct ThumbnailBatchTests: ~Copyable {
     }
 
     @Test("A bad file is reported in its place and does not hold up the rest")
-    func continuesPastBadFile() async throws {
+    func continuesPastBadFile() throws {
         let bad = "\(folder)/bad.png"
         try Data("junk".utf8).write(to: URL(filePath: bad))
         let plan = plan([try picture("a.png"), bad, try picture("b.png")]) { "new/\($0).png" }
-        let results = await batch.run(plan.map { .success($0) }, jobCount: 2)
+        let results = batch.run(plan.map { .success($0) }, jobCount: 2)
         let size = PixelSize(width: 10, height: 5)
         #expect(
             results == [
@@ -59,10 +59,10 @@ struct ThumbnailBatchTests: ~Copyable {
     }
 
     @Test("After an interruption no further thumbnail begins and no half file is left")
-    func stopsWhenInterrupted() async throws {
+    func stopsWhenInterrupted() throws {
         let inputs = try (0..<5).map { try picture("\($0).png") }
         let counter = Counter()
-        let results = await batch.run(
+        let results = batch.run(
             plan(inputs) { "out/\($0).png" }.map { .success($0) }, jobCount: 1,
             isInterrupted: { counter.value >= 2 }, didFinish: { _ in counter.increment() })
         #expect(results.count == 5)
