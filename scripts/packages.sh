@@ -19,4 +19,4 @@ fi
 bench_packages=("${build_packages[@]}" "${photo_packages[@]}" libjpeg-turbo-progs libvips-tools)
 
 # Where the photographs of photo_packages are.
-wallpapers=/usr/share/backgrounds
+wallpapers=/usr/share/backgrounds/mate/nature

@@ -59,6 +59,8 @@ class ViewingChecks:
         page.keyboard.press("Escape")
         gallery.wait("!document.querySelector('dialog').open")
         gallery.wait("location.hash.endsWith('/')")
+        # A dialog tells of its end a moment later, and only then hands the focus back.
+        gallery.wait("document.activeElement.closest('.tile') !== null")
         focused = gallery.focused_position()
         self.check("viewer: Escape gives the focus to the tile", focused == first + 1, f"{focused}")
 
@@ -71,7 +73,7 @@ class ViewingChecks:
         )
         page.go_back()
         gallery.wait("!document.querySelector('dialog').open")
-        # The last page of tiles is behind the viewer; the focus is there already.
+        gallery.wait("document.activeElement.closest('.tile') !== null")
         focused = gallery.focused_position()
         self.check(
             "viewer: Back closes it, at the tile of the last picture",
