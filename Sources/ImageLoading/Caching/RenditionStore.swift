@@ -57,6 +57,8 @@ public final class RenditionStore: Sendable {
         write { db in try self.writeUses(db) }
         let closing = pool.withLock { $0.take() }
         do {
+            // A reader is the last to be closed, and a reader cannot empty the write-ahead log.
+            _ = try closing?.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try closing?.close()
         } catch {
             logger.debug("could not close the store", metadata: ["error": "\(error)"])
