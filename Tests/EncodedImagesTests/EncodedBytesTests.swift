@@ -6,17 +6,9 @@ import ImageTesting
 import Testing
 
 @Suite("Encoded bytes") struct EncodedBytesTests {
-    private func withFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "calotype-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
-    }
-
     @Test("are the same read and mapped")
     func contents() throws {
-        try withFolder { folder in
+        try withTemporaryFolder { folder in
             for count in [0, 1, 4096, 100_000] {
                 let contents = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
                 let path = folder.appending(path: "\(count)").path
@@ -32,7 +24,7 @@ import Testing
 
     @Test("say why a file cannot be had")
     func failures() throws {
-        try withFolder { folder in
+        try withTemporaryFolder { folder in
             let missing = folder.appending(path: "missing").path
             #expect(throws: CodecError.file(reason: "No such file or directory")) {
                 _ = try EncodedBytes(mapping: missing)
@@ -45,7 +37,7 @@ import Testing
 
     @Test("are not read when there are more than the limit")
     func limit() throws {
-        try withFolder { folder in
+        try withTemporaryFolder { folder in
             let path = folder.appending(path: "large").path
             try Data(repeating: 0, count: 1_001).write(to: URL(filePath: path))
             var limits = DecodeLimits()

@@ -32,17 +32,9 @@ import Testing
 
     private let codecs = CodecSet([RawCodec()])
 
-    private func withFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "calotype-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
-    }
-
     @Test("replaces a file as a whole and leaves nothing else behind")
     func replacing() throws {
-        try withFolder { folder in
+        try withTemporaryFolder { folder in
             let path = folder.appending(path: "a.raw").path
             let picture = TestPicture.noise(PixelSize(width: 30, height: 20))
             let destination = try ImageDestination(format: "RAW", codecs: codecs)

@@ -40,6 +40,21 @@ import Testing
         #expect(throws: CodecError.self) { _ = try open(file).image() }
     }
 
+    @Test("a few bytes that stand for millions are all read")
+    func flat() throws {
+        for (format, value) in [
+            (PixelFormat.gray8, [7]), (.rgb8, [1, 2, 3]), (.rgba8, [9, 9, 9, 255]),
+        ] as [(PixelFormat, [UInt8])] {
+            for size in [PixelSize(width: 85, height: 385), PixelSize(width: 1_500, height: 900)] {
+                let picture = TestPicture.flat(size, format, value)
+                let file = try ImageDestination(format: "png", codecs: builtInCodecs)
+                    .encode(picture)
+                let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
+                #expect(PixelComparison(again, picture).maximumDifference == 0, "\(size)")
+            }
+        }
+    }
+
     @Test("transparent colours survive where a premultiplied pixel can hold them")
     func alpha() throws {
         let picture = TestPicture.photograph(PixelSize(width: 64, height: 64), .rgba8)

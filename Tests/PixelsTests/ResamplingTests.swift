@@ -102,20 +102,20 @@ import Testing
             let wave = abs((x * (channel + 2) + y * (5 - channel)) % 256 - 128)
             return UInt8(56 + wave + Int(random.next() % 17))
         }
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "calotype-\(UUID().uuidString).ppm")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let header = Array("P6 640 427 255\n".utf8)
-        try Data(header + source.packedBytes).write(to: file)
-        for size in [PixelSize(width: 100, height: 67), PixelSize(width: 900, height: 600)] {
-            let pillow = try #require(
-                try PeerTool.picture(
-                    "resample.py",
-                    [file.path, "\(size.width)", "\(size.height)", kernel.rawValue]))
-            let comparison = PixelComparison(source.resampled(to: size, kernel: kernel), pillow)
-            // Pillow rounds to whole levels between its two passes: a quarter of a level on average.
-            #expect(comparison.maximumDifference <= 1, "\(size): \(comparison)")
-            #expect(comparison.meanDifference < 0.25, "\(size): \(comparison)")
+        try withTemporaryFolder { folder in
+            let file = folder.appending(path: "source.ppm")
+            let header = Array("P6 640 427 255\n".utf8)
+            try Data(header + source.packedBytes).write(to: file)
+            for size in [PixelSize(width: 100, height: 67), PixelSize(width: 900, height: 600)] {
+                let pillow = try #require(
+                    try PeerTool.picture(
+                        "resample.py",
+                        [file.path, "\(size.width)", "\(size.height)", kernel.rawValue]))
+                let comparison = PixelComparison(source.resampled(to: size, kernel: kernel), pillow)
+                // Pillow rounds to whole levels between its two passes: a quarter of a level on average.
+                #expect(comparison.maximumDifference <= 1, "\(size): \(comparison)")
+                #expect(comparison.meanDifference < 0.25, "\(size): \(comparison)")
+            }
         }
     }
 }

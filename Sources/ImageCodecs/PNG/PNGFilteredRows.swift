@@ -15,6 +15,8 @@
         /// The first byte in `buffer` that has not been handed out.
         private var place = 0
         private var end = 0
+        /// Whether the inflater may have more to give for what it has taken.
+        private var isOutputPending = false
 
         /// - Parameter dataOffset: where the first `IDAT` chunk stands.
         /// - Throws: ``CodecError/library(message:)`` without memory.
@@ -86,7 +88,8 @@
         /// - Returns: whether there may be more.
         private mutating func inflateMore(_ file: Span<UInt8>) throws(CodecError) -> Bool {
             if inflater.hasEnded { return false }
-            if input.isEmpty {
+            // A few bytes can stand for many: what did not fit the last time needs no new input.
+            if input.isEmpty && !isOutputPending {
                 var offset = nextChunkOffset
                 let chunk = try PNGChunk.next(file, &offset)
                 guard chunk.type == "IDAT" else { return false }
@@ -101,6 +104,7 @@
             }
             input = input.lowerBound + step.taken..<input.upperBound
             end += step.made
+            isOutputPending = end == buffer.count
             return true
         }
     }

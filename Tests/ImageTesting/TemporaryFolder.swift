@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Calls `body` with a new empty folder, which is gone afterwards.
+public func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory
+        .appending(path: "calotype-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
+}
