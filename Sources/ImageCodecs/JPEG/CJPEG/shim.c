@@ -2,6 +2,8 @@
 
 #include "shim.h"
 
+#include "coefficients.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +64,16 @@ struct calotype_jpeg_reader {
     error_manager errors;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
+    coefficient_memory coefficients;
     size_t count;
     int maximum_scan_count;
     bool (*is_stopped)(const void *);
     const void *context;
 };
+
+coefficient_memory *calotype_coefficients_of(j_common_ptr info) {
+    return &((calotype_jpeg_reader *)info)->coefficients;
+}
 
 static void do_nothing(j_decompress_ptr info) { (void)info; }
 
@@ -104,6 +111,7 @@ calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t c
         return NULL;
     }
     jpeg_create_decompress(&reader->info);
+    calotype_coefficients_install(&reader->coefficients, &reader->info);
     reader->count = count;
     reader->source.next_input_byte = bytes;
     reader->source.bytes_in_buffer = count;
@@ -118,6 +126,7 @@ calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t c
 
 void calotype_jpeg_reader_destroy(calotype_jpeg_reader *reader) {
     jpeg_destroy_decompress(&reader->info);
+    calotype_coefficients_free(&reader->coefficients);
     free(reader);
 }
 
