@@ -77,7 +77,18 @@ let package = Package(
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"]),
         .testTarget(
             name: "ImageLoadingTests",
-            dependencies: ["EncodedImages", "ImageLoading", "ImageTesting", "Pixels"]),
+            dependencies: [
+                "EncodedImages", "ImageLoading", "ImageTesting", "Pixels", "StoreWriter",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        // The process that a test kills while it writes; no product.
+        .executableTarget(
+            name: "StoreWriter",
+            dependencies: [
+                "EncodedImages", "ImageLoading", "ImageTesting", "Pixels",
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/StoreWriter"),
         .testTarget(
             name: "ImageToolTests",
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "ImageTool", "Pixels"]),

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+public import EncodedImages
+public import Pixels
+internal import Synchronization
+
+/// Reads and writes a format so simple that tests of what lies above codecs need no other.
+///
+/// A file is the signature `FAKE`, width and height in two bytes each, the lower first, and the
+/// grey that every pixel has; what follows does not count.
+public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
+    /// What a decode does, with the grey of its picture.
+    public enum Event: Hashable, Sendable {
+        case began(UInt8), cancelled(UInt8), finished(UInt8)
+    }
+
+    public let format = ImageFormat(
+        name: "fake", extensions: ["fake"], mediaType: "image/x-fake",
+        signatures: [.init(Array("FAKE".utf8))])
+    public var decoder: any ImageDecoder { self }
+    public var encoder: (any ImageEncoder)? { self }
+
+    private let events: AsyncStream<Event>
+    private let sink: AsyncStream<Event>.Continuation
+    private let begun = Mutex<[UInt8]>([])
+    /// Where decodes wait to be let through, if they do.
+    private let gate: DispatchSemaphore?
+
+    /// - Parameter isGated: whether each decode waits for ``letThrough(_:)`` once it has begun.
+    public init(isGated: Bool = false) {
+        gate = isGated ? DispatchSemaphore(value: 0) : nil
+        (events, sink) = AsyncStream.makeStream()
+    }
+
+    /// The grey of each decode that has begun, the first first.
+    public var decodes: [UInt8] { begun.withLock { $0 } }
+
+    /// Waits for what a decode does next.
+    public func nextEvent() async -> Event? {
+        for await event in events { return event }
+        return nil
+    }
+
+    /// Lets so many decodes through the gate, those that wait there or the next to come.
+    public func letThrough(_ count: Int) {
+        for _ in 0..<count { gate?.signal() }
+    }
+
+    /// A whole file, as the encoder writes it: with as many bytes behind it as there are pixels.
+    public static func file(_ size: PixelSize, grey: UInt8) -> [UInt8] {
+        let sides = [size.width, size.height].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        return Array("FAKE".utf8) + sides + [UInt8](repeating: grey, count: 1 + size.area)
+    }
+
+    public func header(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> ImageHeader {
+        guard bytes.count >= 9 else { throw .truncated(byteCount: bytes.count) }
+        return ImageHeader(
+            storedSize: PixelSize(
+                width: Int(bytes[4]) | Int(bytes[5]) << 8,
+                height: Int(bytes[6]) | Int(bytes[7]) << 8),
+            colorModel: .gray, bitsPerComponent: 8)
+    }
+
+    public func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let grey = bytes[8]
+        begun.withLock { $0.append(grey) }
+        sink.yield(.began(grey))
+        gate?.wait()
+        do throws(CodecError) {
+            let size = rows.plan.storedSize
+            try rows.begin(size, .gray8, .sRGB)
+            let row = [UInt8](repeating: grey, count: size.width)
+            for _ in 0..<size.height { try rows.append(row.span) }
+        } catch {
+            sink.yield(.cancelled(grey))
+            throw error
+        }
+        sink.yield(.finished(grey))
+    }
+
+    public func encode(
+        _ image: PixelBuffer, _ options: EncodeOptions
+    ) throws(CodecError) -> [UInt8] {
+        Self.file(image.size, grey: image.row(0)[0])
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Makes renditions and keeps them in a store until it is killed, and writes a line after each.
+//
+// Arguments: the folder of the store, its limit in bytes, a seed, and the files of the originals.
+
+import EncodedImages
+import Foundation
+import ImageLoading
+import ImageTesting
+import Logging
+import Pixels
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let originals = arguments.dropFirst(3)
+guard let byteLimit = Int(arguments[1]), let seed = UInt64(arguments[2]) else {
+    fatalError("a limit and a seed are numbers")
+}
+let logger = Logger(label: "store-writer") { _ in SwiftLogNoOpLogHandler() }
+var configuration = ImagePipeline.Configuration()
+configuration.store = try RenditionStore(
+    directory: arguments[0], byteLimit: byteLimit, logger: logger)
+let pipeline = ImagePipeline(
+    codecs: CodecSet([FakeCodec()]), configuration: configuration, logger: logger)
+var random = SeededRandom(seed: seed)
+
+while let path = originals.randomElement(using: &random) {
+    let box = PixelSize(
+        width: .random(in: 1...300, using: &random), height: .random(in: 1...300, using: &random))
+    let image = ImageRequest(path: path, options: DecodeOptions(box: box))
+    let rendition = try await pipeline.rendition(
+        for: RenditionRequest(image: image, format: "fake"))
+    FileHandle.standardOutput.write(Data("\(rendition.bytes.count)\n".utf8))
+}
