@@ -2,20 +2,24 @@
 
 /// sin(πx) ÷ πx for |x| ≤ 3, to within 1e-15.
 ///
-/// Written out because this module imports nothing, not even the C library's mathematics; it runs
-/// once a tap when weights are made, never in a pixel loop.
+/// Written out because this module imports nothing, not even the C library's mathematics.
 func sinc(_ x: Double) -> Double {
     guard x != 0 else { return 1 }
     // sin(πx) has period 2 and is odd around every whole number: fold x into [-½, ½].
     let nearest = x.rounded()
     let folded = (x - nearest) * .pi
     let square = folded * folded
-    var term = folded
-    var sum = folded
-    for n in 1...10 {
-        term *= -square / Double(2 * n * (2 * n + 1))
-        sum += term
-    }
-    let isOdd = nearest.truncatingRemainder(dividingBy: 2) != 0
-    return (isOdd ? -sum : sum) / (x * .pi)
+    // Taylor's series, from its last term.
+    var sum = 1 / 51_090_942_171_709_440_000.0
+    sum = 1 / 121_645_100_408_832_000.0 - square * sum
+    sum = 1 / 355_687_428_096_000.0 - square * sum
+    sum = 1 / 1_307_674_368_000.0 - square * sum
+    sum = 1 / 6_227_020_800.0 - square * sum
+    sum = 1 / 39_916_800.0 - square * sum
+    sum = 1 / 362_880.0 - square * sum
+    sum = 1 / 5_040.0 - square * sum
+    sum = 1 / 120.0 - square * sum
+    sum = 1 / 6.0 - square * sum
+    sum = (1 - square * sum) * folded
+    return (Int(nearest) & 1 == 1 ? -sum : sum) / (x * .pi)
 }
