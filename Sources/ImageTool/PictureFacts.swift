@@ -74,7 +74,7 @@ struct PictureFacts {
     private var profileText: String {
         switch header.colorProfile {
         case .sRGB: "sRGB"
-        case .icc(let bytes): iccProfileDescription(bytes) ?? "ICC, \(bytes.count) bytes"
+        case .icc(let bytes): ICCProfile(bytes)?.description ?? "ICC, \(bytes.count) bytes"
         case .calibrated(let gamma, let chromaticities):
             chromaticities == .sRGB
                 ? "gamma \(gamma), primaries of sRGB" : "gamma \(gamma), primaries of its own"

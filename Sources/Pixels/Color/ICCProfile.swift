@@ -33,8 +33,9 @@ public struct ICCProfile: Sendable {
         switch Self.text(bytes, tag.lowerBound, 4) {
         case "desc" where tag.count > 12:
             let count = Self.integer(bytes, tag.lowerBound + 8)
-            guard count > 1, count <= tag.count - 12 else { return nil }
-            return Self.text(bytes, tag.lowerBound + 12, count - 1)
+            guard count > 0, count <= tag.count - 12 else { return nil }
+            let text = bytes[tag.lowerBound + 12..<tag.lowerBound + 12 + count]
+            return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
         case "mluc" where tag.count >= 28:
             let count = Self.integer(bytes, tag.lowerBound + 20)
             let start = Self.integer(bytes, tag.lowerBound + 24)
@@ -43,7 +44,7 @@ public struct ICCProfile: Sendable {
                 UInt16(bytes[tag.lowerBound + start + $0]) << 8
                     | UInt16(bytes[tag.lowerBound + start + $0 + 1])
             }
-            return String(decoding: units, as: UTF16.self)
+            return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)
         default:
             return nil
         }

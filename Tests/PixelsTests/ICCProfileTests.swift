@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Pixels
 import Testing
 
-@testable import ImageTool
-
-@Suite struct ICCProfileDescriptionTests {
+@Suite("ICC profiles") struct ICCProfileTests {
     /// A profile with nothing but a `desc` tag, which begins at byte 144.
     private func profile(_ tag: [UInt8]) -> [UInt8] {
-        [UInt8](repeating: 0, count: 128) + [0, 0, 0, 1] + Array("desc".utf8)
+        [UInt8](repeating: 0, count: 36) + Array("acsp".utf8) + [UInt8](repeating: 0, count: 88)
+            + [0, 0, 0, 1] + Array("desc".utf8)
             + [0, 0, 0, 144, 0, 0, 0, UInt8(tag.count)] + tag
     }
 
@@ -18,15 +18,15 @@ import Testing
 
     @Test("Both the old and the new way to write a name are read")
     func readsNames() {
-        #expect(iccProfileDescription(profile(ascii)) == "Odd")
-        #expect(iccProfileDescription(profile(localized)) == "Pé")
+        #expect(ICCProfile(profile(ascii))?.description == "Odd")
+        #expect(ICCProfile(profile(localized))?.description == "Pé")
     }
 
     @Test("A profile that is cut short anywhere has no name and does no harm")
     func survivesCuts() {
         for whole in [profile(ascii), profile(localized)] {
-            for count in 0..<whole.count - 1 {
-                #expect(iccProfileDescription(Array(whole[..<count])) == nil)
+            for count in whole.indices {
+                #expect(ICCProfile(Array(whole[..<count]))?.description == nil)
             }
         }
     }
