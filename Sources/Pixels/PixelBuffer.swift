@@ -34,25 +34,51 @@ public struct PixelBuffer: Sendable {
         @_lifetime(borrow self) get { Span(_bytes: unsafe storage.span.bytes) }
     }
 
-    /// The pixels of row `y` of the first plane, without padding.
+    /// Where the samples of a plane lie.
+    public func layout(ofPlane plane: Int) -> PlaneLayout { PlaneLayout(plane, format, size) }
+
+    /// The samples of row `y` of a plane, without padding.
     @_lifetime(borrow self)
-    public func row(_ y: Int) -> Span<UInt8> {
-        bytes.extracting(rowRange(y, size: size, format: format, bytesPerRow: bytesPerRow))
+    public func row(_ y: Int, plane: Int = 0) -> Span<UInt8> {
+        bytes.extracting(layout(ofPlane: plane).row(y))
     }
 
     /// The bytes that a picture will take in memory; `Int.max` when no `Int` can hold the number.
     public static func byteCount(of size: PixelSize, _ format: PixelFormat) -> Int {
-        guard !size.isEmpty, size.area < Int.max / 64 else { return size.isEmpty ? 0 : .max }
-        return format.planes.reduce(0) { sum, plane in
-            let rows = (size.height + plane.verticalSubsampling - 1) / plane.verticalSubsampling
-            return sum + rows * bytesPerRow(of: size, plane)
-        }
+        guard !size.isEmpty, size.area < Int.max / 256 else { return size.isEmpty ? 0 : .max }
+        return PlaneLayout(format.planeCount - 1, format, size).end
+    }
+}
+
+/// Where the samples of one plane lie among the bytes of a picture.
+public struct PlaneLayout: Hashable, Sendable {
+    /// The plane's columns and rows.
+    public let size: PixelSize
+    /// The byte at which its first row begins.
+    public let offset: Int
+    /// Bytes from the start of a row to the start of the next.
+    public let bytesPerRow: Int
+    public let bytesPerPixel: Int
+
+    /// - Parameters:
+    ///   - plane: the number of the plane, from 0.
+    ///   - format: what the bytes of the picture mean.
+    ///   - picture: the picture's size.
+    init(_ plane: Int, _ format: PixelFormat, _ picture: PixelSize) {
+        let alignment = PixelBuffer.rowAlignment
+        size = format.planeSize(plane, of: picture)
+        bytesPerPixel = format.plane(plane).bytesPerPixel
+        bytesPerRow = (size.width * bytesPerPixel + alignment - 1) / alignment * alignment
+        offset = plane == 0 ? 0 : PlaneLayout(plane - 1, format, picture).end
     }
 
-    fileprivate static func bytesPerRow(of size: PixelSize, _ plane: PixelFormat.Plane) -> Int {
-        let columns =
-            (size.width + plane.horizontalSubsampling - 1) / plane.horizontalSubsampling
-        return (columns * plane.bytesPerPixel + rowAlignment - 1) / rowAlignment * rowAlignment
+    var end: Int { offset + size.height * bytesPerRow }
+
+    /// The bytes of row `y`, without padding.
+    func row(_ y: Int) -> Range<Int> {
+        precondition(y >= 0 && y < size.height, "row \(y) of a plane of \(size) samples")
+        let start = offset + y * bytesPerRow
+        return start..<start + size.width * bytesPerPixel
     }
 }
 
@@ -78,7 +104,7 @@ public struct MutablePixelBuffer: ~Copyable {
         self.size = size
         self.format = format
         self.colorProfile = colorProfile
-        bytesPerRow = PixelBuffer.bytesPerRow(of: size, format.planes[0])
+        bytesPerRow = PlaneLayout(0, format, size).bytesPerRow
         let byteCount = PixelBuffer.byteCount(of: size, format)
         storage = Array(repeating: .zero, count: byteCount / PixelBuffer.rowAlignment)
     }
@@ -104,11 +130,14 @@ public struct MutablePixelBuffer: ~Copyable {
         }
     }
 
-    /// Calls `body` with the pixels of row `y` of the first plane, without padding.
+    /// Where the samples of a plane lie.
+    public func layout(ofPlane plane: Int) -> PlaneLayout { PlaneLayout(plane, format, size) }
+
+    /// Calls `body` with the samples of row `y` of a plane, without padding.
     public mutating func withMutableRow<Failure: Error>(
-        _ y: Int, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
+        _ y: Int, plane: Int = 0, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
-        let range = rowRange(y, size: size, format: format, bytesPerRow: bytesPerRow)
+        let range = layout(ofPlane: plane).row(y)
         var all = bytes
         var row = all._mutatingExtracting(range)
         try body(&row)
@@ -116,13 +145,4 @@ public struct MutablePixelBuffer: ~Copyable {
 
     /// Ends the writing; nothing is copied.
     public consuming func finish() -> PixelBuffer { PixelBuffer(self) }
-}
-
-@inline(always)
-private func rowRange(
-    _ y: Int, size: PixelSize, format: PixelFormat, bytesPerRow: Int
-) -> Range<Int> {
-    precondition(y >= 0 && y < size.height, "row \(y) of a picture of \(size) pixels")
-    let start = y * bytesPerRow
-    return start..<start + size.width * format.bytesPerPixel
 }

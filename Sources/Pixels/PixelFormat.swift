@@ -2,8 +2,8 @@
 
 /// What the bytes of a ``PixelBuffer`` mean.
 ///
-/// A buffer is a list of planes, so that planar and deeper formats are further cases here and
-/// rows of `planes`; nothing else knows how many planes or bytes a format has.
+/// A buffer is a list of planes, so that planar and deeper formats are further cases here and in
+/// ``plane(_:)``; nothing else knows how many planes or bytes a format has.
 public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     /// Coverage alone, 8 bits.
     case alpha8
@@ -13,6 +13,11 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case rgb8
     /// Red, green, blue, alpha, 8 bits each; the colours are premultiplied by alpha.
     case rgba8
+    /// Luma, blue and red difference as JFIF defines them, 8 bits each over the full range.
+    ///
+    /// Three planes: that of Y is as large as the picture, those of Cb and Cr have half as many
+    /// columns and rows, rounded up, each sample in the middle of the 2×2 pixels that it is for.
+    case yCbCr420
 
     /// How one plane of a format lies in memory.
     public struct Plane: Hashable, Sendable {
@@ -26,19 +31,39 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         public var bytesPerPixel: Int { channelCount * bytesPerChannel }
     }
 
-    public var planes: [Plane] {
-        switch self {
-        case .alpha8, .gray8: [Plane(channelCount: 1, bytesPerChannel: 1)]
-        case .rgb8: [Plane(channelCount: 3, bytesPerChannel: 1)]
-        case .rgba8: [Plane(channelCount: 4, bytesPerChannel: 1)]
+    public var planes: [Plane] { (0..<planeCount).map(plane) }
+
+    public var planeCount: Int { self == .yCbCr420 ? 3 : 1 }
+
+    /// How the plane of that number lies in memory; the first is 0.
+    public func plane(_ index: Int) -> Plane {
+        precondition(index >= 0 && index < planeCount, "\(self) has \(planeCount) planes")
+        return switch self {
+        case .alpha8, .gray8: Plane(channelCount: 1, bytesPerChannel: 1)
+        case .rgb8: Plane(channelCount: 3, bytesPerChannel: 1)
+        case .rgba8: Plane(channelCount: 4, bytesPerChannel: 1)
+        case .yCbCr420:
+            index == 0
+                ? Plane(channelCount: 1, bytesPerChannel: 1)
+                : Plane(
+                    channelCount: 1, bytesPerChannel: 1,
+                    horizontalSubsampling: 2, verticalSubsampling: 2)
         }
     }
 
+    /// The columns and rows that a plane of a picture of `size` pixels has.
+    public func planeSize(_ index: Int, of size: PixelSize) -> PixelSize {
+        let plane = plane(index)
+        return PixelSize(
+            width: (size.width + plane.horizontalSubsampling - 1) / plane.horizontalSubsampling,
+            height: (size.height + plane.verticalSubsampling - 1) / plane.verticalSubsampling)
+    }
+
     /// The interleaved samples a pixel of the first plane.
-    public var channelCount: Int { planes[0].channelCount }
+    public var channelCount: Int { plane(0).channelCount }
 
     /// The bytes a pixel of the first plane.
-    public var bytesPerPixel: Int { planes[0].bytesPerPixel }
+    public var bytesPerPixel: Int { plane(0).bytesPerPixel }
 
     public var hasAlpha: Bool { self == .rgba8 || self == .alpha8 }
 }

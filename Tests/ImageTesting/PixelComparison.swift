@@ -17,20 +17,26 @@ public struct PixelComparison: CustomStringConvertible {
             worst = "\(a.size) \(a.format) against \(b.size) \(b.format)"
             return
         }
-        let channelCount = a.format.channelCount
         var total = 0
-        for y in 0..<a.size.height {
-            let (left, right) = (a.row(y), b.row(y))
-            for index in left.indices {
-                let difference = abs(Int(left[index]) - Int(right[index]))
-                total += difference
-                if difference > maximumDifference {
-                    maximumDifference = difference
-                    worst = "x \(index / channelCount), y \(y), channel \(index % channelCount)"
+        var count = 0
+        for plane in 0..<a.format.planeCount {
+            let channelCount = a.format.plane(plane).channelCount
+            for y in 0..<a.layout(ofPlane: plane).size.height {
+                let (left, right) = (a.row(y, plane: plane), b.row(y, plane: plane))
+                count += left.count
+                for index in left.indices {
+                    let difference = abs(Int(left[index]) - Int(right[index]))
+                    total += difference
+                    if difference > maximumDifference {
+                        maximumDifference = difference
+                        worst =
+                            "x \(index / channelCount), y \(y), "
+                            + "channel \(plane + index % channelCount)"
+                    }
                 }
             }
         }
-        meanDifference = Double(total) / Double(max(1, a.size.area * channelCount))
+        meanDifference = Double(total) / Double(max(1, count))
     }
 
     public var description: String {
@@ -39,13 +45,15 @@ public struct PixelComparison: CustomStringConvertible {
 }
 
 extension PixelBuffer {
-    /// All pixels without padding.
+    /// All samples without padding, plane after plane.
     public var packedBytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(size.area * format.bytesPerPixel)
-        for y in 0..<size.height {
-            let row = row(y)
-            for index in row.indices { bytes.append(row[index]) }
+        bytes.reserveCapacity(byteCount)
+        for plane in 0..<format.planeCount {
+            for y in 0..<layout(ofPlane: plane).size.height {
+                let row = row(y, plane: plane)
+                for index in row.indices { bytes.append(row[index]) }
+            }
         }
         return bytes
     }
@@ -65,6 +73,7 @@ extension PixelBuffer {
 
     /// The same picture as premultiplied RGBA.
     public var asRGBA: PixelBuffer {
+        guard format != .yCbCr420 else { return convertedFromYCbCr().asRGBA }
         let channelCount = format.channelCount
         var bytes: [UInt8] = []
         let packed = packedBytes

@@ -32,18 +32,22 @@ public enum TestPicture {
     }
 
     /// Calls `sample` for each sample; the colours of RGBA are then premultiplied.
+    ///
+    /// The place is that in the sample's plane; the planes of a planar format count as channels.
     public static func make(
         _ size: PixelSize, _ format: PixelFormat,
         _ sample: (_ x: Int, _ y: Int, _ channel: Int) -> UInt8
     ) -> PixelBuffer {
         var buffer = MutablePixelBuffer(size: size, format: format)
-        let channelCount = format.channelCount
-        for y in 0..<size.height {
-            buffer.withMutableRow(y) { row in
-                for index in 0..<size.width * channelCount {
-                    row[index] = sample(index / channelCount, y, index % channelCount)
+        for plane in 0..<format.planeCount {
+            let channelCount = format.plane(plane).channelCount
+            for y in 0..<buffer.layout(ofPlane: plane).size.height {
+                buffer.withMutableRow(y, plane: plane) { row in
+                    for index in 0..<row.count {
+                        row[index] = sample(index / channelCount, y, plane + index % channelCount)
+                    }
+                    if format == .rgba8 { PremultipliedAlpha.multiply(&row) }
                 }
-                if format == .rgba8 { PremultipliedAlpha.multiply(&row) }
             }
         }
         return buffer.finish()

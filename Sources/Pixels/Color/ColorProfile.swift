@@ -9,6 +9,15 @@ public enum ColorProfile: Hashable, Sendable {
     /// A pure power curve between three primaries, as PNG's `gAMA` and `cHRM` state it.
     case calibrated(gamma: Double, Chromaticities)
 
+    /// Whether the numbers are those of sRGB, also if a profile says so under another name.
+    public var isSRGB: Bool {
+        switch self {
+        case .sRGB: true
+        case .icc(let bytes): ICCProfile(bytes)?.isSRGB ?? false
+        case .calibrated: false
+        }
+    }
+
     /// The white point and the primaries as CIE 1931 x and y.
     public struct Chromaticities: Hashable, Sendable {
         public struct Point: Hashable, Sendable {

@@ -41,4 +41,18 @@ public enum Orientation: UInt8, Hashable, Sendable, CaseIterable {
         case .rotated270: (y, right - x)
         }
     }
+
+    /// Whether stored columns are shown from the far side: right to left or bottom to top.
+    public var reversesColumns: Bool {
+        let size = PixelSize(width: 2, height: 2)
+        let (first, second) = (position(ofX: 0, y: 0, in: size), position(ofX: 1, y: 0, in: size))
+        return second.x + second.y < first.x + first.y
+    }
+
+    /// Whether stored rows are shown from the far side.
+    public var reversesRows: Bool {
+        let size = PixelSize(width: 2, height: 2)
+        let (first, second) = (position(ofX: 0, y: 0, in: size), position(ofX: 0, y: 1, in: size))
+        return second.x + second.y < first.x + first.y
+    }
 }

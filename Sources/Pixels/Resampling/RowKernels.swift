@@ -157,14 +157,79 @@ enum RowKernels {
         }
     }
 
+    /// Makes a row of RGB from rows of luma and of both colour differences.
+    ///
+    /// - Parameters:
+    ///   - planes: the samples of Y, Cb and Cr, each from its own offset on.
+    ///   - offsets: where each of the rows begins.
+    ///   - width: the samples of each row; the arrays hold 3 more that do not count.
+    ///   - result: `width` × 3 bytes, followed by 13 that are overwritten.
+    static func convertToRGB(
+        _ planes: (y: [UInt8], cb: [UInt8], cr: [UInt8]), at offsets: (Int, Int, Int), width: Int,
+        into result: inout [UInt8]
+    ) {
+        precondition(
+            planes.y.count >= offsets.0 + width + 3 && planes.cb.count >= offsets.1 + width + 3
+                && planes.cr.count >= offsets.2 + width + 3 && result.count >= width * 3 + 13,
+            "a row is too short")
+        unsafe planes.y.withUnsafeBytes { luma in
+            unsafe planes.cb.withUnsafeBytes { blue in
+                unsafe planes.cr.withUnsafeBytes { red in
+                    unsafe result.withUnsafeMutableBytes { result in
+                        for x in stride(from: 0, to: width, by: 4) {
+                            let y = unsafe widened(luma, offsets.0 + x)
+                            let cb = unsafe widened(blue, offsets.1 + x) - 128
+                            let cr = unsafe widened(red, offsets.2 + x) - 128
+                            let pixels =
+                                quantizedBits(y + 1.402 * cr)
+                                | quantizedBits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
+                                | quantizedBits(y + 1.772 * cb) &<< 16
+                            // Each fourth byte is overwritten by the pixel that follows.
+                            for i in 0..<4 {
+                                unsafe result.storeBytes(
+                                    of: pixels[i], toByteOffset: (x + i) * 3, as: UInt32.self)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Copies a row behind what an array holds at `offset`.
+    @inline(always)
+    static func copy(_ source: Span<UInt8>, into result: inout [UInt8], at offset: Int) {
+        precondition(result.count >= offset + source.count, "the array is too short")
+        unsafe source.withUnsafeBytes { source in
+            unsafe result.withUnsafeMutableBytes { result in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: result[offset...])
+                    .copyMemory(from: source)
+            }
+        }
+    }
+
+    /// Four bytes as numbers.
+    @inline(always)
+    private static func widened(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> SIMD4<Float> {
+        let four = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
+        // The bits of 2²³ with a byte in the lowest places are 2²³ and that byte.
+        let bits = SIMD4<UInt32>(truncatingIfNeeded: four) | 0x4B00_0000
+        return unsafe unsafeBitCast(bits, to: SIMD4<Float>.self) - 8_388_608
+    }
+
     /// The nearest bytes, ties to even.
     @inline(always)
     private static func quantized(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
+        SIMD4<UInt8>(truncatingIfNeeded: quantizedBits(value))
+    }
+
+    /// The nearest whole numbers from 0 to 255, ties to even.
+    @inline(always)
+    private static func quantizedBits(_ value: SIMD4<Float>) -> SIMD4<UInt32> {
         // Adding 1.5 × 2²³ leaves the rounded number in the low bits: far cheaper than conversion.
         let positive = value.replacing(with: 0, where: value .< 0)
         let limited = positive.replacing(with: 255, where: positive .> 255)
         let shifted = limited + SIMD4(repeating: 12_582_912)
-        return SIMD4<UInt8>(
-            truncatingIfNeeded: unsafe unsafeBitCast(shifted, to: SIMD4<UInt32>.self))
+        return unsafe unsafeBitCast(shifted, to: SIMD4<UInt32>.self) & 0xFF
     }
 }

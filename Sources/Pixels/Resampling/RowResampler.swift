@@ -17,13 +17,8 @@ public struct RowResampler: ~Copyable {
         case boxFirst
     }
 
-    private let sourceSize: PixelSize
-    private let channelCount: Int
-    private let resultSize: PixelSize
-    private let hasAlpha: Bool
+    private var resampler: PlaneResampler
     private var writer: OrientedWriter
-    private var scaler: Scaler?
-    private var nextSourceRow = 0
 
     /// - Parameters:
     ///   - sourceSize: the size of the picture whose rows will come; both sides at least 1.
@@ -41,134 +36,31 @@ public struct RowResampler: ~Copyable {
         colorProfile: ColorProfile = .sRGB
     ) {
         precondition(!sourceSize.isEmpty && !resultSize.isEmpty, "a picture is at least 1x1")
-        let region = region ?? SampleRegion(sourceSize)
-        self.sourceSize = sourceSize
-        self.resultSize = resultSize
-        channelCount = format.channelCount
-        hasAlpha = format == .rgba8
+        precondition(format.planeCount == 1, "the planes of \(format) come one by one")
+        resampler = PlaneResampler(
+            from: sourceSize, channelCount: format.channelCount, hasAlpha: format == .rgba8,
+            region: region ?? SampleRegion(sourceSize), to: resultSize,
+            kernels: AxisKernels(horizontal: kernel, vertical: kernel),
+            approximation: approximation)
         writer = OrientedWriter(resultSize, format, colorProfile, orientation: orientation)
-        if resultSize != sourceSize || region != SampleRegion(sourceSize) {
-            scaler = Scaler(
-                sourceSize, channelCount, region, resultSize, kernel, approximation)
-        }
     }
 
     /// Whether every row of the result has been made; further rows change nothing.
-    public var isComplete: Bool { writer.nextRow == resultSize.height }
+    public var isComplete: Bool { resampler.isComplete }
 
     /// The bytes that are held besides the result; the height of the source has no part in it.
-    public var workingByteCount: Int { scaler?.byteCount ?? 0 }
+    public var workingByteCount: Int { resampler.workingByteCount }
 
     /// Takes the next row of the source from the top, as many bytes as its format says.
     public mutating func append(_ row: Span<UInt8>) {
-        precondition(nextSourceRow < sourceSize.height, "the source has \(sourceSize.height) rows")
-        precondition(row.count == sourceSize.width * channelCount, "the row's length is wrong")
-        let y = nextSourceRow
-        nextSourceRow += 1
-        guard scaler != nil else { return writer.append(row) }
-        guard !isComplete, scaler?.append(row, y: y) == true else { return }
-        while !isComplete, scaler?.makeRow(writer.nextRow) == true {
-            if hasAlpha { scaler?.limitColorsToAlpha() }
-            if let result = scaler?.result {
-                writer.append(result.span.extracting(first: resultSize.width * channelCount))
-            }
-        }
+        resampler.append(row, into: &writer, plane: 0)
     }
 
     /// The resized picture.
     ///
     /// Every row of the source must have come in.
     public consuming func finish() -> PixelBuffer {
-        precondition(isComplete, "the source ended after \(nextSourceRow) rows")
+        precondition(isComplete, "rows of the source are missing")
         return writer.finish()
-    }
-}
-
-/// The two passes: each source row is resampled along itself into a ring of rows, and each result
-/// row is made from the ring as soon as its last source row is there.
-private struct Scaler {
-    private let channelCount: Int
-    private let rowStride: Int
-    private let horizontal: ResamplingWeights
-    private let vertical: ResamplingWeights
-    private let sourceHeight: Int
-    private var reducer: BoxReducer?
-    /// The current source row as numbers, and room for taps of weight 0 behind it.
-    private var source: [Float]
-    private var ring: [Float]
-    /// How many rows have gone into the ring so far.
-    private var ringRow = 0
-    private(set) var result: [UInt8]
-
-    init(
-        _ sourceSize: PixelSize, _ channelCount: Int, _ region: SampleRegion,
-        _ resultSize: PixelSize, _ kernel: ResamplingKernel,
-        _ approximation: RowResampler.Approximation
-    ) {
-        self.channelCount = channelCount
-        sourceHeight = sourceSize.height
-        var sourceSize = sourceSize
-        var region = region
-        if approximation == .boxFirst {
-            let x = BoxReducer.factor(forScale: region.width / Double(resultSize.width))
-            let y = BoxReducer.factor(forScale: region.height / Double(resultSize.height))
-            if x > 1 || y > 1 {
-                reducer = BoxReducer(
-                    width: sourceSize.width, channelCount: channelCount,
-                    horizontalFactor: x, verticalFactor: y)
-                sourceSize = PixelSize(
-                    width: (sourceSize.width + x - 1) / x, height: (sourceSize.height + y - 1) / y)
-                region = region.scaled(horizontally: 1 / Double(x), vertically: 1 / Double(y))
-            }
-        }
-        horizontal = ResamplingWeights(
-            kernel, sourceCount: sourceSize.width,
-            start: region.x, extent: region.width, resultCount: resultSize.width)
-        vertical = ResamplingWeights(
-            kernel, sourceCount: sourceSize.height,
-            start: region.y, extent: region.height, resultCount: resultSize.height)
-        source = Array(
-            repeating: 0, count: (sourceSize.width + 4 * horizontal.tapStride) * channelCount)
-        rowStride = (resultSize.width * channelCount + 4 + 3) / 4 * 4
-        ring = Array(repeating: 0, count: rowStride * vertical.tapCount)
-        result = Array(repeating: 0, count: rowStride)
-    }
-
-    var byteCount: Int {
-        (source.count + ring.count) * MemoryLayout<Float>.stride + result.count
-            + (reducer?.byteCount ?? 0)
-    }
-
-    /// - Returns: whether a row went into the ring.
-    mutating func append(_ row: Span<UInt8>, y: Int) -> Bool {
-        if reducer != nil {
-            let isLast = y == sourceHeight - 1
-            guard reducer?.append(row, isLast: isLast, into: &source) == true else { return false }
-        }
-        defer { ringRow += 1 }
-        guard vertical.used.contains(ringRow) else { return false }
-        if reducer == nil { RowKernels.widen(row, into: &source) }
-        RowKernels.horizontal(
-            source, horizontal, channelCount: channelCount,
-            into: &ring, at: ringRow % vertical.tapCount * rowStride)
-        return true
-    }
-
-    /// - Returns: whether the ring held all that row `y` needs, and `result` holds it now.
-    mutating func makeRow(_ y: Int) -> Bool {
-        guard vertical.first[y] + vertical.count[y] <= ringRow else { return false }
-        RowKernels.vertical(
-            ring, rowStride: rowStride, rowCount: vertical.tapCount, vertical, y: y, into: &result)
-        return true
-    }
-
-    /// A kernel with negative lobes can leave a colour above its alpha, which no premultiplied pixel has.
-    mutating func limitColorsToAlpha() {
-        for pixel in stride(from: 0, to: result.count - 3, by: 4) {
-            let alpha = result[pixel + 3]
-            for channel in pixel..<pixel + 3 where result[channel] > alpha {
-                result[channel] = alpha
-            }
-        }
     }
 }
