@@ -25,6 +25,10 @@ public struct DecodeOptions: Hashable, Sendable {
     public var kernel = ResamplingKernel.lanczos3
     /// Whether colours are converted to sRGB; otherwise the result keeps the picture's profile.
     public var convertsToSRGB = true
+    /// Whether the result may be ``PixelFormat/yCbCr420``, for somebody who encodes it so at once.
+    ///
+    /// It then is if the file holds luma and colour differences and no colours must be converted.
+    public var acceptsYCbCr = false
 
     public init() {}
 

@@ -15,11 +15,16 @@ public struct DecodePlan: Hashable, Sendable {
     /// How the result is turned as it is written.
     public let orientation: Orientation
     public let kernel: ResamplingKernel
+    /// Whether a picture that comes as luma and colour differences stays so, the latter at half the
+    /// result's size.
+    public let keepsYCbCr: Bool
 
     public init(_ header: ImageHeader, _ options: DecodeOptions) {
         storedSize = header.storedSize
         orientation = options.appliesOrientation ? header.orientation : .upright
         kernel = options.kernel
+        keepsYCbCr =
+            options.acceptsYCbCr && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // The box is meant for the picture as it is looked at; rows come as they are stored.
         let box = options.box.map(orientation.oriented) ?? storedSize
         geometry = ResizeGeometry(
@@ -29,11 +34,22 @@ public struct DecodePlan: Hashable, Sendable {
     /// The size of the picture that will come out.
     public var resultSize: PixelSize { orientation.oriented(geometry.size) }
 
-    /// The largest of `factors` by which a decoder may reduce the picture, or 1.
-    public func shrinkFactor(of factors: [Int]) -> Int {
+    /// How many stored pixels go into a sample of the result, along the side where they are fewer.
+    ///
+    /// A decoder that can deliver planes of different resolution shrinks each by its own factor;
+    /// see ``residualFactor``.
+    ///
+    /// - Parameter chroma: whether samples of colour are meant, which may be fewer than those of luma.
+    /// - Returns: less than 1 where the result is larger than the picture.
+    public func reduction(ofChroma chroma: Bool) -> Double {
         let horizontal = geometry.region.width / Double(geometry.size.width)
         let vertical = geometry.region.height / Double(geometry.size.height)
-        let scale = min(horizontal, vertical)
+        return min(horizontal, vertical) * (chroma && keepsYCbCr ? 2 : 1)
+    }
+
+    /// The largest of `factors` by which a decoder may reduce the picture, or 1.
+    public func shrinkFactor(of factors: [Int]) -> Int {
+        let scale = reduction(ofChroma: false)
         return factors.filter { Double($0) * Self.residualFactor <= scale }.max() ?? 1
     }
 }

@@ -26,7 +26,8 @@ public protocol ImageDecoder: Sendable {
     /// Decodes the picture as small as ``RowSink/plan`` allows and gives it to `rows` row by row.
     ///
     /// It calls ``RowSink/begin(_:_:_:)`` once and ``RowSink/append(_:)`` for every row from the
-    /// top. A file that ends early throws ``CodecError/truncated(byteCount:)``.
+    /// top, or their counterparts for planes, ``RowSink/beginYCbCr(_:_:)`` and
+    /// ``RowSink/append(_:plane:)``. A file that ends early throws ``CodecError/truncated(byteCount:)``.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
 }
 

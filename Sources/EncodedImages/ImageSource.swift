@@ -58,7 +58,8 @@ public struct ImageSource: Sendable {
     /// - Parameters:
     ///   - options: the size and the form that are wanted.
     ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: grey, RGB, or premultiplied RGBA, as the file has it.
+    /// - Returns: grey, RGB, or premultiplied RGBA, as the file has it; Y′CbCr only if
+    ///   ``DecodeOptions/acceptsYCbCr`` allows it.
     /// - Throws: ``CodecError``, ``CodecError/truncated(byteCount:)`` even if most rows were there.
     public func image(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
@@ -104,6 +105,7 @@ public struct ImageSource: Sendable {
     ) throws(CodecError) -> PixelBuffer {
         var header = header
         header.orientation = orientation
+        if let profile { header.colorProfile = profile }
         let plan = DecodePlan(header, options)
         try limits.check(.side, plan.resultSize.largestSide)
         var rows = RowSink(plan, limits: limits, cancellation: cancellation, profile: profile)

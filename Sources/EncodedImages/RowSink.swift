@@ -12,6 +12,7 @@ public struct RowSink: ~Copyable {
     /// Overrides what the file says of itself.
     private let profile: ColorProfile?
     private var resampler: RowResampler?
+    private var planes: YCbCrResampler?
 
     init(
         _ plan: DecodePlan, limits: DecodeLimits, cancellation: CancellationFlag?,
@@ -33,7 +34,7 @@ public struct RowSink: ~Copyable {
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
     ) throws(CodecError) {
-        precondition(resampler == nil, "begin is called once")
+        precondition(resampler == nil && planes == nil, "begin is called once")
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, format))
         resampler = RowResampler(
             from: size, format,
@@ -45,6 +46,27 @@ public struct RowSink: ~Copyable {
             colorProfile: profile ?? colorProfile)
     }
 
+    /// States what the planes of luma and colour differences will be, in place of
+    /// ``begin(_:_:_:)``.
+    ///
+    /// They stay as they are if ``DecodePlan/keepsYCbCr`` says so, and are else joined to RGB.
+    ///
+    /// - Parameters:
+    ///   - planes: Y, Cb and Cr by JFIF's definition, each at any resolution.
+    ///   - colorProfile: which colours the RGB stands for that they make.
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
+    public mutating func beginYCbCr(
+        _ planes: [SourcePlane], _ colorProfile: ColorProfile
+    ) throws(CodecError) {
+        precondition(resampler == nil && self.planes == nil, "begin is called once")
+        try limits.check(
+            .memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat))
+        self.planes = YCbCrResampler(
+            from: planes, region: plan.geometry.region, to: plan.geometry.size, yCbCrFormat,
+            kernel: plan.kernel, orientation: plan.orientation,
+            colorProfile: profile ?? colorProfile)
+    }
+
     /// Takes the next row from the top.
     ///
     /// - Throws: ``CodecError/cancelled`` when nobody waits any more.
@@ -53,10 +75,33 @@ public struct RowSink: ~Copyable {
         resampler?.append(row)
     }
 
+    /// Takes the next row of a plane from the top; the planes may take turns in any way.
+    ///
+    /// Rows that are made into RGB wait until those of all planes are there, so planes that come
+    /// one after the other take memory for two of them.
+    ///
+    /// - Parameters:
+    ///   - row: as many samples as the plane has columns.
+    ///   - plane: 0 for Y, 1 for Cb, 2 for Cr.
+    /// - Throws: ``CodecError/cancelled`` when nobody waits any more, or
+    ///   ``CodecError/limitExceeded(_:needed:allowed:)`` when too many rows wait.
+    public mutating func append(_ row: Span<UInt8>, plane: Int) throws(CodecError) {
+        if cancellation?.isCancelled == true { throw .cancelled }
+        planes?.append(row, plane: plane)
+        let waiting = planes?.waitingByteCount ?? 0
+        if waiting > 0 {
+            let result = PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat)
+            try limits.check(.memoryByteCount, result + waiting)
+        }
+    }
+
     consuming func finish() -> PixelBuffer? {
+        if let planes = planes.take() { return planes.isComplete ? planes.finish() : nil }
         guard let resampler = resampler.take(), resampler.isComplete else { return nil }
         return resampler.finish()
     }
+
+    private var yCbCrFormat: PixelFormat { plan.keepsYCbCr ? .yCbCr420 : .rgb8 }
 
     /// 1 ÷ the decoder's factor, which is the power of two that leads to the size.
     private func scale(_ size: Int, _ stored: Int) -> Double {

@@ -9,10 +9,11 @@
     struct ICCColorConverter: ColorConverter {
         func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
             let profile = image.colorProfile
-            let format = image.format
-            var result = MutablePixelBuffer(image)
+            let isSRGB = profile.isSRGB
+            var result = MutablePixelBuffer(isSRGB ? image : image.convertedFromYCbCr())
+            let format = result.format
             result.colorProfile = .sRGB
-            if isSRGB(profile) { return result.finish() }
+            if isSRGB { return result.finish() }
             guard let transform = ICCTransform(from: profile, format) else {
                 return result.finish()
             }
@@ -27,14 +28,6 @@
                 }
             }
             return result.finish()
-        }
-
-        private func isSRGB(_ profile: ColorProfile) -> Bool {
-            switch profile {
-            case .sRGB: true
-            case .icc(let bytes): ICCProfile(bytes)?.isSRGB ?? false
-            case .calibrated: false
-            }
         }
     }
 #endif
