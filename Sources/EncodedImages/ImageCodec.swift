@@ -33,8 +33,17 @@ public protocol ImageDecoder: Sendable {
 
 /// Writes one file format.
 public protocol ImageEncoder: Sendable {
+    /// Encodes a picture of any format; one that the file cannot hold is converted.
+    ///
     /// - Returns: the bytes of a whole file.
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8]
+
+    /// Whether ``PixelFormat/yCbCr420`` is written without a detour through RGB.
+    func prefersYCbCr(_ options: EncodeOptions) -> Bool
+}
+
+extension ImageEncoder {
+    public func prefersYCbCr(_ options: EncodeOptions) -> Bool { false }
 }
 
 /// How a picture is written; a format that lacks a choice ignores it.

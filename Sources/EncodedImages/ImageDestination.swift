@@ -29,6 +29,9 @@ public struct ImageDestination: Sendable {
         self.options = options
     }
 
+    /// Whether whoever decodes a picture for it should set ``DecodeOptions/acceptsYCbCr``.
+    public var prefersYCbCr: Bool { encoder.prefersYCbCr(options) }
+
     /// - Returns: the bytes of a whole file.
     public func encode(_ image: PixelBuffer) throws(CodecError) -> [UInt8] {
         try encoder.encode(image, options)

@@ -30,7 +30,9 @@ import Testing
         try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
     }
 
-    @Test("reads back what it wrote", arguments: formats, [PixelFormat.gray8, .rgb8, .rgba8])
+    @Test(
+        "reads back what it wrote", arguments: formats,
+        [PixelFormat.gray8, .rgb8, .rgba8, .yCbCr420])
     func roundTrip(name: String, format: PixelFormat) throws {
         var options = EncodeOptions()
         options.quality = 100

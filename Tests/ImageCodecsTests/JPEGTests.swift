@@ -74,6 +74,54 @@ import Testing
         }
     }
 
+    @Test(
+        "planes are written as they are, to the last column and row", arguments: [false, true])
+    func planes(isProgressive: Bool) throws {
+        var options = EncodeOptions()
+        options.quality = 100
+        options.isProgressive = isProgressive
+        let destination = try ImageDestination(
+            format: "jpeg", codecs: builtInCodecs, options: options)
+        #expect(destination.prefersYCbCr)
+        for (width, height) in [(1, 1), (2, 1), (8, 17), (9, 16), (33, 31), (128, 64), (641, 479)] {
+            let size = PixelSize(width: width, height: height)
+            let picture = TestPicture.make(size, .yCbCr420) { x, y, channel in
+                channel == 0
+                    ? UInt8(70 + (x * 3 + y * 5) % 100) : UInt8(108 + (x * channel + y) % 64 / 2)
+            }
+            let file = try destination.encode(picture)
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+            #expect(source.pixelSize == size)
+            #expect(source.header.facts.contains(.init("sampling", "4:2:0")))
+            let expected = picture.convertedFromYCbCr()
+            let comparison = PixelComparison(try source.image(), expected)
+            #expect(comparison.maximumDifference <= 5, "\(size): \(comparison)")
+            try withTemporaryFolder { folder in
+                guard let djpeg = PeerTool.djpeg else { return }
+                let path = folder.appending(path: "planes.jpg").path
+                try Data(file).write(to: URL(filePath: path))
+                let output = try PeerTool.run(djpeg, ["-pnm", path])
+                let decoded = try #require(output.flatMap(PeerTool.picture))
+                let comparison = PixelComparison(decoded, expected)
+                #expect(comparison.maximumDifference <= 5, "djpeg, \(size): \(comparison)")
+            }
+        }
+    }
+
+    @Test("planes and the RGB that they make become the same file, but for rounding")
+    func planesAndRGB() throws {
+        let size = PixelSize(width: 333, height: 222)
+        let planes = TestPicture.make(size, .yCbCr420) { x, y, channel in
+            channel == 0 ? UInt8(60 + (x + y) % 128) : UInt8(112 + (x + 2 * y) / 16 % 32)
+        }
+        let destination = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+        let decoded = try [planes, planes.convertedFromYCbCr()].map {
+            try ImageSource(EncodedBytes(try destination.encode($0)), codecs: builtInCodecs).image()
+        }
+        let comparison = PixelComparison(decoded[0], decoded[1])
+        #expect(comparison.meanDifference < 1, "\(comparison)")
+    }
+
     @Test("a file of more scans than allowed is stopped")
     func scans() throws {
         var options = EncodeOptions()

@@ -7,8 +7,11 @@
 
     /// Writes JPEG with libjpeg-turbo.
     ///
-    /// Transparent pixels are laid over white, as JPEG has no alpha.
+    /// Transparent pixels are laid over white, as JPEG has no alpha. Planes of luma and colour
+    /// differences are compressed as they are if the colours are to have half the resolution.
     struct JPEGEncoder: ImageEncoder {
+        func prefersYCbCr(_ options: EncodeOptions) -> Bool { options.chromaSubsampling == .half }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {
@@ -16,9 +19,12 @@
             guard size.largestSide <= 65_500 else {
                 throw .unsupported(feature: "a JPEG with a side of more than 65500 pixels")
             }
+            let image = prefersYCbCr(options) ? image : image.convertedFromYCbCr()
             let writer = try JPEGWriter()
             try writer.start(image, options)
-            if image.format == .rgba8 {
+            if image.format == .yCbCr420 {
+                try writePlanes(of: image, to: writer)
+            } else if image.format == .rgba8 {
                 var row = [UInt8](repeating: 0, count: size.width * 3)
                 for y in 0..<size.height {
                     layOverWhite(image.row(y), into: &row)
@@ -30,11 +36,51 @@
             return try writer.finish()
         }
 
+        /// Writes 16 rows at a time, the last column and row repeated to the end of their blocks.
+        private func writePlanes(
+            of image: PixelBuffer, to writer: borrowing JPEGWriter
+        ) throws(CodecError) {
+            var blocks = (0..<3).map { plane in
+                let width = image.layout(ofPlane: plane).size.width
+                return PlaneBlocks(width: width, rowCount: plane == 0 ? 16 : 8)
+            }
+            for top in stride(from: 0, to: image.size.height, by: 16) {
+                for plane in 0..<3 {
+                    let height = image.layout(ofPlane: plane).size.height
+                    let first = plane == 0 ? top : top / 2
+                    for y in 0..<blocks[plane].rowCount {
+                        blocks[plane].copy(
+                            image.row(min(first + y, height - 1), plane: plane), to: y)
+                    }
+                }
+                try writer.writePlanes(blocks)
+            }
+        }
+
         private func layOverWhite(_ source: Span<UInt8>, into row: inout [UInt8]) {
             for x in 0..<source.count / 4 {
                 let white = 255 - source[x * 4 + 3]
                 for c in 0..<3 { row[x * 3 + c] = source[x * 4 + c] &+ white }
             }
+        }
+    }
+
+    /// Some rows of a plane, as wide as whole blocks of 8 samples.
+    private struct PlaneBlocks {
+        let rowCount: Int
+        let bytesPerRow: Int
+        private(set) var bytes: [UInt8]
+
+        init(width: Int, rowCount: Int) {
+            self.rowCount = rowCount
+            bytesPerRow = (width + 7) / 8 * 8
+            bytes = Array(repeating: 0, count: bytesPerRow * rowCount)
+        }
+
+        mutating func copy(_ row: Span<UInt8>, to y: Int) {
+            let start = y * bytesPerRow
+            for x in 0..<row.count { bytes[start + x] = row[x] }
+            for x in row.count..<bytesPerRow { bytes[start + x] = row[row.count - 1] }
         }
     }
 
@@ -64,7 +110,8 @@
                 var settings = unsafe calotype_jpeg_settings()
                 unsafe settings.width = Int32(image.size.width)
                 unsafe settings.height = Int32(image.size.height)
-                unsafe settings.channels = image.format.channelCount == 1 ? 1 : 3
+                unsafe settings.channels = [.gray8, .alpha8].contains(image.format) ? 1 : 3
+                unsafe settings.is_planar = image.format == .yCbCr420
                 unsafe settings.quality = Int32(min(max(options.quality, 1), 100))
                 unsafe settings.progressive = options.isProgressive
                 unsafe settings.horizontal_subsampling = Int32(subsampling.0)
@@ -81,6 +128,20 @@
                 unsafe row.withUnsafeBufferPointer {
                     unsafe calotype_jpeg_writer_write_row(raw, $0.baseAddress)
                 })
+        }
+
+        /// The planes hold the rows that the compressor takes at once.
+        func writePlanes(_ planes: [PlaneBlocks]) throws(CodecError) {
+            let status = unsafe planes[0].bytes.withUnsafeBufferPointer { luma in
+                unsafe planes[1].bytes.withUnsafeBufferPointer { blue in
+                    unsafe planes[2].bytes.withUnsafeBufferPointer { red in
+                        unsafe calotype_jpeg_writer_write_planes(
+                            raw, luma.baseAddress, planes[0].bytesPerRow, blue.baseAddress,
+                            red.baseAddress, planes[1].bytesPerRow)
+                    }
+                }
+            }
+            try check(status)
         }
 
         func finish() throws(CodecError) -> [UInt8] {

@@ -10,6 +10,7 @@
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {
+            let image = image.convertedFromYCbCr()
             let writer = try PNGWriter()
             try writer.start(image, options)
             if image.format == .rgba8 {

@@ -237,13 +237,16 @@ calotype_jpeg_status calotype_jpeg_writer_start(calotype_jpeg_writer *writer,
     info->image_width = (JDIMENSION)settings->width;
     info->image_height = (JDIMENSION)settings->height;
     info->input_components = settings->channels;
-    info->in_color_space = settings->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    info->in_color_space = settings->channels == 1 ? JCS_GRAYSCALE
+                           : settings->is_planar   ? JCS_YCbCr
+                                                   : JCS_RGB;
     jpeg_set_defaults(info);
     jpeg_set_quality(info, settings->quality, TRUE);
     if (settings->channels == 3) {
         info->comp_info[0].h_samp_factor = settings->horizontal_subsampling;
         info->comp_info[0].v_samp_factor = settings->vertical_subsampling;
     }
+    info->raw_data_in = settings->is_planar;
     if (settings->progressive) jpeg_simple_progression(info);
     jpeg_start_compress(info, TRUE);
     if (settings->icc_count > 0)
@@ -256,6 +259,22 @@ calotype_jpeg_status calotype_jpeg_writer_write_row(calotype_jpeg_writer *writer
     if (setjmp(writer->errors.escape)) return writer->errors.status;
     JSAMPROW rows[1] = {(JSAMPROW)row};
     jpeg_write_scanlines(&writer->info, rows, 1);
+    return calotype_jpeg_ok;
+}
+
+calotype_jpeg_status calotype_jpeg_writer_write_planes(calotype_jpeg_writer *writer,
+                                                       const uint8_t *y, size_t y_stride,
+                                                       const uint8_t *cb, const uint8_t *cr,
+                                                       size_t chroma_stride) {
+    JSAMPROW rows[3][2 * DCTSIZE];
+    for (int i = 0; i < 2 * DCTSIZE; i++) rows[0][i] = (JSAMPROW)y + (size_t)i * y_stride;
+    for (int i = 0; i < DCTSIZE; i++) {
+        rows[1][i] = (JSAMPROW)cb + (size_t)i * chroma_stride;
+        rows[2][i] = (JSAMPROW)cr + (size_t)i * chroma_stride;
+    }
+    JSAMPARRAY planes[3] = {rows[0], rows[1], rows[2]};
+    if (setjmp(writer->errors.escape)) return writer->errors.status;
+    jpeg_write_raw_data(&writer->info, planes, 2 * DCTSIZE);
     return calotype_jpeg_ok;
 }
 

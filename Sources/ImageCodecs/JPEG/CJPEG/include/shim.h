@@ -56,6 +56,8 @@ typedef struct {
     bool progressive;
     /// Luma samples for each chroma sample, 1 or 2 each.
     int horizontal_subsampling, vertical_subsampling;
+    /// Whether planes of Y, Cb and Cr are written, the latter of half the size, in place of rows.
+    bool is_planar;
     const uint8_t *icc;
     size_t icc_count;
 } calotype_jpeg_settings;
@@ -68,6 +70,11 @@ calotype_jpeg_status calotype_jpeg_writer_start(calotype_jpeg_writer *writer,
                                                 const calotype_jpeg_settings *settings);
 calotype_jpeg_status calotype_jpeg_writer_write_row(calotype_jpeg_writer *writer,
                                                     const uint8_t *row);
+/// Writes 16 rows of Y and 8 each of Cb and Cr, whole blocks of 8 columns.
+calotype_jpeg_status calotype_jpeg_writer_write_planes(calotype_jpeg_writer *writer,
+                                                       const uint8_t *y, size_t y_stride,
+                                                       const uint8_t *cb, const uint8_t *cr,
+                                                       size_t chroma_stride);
 /// The finished file, owned by the writer.
 calotype_jpeg_status calotype_jpeg_writer_finish(calotype_jpeg_writer *writer,
                                                  const uint8_t **bytes, size_t *count);
