@@ -32,7 +32,7 @@ extension ImagePipeline {
     /// Store, else image, encode, keep.
     func loadRendition(_ request: RenditionRequest) async throws(LoadError) -> Rendition {
         if let kept = try await kept(request) { return kept }
-        let loaded = try await loadImage(request.image)
+        let loaded = try await loadImage(decodeRequest(of: request))
         let key = RenditionKey(loaded.original, request)
         return try await sharedEncodes.value(for: key, request.image.priority) {
             [self] cancellation throws(LoadError) in
@@ -43,6 +43,16 @@ extension ImagePipeline {
             if loaded.isCurrent { store?.insert(rendition, for: key) }
             return rendition
         }
+    }
+
+    /// What is decoded for a rendition: in planes if the encoder takes them as they are.
+    private func decodeRequest(of request: RenditionRequest) -> ImageRequest {
+        var image = request.image
+        // Without a format it is JPEG, or PNG for what has alpha and never comes in planes.
+        let destination = try? ImageDestination(
+            format: request.format ?? "jpeg", codecs: codecs, options: request.encodeOptions)
+        image.options.acceptsYCbCr = destination?.prefersYCbCr ?? false
+        return image
     }
 
     private func identity(of request: ImageRequest) async throws(LoadError) -> FileIdentity {
@@ -64,20 +74,30 @@ extension ImagePipeline {
     ) async throws(LoadError) -> LoadedImage {
         guard !Task.isCancelled else { throw .cancelled }
         let key = ImageKey(original: original, options: request.options)
-        if let image = memory.image(for: key) {
+        if let image = remembered(key) {
             return LoadedImage(image: image, original: original, isCurrent: true)
         }
         return try await sharedDecodes.value(for: key, request.priority) {
             [self] cancellation throws(LoadError) in
             // Someone may have made it since the memory was asked.
-            if let image = memory.image(for: key) {
+            if let image = remembered(key) {
                 return LoadedImage(image: image, original: original, isCurrent: true)
             }
             let image = try decode(key, cancellation)
             let isCurrent = try FileIdentity(path: original.path) == original
-            if isCurrent { memory.insert(image, for: key) }
+            if isCurrent { remember(image, for: key) }
             return LoadedImage(image: image, original: original, isCurrent: isCurrent)
         }
+    }
+
+    /// A picture that is in memory; RGB will do where planes are accepted.
+    private func remembered(_ key: ImageKey) -> PixelBuffer? {
+        memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
+    }
+
+    /// Keeps a picture where every request that it can serve finds it.
+    private func remember(_ image: PixelBuffer, for key: ImageKey) {
+        memory.insert(image, for: image.format == .yCbCr420 ? key : key.withoutPlanes)
     }
 
     private func decode(

@@ -74,6 +74,7 @@ struct Convert: ParsableCommand {
         do throws(CodecError) {
             var options = resizing.decodeOptions(size)
             options.convertsToSRGB = !keepProfile
+            options.acceptsYCbCr = destination.prefersYCbCr
             image = try ImageSource(bytes, codecs: builtInCodecs).image(options)
         } catch {
             throw FileFailure(input == "-" ? "standard input" : input, error)

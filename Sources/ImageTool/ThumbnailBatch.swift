@@ -44,17 +44,24 @@ struct ThumbnailBatch: Sendable {
     }
 
     private func make(_ thumbnail: PlannedThumbnail) throws(FileFailure) -> PixelSize {
+        let destination: ImageDestination
+        do throws(CodecError) {
+            destination = try ImageDestination(
+                format: thumbnail.format, codecs: codecs, options: encodeOptions)
+        } catch {
+            throw FileFailure(thumbnail.output, error)
+        }
         let image: PixelBuffer
         do throws(CodecError) {
+            var options = decodeOptions
+            options.acceptsYCbCr = destination.prefersYCbCr
             let source = try ImageSource(EncodedBytes(mapping: thumbnail.input), codecs: codecs)
-            image = try source.image(decodeOptions)
+            image = try source.image(options)
         } catch {
             throw FileFailure(thumbnail.input, error)
         }
         try makeFolder(splitFolder(thumbnail.output).folder)
         do throws(CodecError) {
-            let destination = try ImageDestination(
-                format: thumbnail.format, codecs: codecs, options: encodeOptions)
             try destination.write(image, to: thumbnail.output)
         } catch {
             throw FileFailure(thumbnail.output, error)

@@ -8,6 +8,13 @@ internal import Synchronization
 struct ImageKey: Hashable, Sendable {
     let original: FileIdentity
     let options: DecodeOptions
+
+    /// The same picture as those ask for it who take no planes of luma and colour differences.
+    var withoutPlanes: ImageKey {
+        var options = options
+        options.acceptsYCbCr = false
+        return ImageKey(original: original, options: options)
+    }
 }
 
 /// Decoded pictures within a limit of bytes; the one that was not used for longest goes first.
