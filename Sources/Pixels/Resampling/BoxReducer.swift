@@ -29,17 +29,19 @@ struct BoxReducer {
 
     var byteCount: Int { sums.count * MemoryLayout<UInt16>.stride }
 
-    /// Adds a row and, when it ends a row of blocks, writes their means.
+    /// Adds a row and, when it ends a row of blocks, writes their means from `offset` on.
     ///
     /// - Returns: whether `result` was written.
-    mutating func append(_ row: Span<UInt8>, isLast: Bool, into result: inout [Float]) -> Bool {
+    mutating func append(
+        _ row: Span<UInt8>, isLast: Bool, into result: inout [Float], at offset: Int
+    ) -> Bool {
         RowKernels.accumulate(row, into: &sums)
         rowsInSums += 1
         guard rowsInSums == verticalFactor || isLast else { return false }
         switch channelCount {
-        case 1: writeMeans(channels: 1, into: &result)
-        case 3: writeMeans(channels: 3, into: &result)
-        default: writeMeans(channels: 4, into: &result)
+        case 1: writeMeans(channels: 1, into: &result, at: offset)
+        case 3: writeMeans(channels: 3, into: &result, at: offset)
+        default: writeMeans(channels: 4, into: &result, at: offset)
         }
         for i in sums.indices { sums[i] = 0 }
         rowsInSums = 0
@@ -48,10 +50,10 @@ struct BoxReducer {
 
     /// `channels` is a constant at every call, so that the compiler unrolls the inner loops.
     @inline(always)
-    private func writeMeans(channels: Int, into result: inout [Float]) {
+    private func writeMeans(channels: Int, into result: inout [Float], at offset: Int) {
         let width = sums.count / channels
         var column = 0
-        var place = 0
+        var place = offset
         while column < width {
             let end = min(column + horizontalFactor, width)
             let scale = 1 / Float((end - column) * rowsInSums)

@@ -30,31 +30,45 @@ struct ResamplingWeights: Sendable {
         let stretch = max(scale, 1)
         let support = kernel.radius * stretch
         var first: [Int] = []
-        var rows: [[Double]] = []
+        var count: [Int] = []
+        // The weights of all result samples, one after the other.
+        var taps: [Double] = []
         for index in 0..<resultCount {
             let center = start + (Double(index) + 0.5) * scale
-            let weight = { (sample: Int) in
-                kernel.weight(at: (Double(sample) - center + 0.5) / stretch)
-            }
             var low = min(max(Int((center - support - 0.5).rounded(.down)), 0), sourceCount - 1)
-            var high = max(min(Int((center + support + 0.5).rounded(.up)), sourceCount), low + 1)
-            while low < high - 1, weight(low) == 0 { low += 1 }
-            while low < high - 1, weight(high - 1) == 0 { high -= 1 }
-            let row = (low..<high).map(weight)
-            let sum = row.reduce(0, +)
-            first.append(low)
+            let high = max(min(Int((center + support + 0.5).rounded(.up)), sourceCount), low + 1)
+            let begin = taps.count
+            var sum = 0.0
+            for sample in low..<high {
+                let weight = kernel.weight(at: (Double(sample) - center + 0.5) / stretch)
+                if weight == 0, taps.count == begin, sample < high - 1 {
+                    low += 1
+                } else {
+                    taps.append(weight)
+                    sum += weight
+                }
+            }
+            while taps.count > begin + 1, taps[taps.count - 1] == 0 { taps.removeLast() }
             // A kernel narrower than a pixel can fall between two, onto a single weight of 0.
-            rows.append(sum == 0 ? [1] : row.map { $0 / sum })
+            for tap in begin..<taps.count { taps[tap] = sum == 0 ? 1 : taps[tap] / sum }
+            first.append(low)
+            count.append(taps.count - begin)
         }
-        let tapCount = rows.map(\.count).max() ?? 1
+        let tapCount = count.max() ?? 1
         let tapStride = (tapCount + 3) / 4 * 4
+        var weights = [Float](repeating: 0, count: tapStride * resultCount)
+        var next = 0
+        for index in 0..<resultCount {
+            for tap in 0..<count[index] {
+                weights[index * tapStride + tap] = Float(taps[next])
+                next += 1
+            }
+        }
         self.tapCount = tapCount
         self.tapStride = tapStride
         self.first = first
-        count = rows.map(\.count)
-        weights = rows.flatMap { row in
-            row.map(Float.init) + Array(repeating: 0, count: tapStride - row.count)
-        }
+        self.count = count
+        self.weights = weights
         let end = zip(first, count).map(+).max() ?? sourceCount
         used = (first.min() ?? 0)..<end
     }

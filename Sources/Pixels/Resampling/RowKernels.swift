@@ -5,14 +5,26 @@
 ///
 /// The vectors are as wide as every x86-64 and arm64 processor has them.
 enum RowKernels {
-    /// Turns bytes into numbers.
-    @inline(always)
-    static func widen(_ source: Span<UInt8>, into result: inout [Float]) {
+    /// Turns bytes into numbers, which go where `offset` says.
+    static func widen(_ source: Span<UInt8>, into result: inout [Float], at offset: Int) {
         let count = source.count
-        precondition(result.count >= count, "the result is shorter than the row")
-        unsafe source.withUnsafeBufferPointer { source in
-            unsafe result.withUnsafeMutableBufferPointer { result in
-                for i in 0..<count { unsafe result[i] = Float(source[i]) }
+        precondition(result.count >= offset + count, "the result is shorter than the row")
+        unsafe source.withUnsafeBytes { source in
+            unsafe result.withUnsafeMutableBytes { result in
+                guard let source = source.baseAddress, let base = result.baseAddress else { return }
+                let result = unsafe base + offset * 4
+                var i = 0
+                while i &+ 4 <= count {
+                    unsafe result.storeBytes(
+                        of: widened(source, i), toByteOffset: i &* 4, as: SIMD4<Float>.self)
+                    i &+= 4
+                }
+                while i < count {
+                    let byte = unsafe source.load(fromByteOffset: i, as: UInt8.self)
+                    unsafe result.storeBytes(
+                        of: Float(byte), toByteOffset: i &* 4, as: Float.self)
+                    i &+= 1
+                }
             }
         }
     }
@@ -29,7 +41,7 @@ enum RowKernels {
         }
     }
 
-    /// Makes a result row of `resultCount` pixels from a source row, along the row.
+    /// Makes a result row of numbers from a source row, along the row.
     ///
     /// - Parameters:
     ///   - source: interleaved samples, followed by at least `weights.tapStride × 4` numbers.
@@ -45,115 +57,260 @@ enum RowKernels {
             source.count >= (weights.used.upperBound + 4 * weights.tapStride) * channelCount
                 && result.count >= offset + weights.first.count * channelCount + 4,
             "a buffer is too short for the weights")
-        unsafe source.withUnsafeBytes { source in
+        unsafe Taps.withPointers(source, weights) { row in
             unsafe result.withUnsafeMutableBytes { result in
-                unsafe weights.weights.withUnsafeBufferPointer { taps in
-                    if channelCount == 1 {
-                        unsafe singleChannel(source, weights, taps, result, offset)
-                    } else {
-                        unsafe vectorChannels(source, weights, taps, channelCount, result, offset)
-                    }
+                guard let base = result.baseAddress else { return }
+                let result = unsafe base + offset * 4
+                switch channelCount {
+                case 1: unsafe writeSamples(row, result)
+                case 3: unsafe writePixels(row, result, channelCount: 3)
+                default: unsafe writePixels(row, result, channelCount: 4)
                 }
             }
         }
     }
 
     @inline(always)
-    private static func singleChannel(
-        _ source: UnsafeRawBufferPointer, _ weights: ResamplingWeights,
-        _ taps: UnsafeBufferPointer<Float>, _ result: UnsafeMutableRawBufferPointer, _ offset: Int
-    ) {
-        let tapStride = weights.tapStride
-        let tapBytes = UnsafeRawBufferPointer(taps)
-        for x in weights.first.indices {
-            var sum = SIMD4<Float>.zero
-            let first = weights.first[x] * 4
-            let row = x * tapStride * 4
-            for t in stride(from: 0, to: tapStride * 4, by: 16) {
-                sum +=
-                    unsafe source.loadUnaligned(fromByteOffset: first + t, as: SIMD4<Float>.self)
-                    * tapBytes.loadUnaligned(fromByteOffset: row + t, as: SIMD4<Float>.self)
-            }
+    private static func writeSamples(_ row: Taps, _ result: UnsafeMutableRawPointer) {
+        var x = 0
+        while unsafe x < row.count {
             unsafe result.storeBytes(
-                of: sum.sum(), toByteOffset: (offset + x) * 4, as: Float.self)
+                of: row.samples(at: x), toByteOffset: x &* 4, as: SIMD4<Float>.self)
+            x &+= 4
         }
     }
 
     /// A pixel of 3 channels is read and written as 4: the fourth belongs to its neighbour, and
     /// is overwritten when the neighbour's turn comes.
     @inline(always)
-    private static func vectorChannels(
-        _ source: UnsafeRawBufferPointer, _ weights: ResamplingWeights,
-        _ taps: UnsafeBufferPointer<Float>, _ channelCount: Int,
-        _ result: UnsafeMutableRawBufferPointer, _ offset: Int
+    private static func writePixels(
+        _ row: Taps, _ result: UnsafeMutableRawPointer, channelCount: Int
     ) {
         let pixel = channelCount * 4
-        for x in weights.first.indices {
-            // Four sums, because an addition takes as long as four can be begun.
-            var sums = (SIMD4<Float>.zero, SIMD4<Float>.zero, SIMD4<Float>.zero, SIMD4<Float>.zero)
-            var place = weights.first[x] * pixel
-            var tap = x * weights.tapStride
-            let end = tap + (weights.count[x] + 3) / 4 * 4
-            while tap < end {
-                sums.0 +=
-                    unsafe source.loadUnaligned(fromByteOffset: place, as: SIMD4<Float>.self)
-                    * taps[tap]
-                sums.1 +=
-                    unsafe source.loadUnaligned(
-                        fromByteOffset: place + pixel, as: SIMD4<Float>.self) * taps[tap + 1]
-                sums.2 +=
-                    unsafe source.loadUnaligned(
-                        fromByteOffset: place + 2 * pixel, as: SIMD4<Float>.self) * taps[tap + 2]
-                sums.3 +=
-                    unsafe source.loadUnaligned(
-                        fromByteOffset: place + 3 * pixel, as: SIMD4<Float>.self) * taps[tap + 3]
-                place += 4 * pixel
-                tap += 4
-            }
+        var x = 0
+        while unsafe x < row.count {
             unsafe result.storeBytes(
-                of: (sums.0 + sums.1) + (sums.2 + sums.3),
-                toByteOffset: offset * 4 + x * pixel, as: SIMD4<Float>.self)
+                of: row.pixel(at: x, byteCount: pixel), toByteOffset: x &* pixel,
+                as: SIMD4<Float>.self)
+            x &+= 1
         }
     }
 
-    /// Makes a row of bytes from rows of a ring, across the rows.
-    ///
-    /// - Parameters:
-    ///   - ring: rows of `rowStride` numbers; row *y* of the source is row *y* mod `rowCount`.
-    ///   - rowStride: a multiple of 4.
-    ///   - rowCount: the rows that the ring holds.
-    ///   - weights: the taps of each result row.
-    ///   - y: the result row.
-    ///   - result: `rowStride` bytes.
-    static func vertical(
-        _ ring: [Float], rowStride: Int, rowCount: Int,
-        _ weights: ResamplingWeights, y: Int, into result: inout [UInt8]
+    /// The same of a single channel, but the result is bytes, followed by 4 that may be overwritten.
+    static func horizontal(
+        _ source: [Float], _ weights: ResamplingWeights, into result: inout [UInt8]
     ) {
         precondition(
-            ring.count >= rowStride * rowCount && result.count >= rowStride
-                && rowStride % 4 == 0 && rowCount >= weights.count[y],
+            source.count >= weights.used.upperBound + 4 * weights.tapStride
+                && result.count >= weights.first.count + 4,
             "a buffer is too short for the weights")
-        let count = weights.count[y]
-        let starts = (0..<count).map { (weights.first[y] + $0) % rowCount * rowStride * 4 }
-        let row = Array(weights.weights[y * weights.tapStride..<y * weights.tapStride + count])
-        unsafe ring.withUnsafeBytes { ring in
+        unsafe Taps.withPointers(source, weights) { row in
             unsafe result.withUnsafeMutableBytes { result in
-                unsafe starts.withUnsafeBufferPointer { starts in
-                    unsafe row.withUnsafeBufferPointer { row in
-                        for x in stride(from: 0, to: rowStride, by: 4) {
-                            var sum = SIMD4<Float>.zero
-                            for t in 0..<count {
-                                sum +=
-                                    unsafe ring.loadUnaligned(
-                                        fromByteOffset: starts[t] + x * 4, as: SIMD4<Float>.self)
-                                    * row[t]
-                            }
-                            unsafe result.storeBytes(
-                                of: quantized(sum), toByteOffset: x, as: SIMD4<UInt8>.self)
-                        }
+                guard let result = result.baseAddress else { return }
+                var x = 0
+                while unsafe x < row.count {
+                    unsafe result.storeBytes(
+                        of: quantized(row.samples(at: x)), toByteOffset: x,
+                        as: SIMD4<UInt8>.self)
+                    x &+= 4
+                }
+            }
+        }
+    }
+
+    /// A source row and the weights of the result's pixels.
+    @unsafe private struct Taps {
+        let source: UnsafeRawPointer
+        let taps: UnsafeRawPointer
+        let first: UnsafePointer<Int>
+        let count: Int
+        let tapBytes: Int
+
+        @inline(always)
+        static func withPointers(
+            _ source: [Float], _ weights: ResamplingWeights, _ body: (Taps) -> Void
+        ) {
+            unsafe source.withUnsafeBytes { source in
+                unsafe weights.weights.withUnsafeBytes { taps in
+                    unsafe weights.first.withUnsafeBufferPointer { first in
+                        guard let source = source.baseAddress, let taps = taps.baseAddress,
+                            let start = first.baseAddress
+                        else { return }
+                        unsafe body(
+                            Taps(
+                                source: source, taps: taps, first: start, count: first.count,
+                                tapBytes: weights.tapStride * 4))
                     }
                 }
             }
+        }
+
+        /// Four samples of the result; those behind the last have no meaning.
+        @inline(always)
+        func samples(at x: Int) -> SIMD4<Float> {
+            let last = unsafe count &- 1
+            let (x1, x2, x3) = (min(x &+ 1, last), min(x &+ 2, last), min(x &+ 3, last))
+            let (source0, source1) = unsafe (source + first[x] &* 4, source + first[x1] &* 4)
+            let (source2, source3) = unsafe (source + first[x2] &* 4, source + first[x3] &* 4)
+            let (taps0, taps1) = unsafe (taps + x &* tapBytes, taps + x1 &* tapBytes)
+            let (taps2, taps3) = unsafe (taps + x2 &* tapBytes, taps + x3 &* tapBytes)
+            var a = SIMD4<Float>.zero
+            var b = SIMD4<Float>.zero
+            var c = SIMD4<Float>.zero
+            var d = SIMD4<Float>.zero
+            var t = 0
+            while unsafe t < tapBytes {
+                a += unsafe four(source0, t) * four(taps0, t)
+                b += unsafe four(source1, t) * four(taps1, t)
+                c += unsafe four(source2, t) * four(taps2, t)
+                d += unsafe four(source3, t) * four(taps3, t)
+                t &+= 16
+            }
+            return pairSums(pairSums(a, b), pairSums(c, d))
+        }
+
+        /// A pixel of the result, and a number without meaning if it has 3 channels.
+        @inline(always)
+        func pixel(at x: Int, byteCount: Int) -> SIMD4<Float> {
+            // Four sums, because an addition takes as long as four can be begun.
+            var a = SIMD4<Float>.zero
+            var b = SIMD4<Float>.zero
+            var c = SIMD4<Float>.zero
+            var d = SIMD4<Float>.zero
+            var place = unsafe source + first[x] &* byteCount
+            let row = unsafe taps + x &* tapBytes
+            var t = 0
+            while unsafe t < tapBytes {
+                let weights = unsafe four(row, t)
+                a += unsafe four(place, 0) * weights[0]
+                b += unsafe four(place, byteCount) * weights[1]
+                c += unsafe four(place, byteCount &* 2) * weights[2]
+                d += unsafe four(place, byteCount &* 3) * weights[3]
+                unsafe place += byteCount &* 4
+                t &+= 16
+            }
+            return (a + b) + (c + d)
+        }
+    }
+
+    @inline(always)
+    private static func four(_ pointer: UnsafeRawPointer, _ offset: Int) -> SIMD4<Float> {
+        unsafe pointer.loadUnaligned(fromByteOffset: offset, as: SIMD4<Float>.self)
+    }
+
+    /// The sums of neighbours, those of `a` before those of `b`.
+    @inline(always)
+    private static func pairSums(_ a: SIMD4<Float>, _ b: SIMD4<Float>) -> SIMD4<Float> {
+        SIMD4(a[0], a[2], b[0], b[2]) + SIMD4(a[1], a[3], b[1], b[3])
+    }
+
+    /// Makes a row of bytes from rows of numbers, across the rows.
+    ///
+    /// - Parameters:
+    ///   - ring: the rows.
+    ///   - starts: where each row begins that counts.
+    ///   - weights: how much each of them counts, from `offset` on.
+    ///   - offset: where the weights begin.
+    ///   - columns: the numbers that are made of each row, a multiple of 16 and within it.
+    ///   - result: the bytes, in the places of the numbers.
+    static func vertical(
+        _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
+        columns: Range<Int>, into result: inout [UInt8]
+    ) {
+        precondition(result.count >= columns.upperBound, "the result is too short")
+        unsafe Columns.withPointers(ring, starts, weights, at: offset, columns) { rows in
+            unsafe result.withUnsafeMutableBytes { result in
+                guard let result = result.baseAddress else { return }
+                var x = columns.lowerBound
+                while x < columns.upperBound {
+                    let sums = unsafe rows.sums(at: x)
+                    let place = unsafe result + x
+                    unsafe place.storeBytes(of: quantized(sums.0), as: SIMD4<UInt8>.self)
+                    unsafe (place + 4).storeBytes(of: quantized(sums.1), as: SIMD4<UInt8>.self)
+                    unsafe (place + 8).storeBytes(of: quantized(sums.2), as: SIMD4<UInt8>.self)
+                    unsafe (place + 12).storeBytes(of: quantized(sums.3), as: SIMD4<UInt8>.self)
+                    x &+= 16
+                }
+            }
+        }
+    }
+
+    /// The same, but the result is numbers.
+    static func vertical(
+        _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
+        columns: Range<Int>, into result: inout [Float]
+    ) {
+        precondition(result.count >= columns.upperBound, "the result is too short")
+        unsafe Columns.withPointers(ring, starts, weights, at: offset, columns) { rows in
+            unsafe result.withUnsafeMutableBytes { result in
+                guard let result = result.baseAddress else { return }
+                var x = columns.lowerBound
+                while x < columns.upperBound {
+                    let sums = unsafe rows.sums(at: x)
+                    let place = unsafe result + x &* 4
+                    unsafe place.storeBytes(of: sums.0, as: SIMD4<Float>.self)
+                    unsafe (place + 16).storeBytes(of: sums.1, as: SIMD4<Float>.self)
+                    unsafe (place + 32).storeBytes(of: sums.2, as: SIMD4<Float>.self)
+                    unsafe (place + 48).storeBytes(of: sums.3, as: SIMD4<Float>.self)
+                    x &+= 16
+                }
+            }
+        }
+    }
+
+    /// Rows of numbers and how much each counts.
+    @unsafe private struct Columns {
+        let ring: UnsafeRawPointer
+        let starts: UnsafePointer<Int>
+        let weights: UnsafePointer<Float>
+        let count: Int
+
+        @inline(always)
+        static func withPointers(
+            _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
+            _ columns: Range<Int>, _ body: (Columns) -> Void
+        ) {
+            precondition(
+                columns.lowerBound % 16 == 0 && columns.upperBound % 16 == 0
+                    && weights.count >= offset + starts.count
+                    && starts.allSatisfy { $0 >= 0 && $0 + columns.upperBound <= ring.count },
+                "a buffer is too short for the weights")
+            unsafe ring.withUnsafeBytes { ring in
+                unsafe starts.withUnsafeBufferPointer { starts in
+                    unsafe weights.withUnsafeBufferPointer { weights in
+                        guard let ring = ring.baseAddress, let first = starts.baseAddress,
+                            let weight = weights.baseAddress
+                        else { return }
+                        unsafe body(
+                            Columns(
+                                ring: ring, starts: first, weights: weight + offset,
+                                count: starts.count))
+                    }
+                }
+            }
+        }
+
+        /// Sixteen sums: each column's numbers by the weights of their rows.
+        @inline(always)
+        func sums(
+            at x: Int
+        ) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
+            // Four vectors, because an addition takes as long as four can be begun.
+            var a = SIMD4<Float>.zero
+            var b = SIMD4<Float>.zero
+            var c = SIMD4<Float>.zero
+            var d = SIMD4<Float>.zero
+            var t = 0
+            while unsafe t < count {
+                let weight = unsafe SIMD4(repeating: weights[t])
+                let place = unsafe ring + (starts[t] &+ x) &* 4
+                a += unsafe weight * four(place, 0)
+                b += unsafe weight * four(place, 16)
+                c += unsafe weight * four(place, 32)
+                d += unsafe weight * four(place, 48)
+                t &+= 1
+            }
+            return (a, b, c, d)
         }
     }
 
@@ -176,19 +333,25 @@ enum RowKernels {
             unsafe planes.cb.withUnsafeBytes { blue in
                 unsafe planes.cr.withUnsafeBytes { red in
                     unsafe result.withUnsafeMutableBytes { result in
-                        for x in stride(from: 0, to: width, by: 4) {
-                            let y = unsafe widened(luma, offsets.0 + x)
-                            let cb = unsafe widened(blue, offsets.1 + x) - 128
-                            let cr = unsafe widened(red, offsets.2 + x) - 128
+                        guard let luma = luma.baseAddress, let blue = blue.baseAddress,
+                            let red = red.baseAddress, let result = result.baseAddress
+                        else { return }
+                        var x = 0
+                        while x < width {
+                            let y = unsafe widened(luma, offsets.0 &+ x)
+                            let cb = unsafe widened(blue, offsets.1 &+ x) - 128
+                            let cr = unsafe widened(red, offsets.2 &+ x) - 128
                             let pixels =
                                 quantizedBits(y + 1.402 * cr)
                                 | quantizedBits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
                                 | quantizedBits(y + 1.772 * cb) &<< 16
                             // Each fourth byte is overwritten by the pixel that follows.
-                            for i in 0..<4 {
-                                unsafe result.storeBytes(
-                                    of: pixels[i], toByteOffset: (x + i) * 3, as: UInt32.self)
-                            }
+                            let place = unsafe result + x &* 3
+                            unsafe place.storeBytes(of: pixels[0], as: UInt32.self)
+                            unsafe (place + 3).storeBytes(of: pixels[1], as: UInt32.self)
+                            unsafe (place + 6).storeBytes(of: pixels[2], as: UInt32.self)
+                            unsafe (place + 9).storeBytes(of: pixels[3], as: UInt32.self)
+                            x &+= 4
                         }
                     }
                 }
@@ -210,7 +373,7 @@ enum RowKernels {
 
     /// Four bytes as numbers.
     @inline(always)
-    private static func widened(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> SIMD4<Float> {
+    private static func widened(_ bytes: UnsafeRawPointer, _ offset: Int) -> SIMD4<Float> {
         let four = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
         // The bits of 2²³ with a byte in the lowest places are 2²³ and that byte.
         let bits = SIMD4<UInt32>(truncatingIfNeeded: four) | 0x4B00_0000

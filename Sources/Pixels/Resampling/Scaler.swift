@@ -6,20 +6,31 @@ struct AxisKernels {
     var vertical: ResamplingKernel
 }
 
-/// The two passes: each source row is resampled along itself into a ring of rows, and each result
-/// row is made from the ring as soon as its last source row is there.
+/// The two passes, each result row made as soon as its last source row is there.
+///
+/// Either each source row is resampled along itself into a ring of rows and the result is made
+/// across these, or, where that is less work, the ring holds source rows and the other pass is last.
 struct Scaler {
+    /// More does not stay near the processor while all of it is read for each result row.
+    private static let largestRing = 256 << 10
+
     private let channelCount: Int
-    private let rowStride: Int
     private let horizontal: ResamplingWeights
     private let vertical: ResamplingWeights
     private let sourceHeight: Int
+    private let isVerticalFirst: Bool
+    /// The columns that the vertical pass makes, in whole vectors.
+    private let columns: Range<Int>
+    private let rowStride: Int
     private var reducer: BoxReducer?
-    /// The current source row as numbers, and room for taps of weight 0 behind it.
+    /// The row that the horizontal pass reads, and room for taps of weight 0 behind it.
     private var source: [Float]
+    /// The rows that the vertical pass reads.
     private var ring: [Float]
     /// How many rows have gone into the ring so far.
     private var ringRow = 0
+    /// Where the rows lie in the ring that make a result row.
+    private var starts: [Int]
     private(set) var result: [UInt8]
 
     init(
@@ -49,11 +60,20 @@ struct Scaler {
         vertical = ResamplingWeights(
             kernels.vertical, sourceCount: sourceSize.height,
             start: region.y, extent: region.height, resultCount: resultSize.height)
-        source = Array(
-            repeating: 0, count: (sourceSize.width + 4 * horizontal.tapStride) * channelCount)
-        rowStride = (resultSize.width * channelCount + 4 + 3) / 4 * 4
+        let sourceStride = Self.wholeVectors(sourceSize.width * channelCount)
+        let resultStride = Self.wholeVectors(resultSize.width * channelCount + 4)
+        isVerticalFirst =
+            channelCount == 1 && sourceStride * vertical.tapCount * 4 <= Self.largestRing
+            && Self.isLessWork(horizontal, vertical)
+        rowStride = isVerticalFirst ? sourceStride : resultStride
+        columns =
+            isVerticalFirst
+            ? horizontal.used.lowerBound / 16 * 16..<Self.wholeVectors(horizontal.used.upperBound)
+            : 0..<resultStride
+        source = Array(repeating: 0, count: sourceStride + 4 * horizontal.tapStride * channelCount)
         ring = Array(repeating: 0, count: rowStride * vertical.tapCount)
-        result = Array(repeating: 0, count: rowStride)
+        starts = Array(repeating: 0, count: vertical.tapCount)
+        result = Array(repeating: 0, count: resultStride)
     }
 
     var byteCount: Int {
@@ -63,24 +83,43 @@ struct Scaler {
 
     /// - Returns: whether a row went into the ring.
     mutating func append(_ row: Span<UInt8>, y: Int) -> Bool {
+        let place = ringRow % vertical.tapCount * rowStride
         if reducer != nil {
             let isLast = y == sourceHeight - 1
-            guard reducer?.append(row, isLast: isLast, into: &source) == true else { return false }
+            let hasRow =
+                isVerticalFirst
+                ? reducer?.append(row, isLast: isLast, into: &ring, at: place)
+                : reducer?.append(row, isLast: isLast, into: &source, at: 0)
+            guard hasRow == true else { return false }
         }
         defer { ringRow += 1 }
         guard vertical.used.contains(ringRow) else { return false }
-        if reducer == nil { RowKernels.widen(row, into: &source) }
-        RowKernels.horizontal(
-            source, horizontal, channelCount: channelCount,
-            into: &ring, at: ringRow % vertical.tapCount * rowStride)
+        if isVerticalFirst {
+            if reducer == nil { RowKernels.widen(row, into: &ring, at: place) }
+        } else {
+            if reducer == nil { RowKernels.widen(row, into: &source, at: 0) }
+            RowKernels.horizontal(
+                source, horizontal, channelCount: channelCount, into: &ring, at: place)
+        }
         return true
     }
 
     /// - Returns: whether the ring held all that row `y` needs, and `result` holds it now.
     mutating func makeRow(_ y: Int) -> Bool {
-        guard vertical.first[y] + vertical.count[y] <= ringRow else { return false }
-        RowKernels.vertical(
-            ring, rowStride: rowStride, rowCount: vertical.tapCount, vertical, y: y, into: &result)
+        let (first, count) = (vertical.first[y], vertical.count[y])
+        guard first + count <= ringRow else { return false }
+        for t in 0..<count { starts[t] = (first + t) % vertical.tapCount * rowStride }
+        let weights = y * vertical.tapStride
+        if isVerticalFirst {
+            RowKernels.vertical(
+                ring, starts[..<count], vertical.weights, at: weights, columns: columns,
+                into: &source)
+            RowKernels.horizontal(source, horizontal, into: &result)
+        } else {
+            RowKernels.vertical(
+                ring, starts[..<count], vertical.weights, at: weights, columns: columns,
+                into: &result)
+        }
         return true
     }
 
@@ -92,5 +131,18 @@ struct Scaler {
                 result[channel] = alpha
             }
         }
+    }
+
+    private static func wholeVectors(_ count: Int) -> Int { (count + 15) / 16 * 16 }
+
+    /// Whether fewer products are made if the pass across the rows comes first.
+    private static func isLessWork(
+        _ horizontal: ResamplingWeights, _ vertical: ResamplingWeights
+    ) -> Bool {
+        // Along a row the sums of each result sample have to be joined, as much as 8 products.
+        let along = horizontal.first.count * (horizontal.tapStride + 8)
+        let across = vertical.first.count * vertical.tapCount
+        return across * horizontal.used.count + vertical.first.count * along
+            <= vertical.used.count * along + across * horizontal.first.count
     }
 }

@@ -6,7 +6,7 @@
 func sinc(_ x: Double) -> Double {
     guard x != 0 else { return 1 }
     // sin(πx) has period 2 and is odd around every whole number: fold x into [-½, ½].
-    let nearest = x.rounded()
+    let nearest = Double(Int(x + (x < 0 ? -0.5 : 0.5)))
     let folded = (x - nearest) * .pi
     let square = folded * folded
     // Taylor's series, from its last term.
