@@ -345,12 +345,14 @@ enum RowKernels {
                                 quantizedBits(y + 1.402 * cr)
                                 | quantizedBits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
                                 | quantizedBits(y + 1.772 * cb) &<< 16
-                            // Each fourth byte is overwritten by the pixel that follows.
+                            // Two pixels a number: one that is taken out of the four by itself
+                            // would be worked out by itself.
+                            let pairs = unsafe unsafeBitCast(pixels, to: SIMD2<UInt64>.self)
+                            let packed = pairs & 0xFF_FFFF | pairs &>> 8 & 0xFFFF_FF00_0000
+                            // The two bytes of 0 are overwritten by what follows.
                             let place = unsafe result + x &* 3
-                            unsafe place.storeBytes(of: pixels[0], as: UInt32.self)
-                            unsafe (place + 3).storeBytes(of: pixels[1], as: UInt32.self)
-                            unsafe (place + 6).storeBytes(of: pixels[2], as: UInt32.self)
-                            unsafe (place + 9).storeBytes(of: pixels[3], as: UInt32.self)
+                            unsafe place.storeBytes(of: packed[0], as: UInt64.self)
+                            unsafe (place + 6).storeBytes(of: packed[1], as: UInt64.self)
                             x &+= 4
                         }
                     }
