@@ -10,8 +10,9 @@
         func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
             let profile = image.colorProfile
             let isSRGB = profile.isSRGB
-            var result = MutablePixelBuffer(isSRGB ? image : image.convertedFromYCbCr())
-            let format = result.format
+            if !isSRGB, image.format == .yCbCr420 { image = image.convertedFromYCbCr() }
+            let format = image.format
+            var result = MutablePixelBuffer(image)
             result.colorProfile = .sRGB
             if isSRGB { return result.finish() }
             guard let transform = ICCTransform(from: profile, format) else {

@@ -79,8 +79,15 @@
 
         mutating func copy(_ row: Span<UInt8>, to y: Int) {
             let start = y * bytesPerRow
-            for x in 0..<row.count { bytes[start + x] = row[x] }
-            for x in row.count..<bytesPerRow { bytes[start + x] = row[row.count - 1] }
+            let last = row[row.count - 1]
+            unsafe row.withUnsafeBytes { row in
+                unsafe bytes.withUnsafeMutableBytes { bytes in
+                    let place = unsafe UnsafeMutableRawBufferPointer(
+                        rebasing: bytes[start..<start + bytesPerRow])
+                    unsafe place.copyMemory(from: row)
+                    for x in row.count..<place.count { unsafe place[x] = last }
+                }
+            }
         }
     }
 

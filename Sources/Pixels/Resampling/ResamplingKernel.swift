@@ -38,7 +38,7 @@ public enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
             if x < 1 { return (1.5 * x - 2.5) * x * x + 1 }
             return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0
         case .lanczos3:
-            return x < 3 ? sinc(x) * sinc(x / 3) : 0
+            return x < 3 ? windowedSinc(x) : 0
         }
     }
 }

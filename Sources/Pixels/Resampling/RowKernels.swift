@@ -373,6 +373,14 @@ enum RowKernels {
         }
     }
 
+    /// Moves a part of an array to its beginning.
+    static func moveToFront(_ range: Range<Int>, of bytes: inout [UInt8]) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "no such part")
+        unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+    }
+
     /// Four bytes as numbers.
     @inline(always)
     private static func widened(_ bytes: UnsafeRawPointer, _ offset: Int) -> SIMD4<Float> {

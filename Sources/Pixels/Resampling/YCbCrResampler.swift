@@ -42,6 +42,11 @@ public struct YCbCrResampler: ~Copyable {
         precondition(format == .yCbCr420 || format == .rgb8, "\(format) is not made of planes")
         writer = YCbCrWriter(resultSize, format, colorProfile, orientation: orientation)
         for (index, plane) in planes.enumerated() {
+            if index == 2, plane == planes[1] {
+                // The weights need not be worked out again.
+                resamplers.append(resamplers[1])
+                continue
+            }
             let size = format == .rgb8 ? resultSize : format.planeSize(index, of: resultSize)
             let covered =
                 size == resultSize
@@ -104,13 +109,9 @@ public struct YCbCrResampler: ~Copyable {
 /// Puts the rows of three planes where they belong, or joins them to rows of RGB.
 private struct YCbCrWriter: ~Copyable, PlaneSink {
     private var writer: OrientedWriter
-    private let isRGB: Bool
     private let width: Int
-    /// Rows of each plane that wait for those of another, and room for a vector behind them.
-    private var waiting: [[UInt8]]
-    /// How many bytes of ``waiting`` have been used, and how many are there.
-    private var used = [0, 0, 0]
-    private var filled = [0, 0, 0]
+    /// Rows that wait for those of another plane, if they are made into RGB.
+    private var queues: [RowQueue]
     private var rgb: [UInt8]
 
     init(
@@ -118,44 +119,56 @@ private struct YCbCrWriter: ~Copyable, PlaneSink {
         orientation: Orientation
     ) {
         writer = OrientedWriter(size, format, colorProfile, orientation: orientation)
-        isRGB = format == .rgb8
         width = size.width
-        waiting = Array(repeating: [], count: 3)
-        rgb = Array(repeating: 0, count: isRGB ? width * 3 + 13 : 0)
+        queues = format == .rgb8 ? Array(repeating: RowQueue(width: width), count: 3) : []
+        rgb = Array(repeating: 0, count: width * 3 + 13)
     }
 
     var isComplete: Bool { writer.isComplete }
 
-    var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
+    var waitingByteCount: Int { queues.reduce(0) { $0 + $1.bytes.count } }
 
     mutating func append(_ row: Span<UInt8>, plane: Int) {
-        guard isRGB else { return writer.append(row, plane: plane) }
-        wait(row, plane)
-        while filled[0] > used[0] && filled[1] > used[1] && filled[2] > used[2] {
+        guard !queues.isEmpty else { return writer.append(row, plane: plane) }
+        queues[plane].append(row)
+        while queues.allSatisfy({ !$0.isEmpty }) {
             RowKernels.convertToRGB(
-                (waiting[0], waiting[1], waiting[2]), at: (used[0], used[1], used[2]),
-                width: width, into: &rgb)
-            for plane in 0..<3 { used[plane] += width }
+                (queues[0].bytes, queues[1].bytes, queues[2].bytes),
+                at: (queues[0].start, queues[1].start, queues[2].start), width: width, into: &rgb)
+            for plane in 0..<3 { queues[plane].removeFirst() }
             let row = rgb
             writer.append(row.span.extracting(first: width * 3), plane: 0)
         }
     }
 
     consuming func finish() -> PixelBuffer { writer.finish() }
+}
 
-    private mutating func wait(_ row: Span<UInt8>, _ plane: Int) {
-        if used[plane] > 0, used[plane] * 2 >= filled[plane] {
-            // What is left moves to the front, so that the room is that of the longest wait.
-            let rest = filled[plane] - used[plane]
-            for index in 0..<rest { waiting[plane][index] = waiting[plane][used[plane] + index] }
-            used[plane] = 0
-            filled[plane] = rest
+/// Rows one after the other, taken from the front.
+private struct RowQueue {
+    private let width: Int
+    /// The rows, and room for a vector behind them.
+    private(set) var bytes: [UInt8] = []
+    /// Where the first row begins, and where the last ends.
+    private(set) var start = 0
+    private var end = 0
+
+    init(width: Int) { self.width = width }
+
+    var isEmpty: Bool { start == end }
+
+    mutating func append(_ row: Span<UInt8>) {
+        if start > 0, start * 2 >= end {
+            // So the room is that of the longest wait, and each byte is moved once at most.
+            RowKernels.moveToFront(start..<end, of: &bytes)
+            end -= start
+            start = 0
         }
-        let needed = filled[plane] + width + 3
-        if waiting[plane].count < needed {
-            waiting[plane] += Array(repeating: 0, count: needed - waiting[plane].count)
-        }
-        RowKernels.copy(row, into: &waiting[plane], at: filled[plane])
-        filled[plane] += width
+        let missing = end + width + 3 - bytes.count
+        if missing > 0 { bytes += Array(repeating: 0, count: missing) }
+        RowKernels.copy(row, into: &bytes, at: end)
+        end += width
     }
+
+    mutating func removeFirst() { start += width }
 }
