@@ -159,6 +159,32 @@ import Testing
         }
     }
 
+    @Test(
+        "make the picture that their RGB makes", arguments: [PixelFormat.rgb8, .yCbCr420],
+        [Orientation.upright, .rotated90])
+    func sameAsRGB(format: PixelFormat, orientation: Orientation) {
+        let picture = TestPicture.make(PixelSize(width: 401, height: 299), .yCbCr420) {
+            x, y, channel in
+            // Within what RGB can hold, so that nothing is cut off on the way.
+            channel == 0 ? UInt8(90 + (x ^ y) % 70) : UInt8(118 + (x * channel + y) / 12 % 20)
+        }
+        let size = PixelSize(width: 133, height: 99)
+        var resampler = YCbCrResampler(
+            from: (0..<3).map { plane(picture.layout(ofPlane: $0).size, $0 == 0 ? 1 : 0.5) },
+            region: SampleRegion(picture.size), to: size, format, orientation: orientation)
+        for index in 0..<3 {
+            for y in 0..<picture.layout(ofPlane: index).size.height {
+                resampler.append(picture.row(y, plane: index), plane: index)
+            }
+        }
+        let comparison = PixelComparison(
+            resampler.finish().convertedFromYCbCr(),
+            picture.convertedFromYCbCr().resampled(to: size, orientation: orientation))
+        // The colours' waves break off in steps, which planes of lower resolution soften.
+        #expect(comparison.meanDifference < 1, "\(comparison)")
+        #expect(comparison.maximumDifference < 24, "\(comparison)")
+    }
+
     @Test("of the result's own size are taken over as they are")
     func identity() {
         let picture = TestPicture.noise(PixelSize(width: 31, height: 17), .yCbCr420)

@@ -96,7 +96,12 @@ enum RowKernels {
         }
     }
 
-    /// The same of a single channel, but the result is bytes, followed by 4 that may be overwritten.
+    /// Makes a result row of bytes from a source row of a single channel, along the row.
+    ///
+    /// - Parameters:
+    ///   - source: samples, followed by at least `weights.tapStride × 4` numbers.
+    ///   - weights: the taps of each result sample.
+    ///   - result: the row, followed by 4 bytes that may be overwritten.
     static func horizontal(
         _ source: [Float], _ weights: ResamplingWeights, into result: inout [UInt8]
     ) {
