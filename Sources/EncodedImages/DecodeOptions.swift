@@ -12,6 +12,15 @@ public struct DecodeOptions: Hashable, Sendable {
         case ifLargeEnough
     }
 
+    /// How carefully a picture is reduced.
+    public enum Quality: String, Hashable, Sendable, CaseIterable {
+        /// Like a picture that was decoded whole and then reduced.
+        case exact
+        /// As little work as possible, for pictures that are looked at for a moment: while content
+        /// moves fast, or until the exact one is there.
+        case fast
+    }
+
     /// The box that the picture is made to meet, in device pixels as it is looked at.
     ///
     /// `nil` asks for the picture's own size; a side of `Int.max` asks for nothing.
@@ -23,6 +32,7 @@ public struct DecodeOptions: Hashable, Sendable {
     public var appliesOrientation = true
     public var embeddedThumbnail = EmbeddedThumbnail.ignore
     public var kernel = ResamplingKernel.lanczos3
+    public var quality = Quality.exact
     /// Whether colours are converted to sRGB; otherwise the result keeps the picture's profile.
     public var convertsToSRGB = true
     /// Whether the result may be ``PixelFormat/yCbCr420``, for somebody who encodes it so at once.

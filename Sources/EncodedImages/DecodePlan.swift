@@ -15,6 +15,7 @@ public struct DecodePlan: Hashable, Sendable {
     /// How the result is turned as it is written.
     public let orientation: Orientation
     public let kernel: ResamplingKernel
+    public let quality: DecodeOptions.Quality
     /// Whether a picture that comes as luma and colour differences stays so, the latter at half the
     /// result's size.
     public let keepsYCbCr: Bool
@@ -23,6 +24,7 @@ public struct DecodePlan: Hashable, Sendable {
         storedSize = header.storedSize
         orientation = options.appliesOrientation ? header.orientation : .upright
         kernel = options.kernel
+        quality = options.quality
         keepsYCbCr =
             options.acceptsYCbCr && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // The box is meant for the picture as it is looked at; rows come as they are stored.

@@ -9,6 +9,8 @@ public struct RowSink: ~Copyable {
     public let limits: DecodeLimits
     /// Set when nobody waits any more; a decoder that works long between two rows asks it.
     public let cancellation: CancellationFlag?
+    /// What the decoder says of how it does its work.
+    public var report = DecodeReport()
     /// Overrides what the file says of itself.
     private let profile: ColorProfile?
     private var resampler: RowResampler?

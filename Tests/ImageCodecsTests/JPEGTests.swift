@@ -144,14 +144,20 @@ import Testing
         let picture = TestPicture.photograph(PixelSize(width: 160, height: 80))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
             .encode(picture)
-        var limits = DecodeLimits()
-        // 20x10 blocks of luma and twice 10x5 of chroma, 128 bytes each.
-        limits.maximumMemoryByteCount = 300 * 128 - 1
-        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
-        #expect(
-            throws: CodecError.limitExceeded(
-                .memoryByteCount, needed: 300 * 128, allowed: 300 * 128 - 1)
-        ) { _ = try source.image(DecodeOptions(maximumSide: 10)) }
+        // 20x10 blocks of luma and twice 10x5 of colour. Whole, each has 128 bytes; at a sixteenth
+        // 2 bytes of each block of luma are kept, 8 of each of colour, and 8 that say what is 0.
+        for (options, needed) in [
+            (DecodeOptions(), 300 * 128),
+            (DecodeOptions(maximumSide: 10), 200 * 2 + 100 * 8 + 300 * 8),
+        ] {
+            var limits = DecodeLimits()
+            limits.maximumMemoryByteCount = needed - 1
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
+            #expect(
+                throws: CodecError.limitExceeded(
+                    .memoryByteCount, needed: needed, allowed: needed - 1)
+            ) { _ = try source.image(options) }
+        }
     }
 
     @Test(

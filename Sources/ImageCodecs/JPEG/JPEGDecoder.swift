@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes with libjpeg-turbo, at full size or 1/2, 1/4 or 1/8 of it.
+    /// Decodes shrunk with ``ShrinkingDecoder``, and all that it leaves with libjpeg-turbo.
     struct JPEGDecoder: ImageDecoder {
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             var reader = JPEGHeaderReader(limits: limits)
@@ -14,10 +14,31 @@
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try header(of: bytes, limits: rows.limits)
+            if try decodeShrunk(bytes, header, into: &rows) { return }
             try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
                 let reader = try unsafe JPEGReader(
                     buffer, maximumScanCount: rows.limits.maximumScanCount)
                 try decode(reader, header, into: &rows)
+            }
+        }
+
+        /// - Returns: whether it could; if not, no row has been given out.
+        private func decodeShrunk(
+            _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
+        ) throws(CodecError) -> Bool {
+            let choice = ShrinkChoice(rows.plan)
+            let decoder = ShrinkingDecoder(
+                limits: rows.limits, cancellation: rows.cancellation,
+                isDraft: rows.plan.quality == .fast
+            ) { choice.blockSides($0, $1) }
+            var sink = ShrunkPictureSink(consume rows, header.colorProfile)
+            var stop: ShrinkingStop?
+            do { try decoder.decode(bytes, into: &sink) } catch { stop = error }
+            rows = sink.rows
+            switch stop {
+            case nil: return true
+            case .notHandled: return false
+            case .failed(let error): throw error
             }
         }
 
@@ -28,6 +49,9 @@
             reader.watch(rows.cancellation)
             try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
             try reader.start(shrink: shrink)
+            rows.report = DecodeReport(
+                decoder: "libjpeg-turbo",
+                shrinkFactors: Array(repeating: shrink, count: reader.channelCount))
             let width = reader.size.width
             switch reader.channelCount {
             case 1, 3:

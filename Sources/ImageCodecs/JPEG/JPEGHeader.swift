@@ -16,26 +16,19 @@
         init(limits: DecodeLimits) { self.limits = limits }
 
         mutating func read(_ file: Span<UInt8>) throws(CodecError) -> ImageHeader {
-            var offset = 2
+            var segments = JPEGSegments()
             while true {
-                guard let marker = try nextMarker(file, &offset) else { continue }
-                if marker == 0xD9 {
-                    throw .malformed(reason: "the file has no picture", offset: offset)
+                let segment = try segments.next(file)
+                if segment.marker == JPEGSegments.endOfImage {
+                    throw .malformed(
+                        reason: "the file has no picture", offset: segments.offset)
                 }
-                let length = try integer(file, offset)
-                guard length >= 2 else {
-                    throw .malformed(reason: "a segment is too short", offset: offset)
-                }
-                guard offset + length <= file.count else {
-                    throw .truncated(byteCount: file.count)
-                }
-                let body = offset + 2..<offset + length
-                offset += length
-                if marker == 0xDA { break }
-                try take(marker, body, file)
+                if segment.marker == JPEGSegments.startOfScan { break }
+                try take(segment.marker, segment.body, file)
             }
             guard var header else {
-                throw .malformed(reason: "a scan comes before the size", offset: offset)
+                throw .malformed(
+                    reason: "a scan comes before the size", offset: segments.offset)
             }
             header.orientation = exif?.value.orientation ?? .upright
             if let exif, let thumbnail = exif.value.thumbnail {
@@ -47,23 +40,6 @@
                 header.facts.append(.init("restart interval", "\(restartInterval) blocks"))
             }
             return header
-        }
-
-        /// Stops behind the marker; `nil` for those that have no body.
-        private func nextMarker(
-            _ file: Span<UInt8>, _ offset: inout Int
-        ) throws(CodecError) -> UInt8? {
-            guard offset < file.count else { throw .truncated(byteCount: file.count) }
-            guard file[offset] == 0xFF else {
-                // Bytes between segments are against the rules, yet cameras write them.
-                offset += 1
-                return nil
-            }
-            while offset < file.count && file[offset] == 0xFF { offset += 1 }
-            guard offset < file.count else { throw .truncated(byteCount: file.count) }
-            let marker = file[offset]
-            offset += 1
-            return marker == 0 || marker == 1 || (0xD0...0xD8).contains(marker) ? nil : marker
         }
 
         private mutating func take(
@@ -78,7 +54,7 @@
                 }
                 header = try frame(marker, body, file)
             case 0xDD where body.count >= 2:
-                restartInterval = try integer(file, body.lowerBound)
+                restartInterval = try JPEGSegments.integer(file, body.lowerBound)
             case 0xE1 where exif == nil && starts(file, body, with: "Exif\0"):
                 let start = min(body.lowerBound + 6, body.upperBound)
                 exif = (EXIF(file.extracting(start..<body.upperBound)), start)
@@ -102,7 +78,8 @@
                 throw .malformed(reason: "the frame header is too short", offset: start)
             }
             let size = PixelSize(
-                width: try integer(file, start + 3), height: try integer(file, start + 1))
+                width: try JPEGSegments.integer(file, start + 3),
+                height: try JPEGSegments.integer(file, start + 1))
             guard size.width > 0 else {
                 throw .malformed(reason: "the picture is 0 pixels wide", offset: start + 3)
             }
@@ -171,11 +148,6 @@
             let text = Array(text.utf8)
             return body.count >= text.count
                 && text.indices.allSatisfy { file[body.lowerBound + $0] == text[$0] }
-        }
-
-        private func integer(_ file: Span<UInt8>, _ offset: Int) throws(CodecError) -> Int {
-            guard offset + 2 <= file.count else { throw .truncated(byteCount: file.count) }
-            return Int(file[offset]) << 8 | Int(file[offset + 1])
         }
     }
 #endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Turns the coefficients of rows of blocks into rows of samples for a ``ComponentSink``.
+    struct LowFrequencyRows {
+        /// By component of the scan, and by row of blocks within a unit.
+        let rows: [[LowFrequencyRow]]
+        /// The coefficients of one row of units; all zeros when it begins.
+        var coefficients: [Float]
+        /// Which component of the picture each component of the scan is.
+        private let components: [Int]
+        private let picture: ShrunkPicture
+        private var samples: [UInt8]
+        private var delivered: [Int]
+
+        /// - Parameters:
+        ///   - components: those that are in the scan.
+        ///   - blocks: by component of the scan, blocks across the picture and down a unit.
+        init(_ picture: ShrunkPicture, _ components: [Int], blocks: [(across: Int, down: Int)]) {
+            var count = 0
+            var rows: [[LowFrequencyRow]] = []
+            for (component, blocks) in zip(components, blocks) {
+                rows.append([])
+                for _ in 0..<blocks.down {
+                    let row = LowFrequencyRow(
+                        blockSide: picture.blockSides[component], blockCount: blocks.across,
+                        start: count)
+                    rows[rows.count - 1].append(row)
+                    count += row.count
+                }
+            }
+            self.rows = rows
+            self.components = components
+            self.picture = picture
+            coefficients = Array(repeating: 0, count: count)
+            samples = Array(
+                repeating: 0,
+                count: rows.joined().map { $0.blockSide * $0.blockSide * $0.stride }.max() ?? 0)
+            delivered = Array(repeating: 0, count: components.count)
+        }
+
+        /// Gives out the samples of a row of units and makes room for the next.
+        mutating func deliver(into sink: inout some ComponentSink & ~Copyable) throws(CodecError) {
+            for (part, component) in components.enumerated() {
+                let size = picture.size(of: component)
+                for row in rows[part] {
+                    row.makeSamples(from: coefficients, into: &samples)
+                    let width = row.stride * row.blockSide
+                    for j in 0..<row.blockSide where delivered[part] < size.height {
+                        delivered[part] += 1
+                        try sink.append(
+                            samples.span.extracting(j * width..<j * width + size.width),
+                            component: component)
+                    }
+                }
+            }
+            for i in coefficients.indices { coefficients[i] = 0 }
+        }
+    }
+
+    extension ProgressivePicture {
+        func deliver(
+            _ picture: ShrunkPicture, _ cancellation: CancellationFlag?,
+            into sink: inout some ComponentSink & ~Copyable
+        ) throws(CodecError) {
+            let frame = picture.frame
+            var rows = LowFrequencyRows(
+                picture, Array(components.indices),
+                blocks: components.indices.map {
+                    (components[$0].blocksAcross, frame.components[$0].verticalSampling)
+                })
+            for y in 0..<frame.unitsDown {
+                if cancellation?.isCancelled == true { throw .cancelled }
+                for (index, component) in components.enumerated() {
+                    for (j, row) in rows.rows[index].enumerated() {
+                        copy(
+                            component, y * rows.rows[index].count + j, row,
+                            picture.quantization[index], into: &rows.coefficients)
+                    }
+                }
+                try rows.deliver(into: &sink)
+            }
+        }
+
+        private func copy(
+            _ component: Component, _ y: Int, _ row: LowFrequencyRow, _ quantization: [UInt16],
+            into target: inout [Float]
+        ) {
+            let size = component.blockSide * component.blockSide
+            let start = component.start + y * component.blocksAcross * size
+            for (zigzag, place) in component.places.enumerated() where place >= 0 {
+                let factor = Float(quantization[zigzag])
+                let offset = row.start + row.offset(ofZigzag: zigzag)
+                for x in 0..<component.blocksAcross {
+                    target[offset + x] = Float(coefficients[start + x * size + place]) * factor
+                }
+            }
+        }
+    }
+#endif

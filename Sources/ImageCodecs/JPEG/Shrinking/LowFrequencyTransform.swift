@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    /// The coefficients that are kept of a row of blocks, and what they become.
+    ///
+    /// Of each block the lowest *n* × *n* coefficients are kept, *n* being 1, 2, 4 or 8, and go through
+    /// an *n*-point inverse cosine transform. Compared with a full transform and a reduction
+    /// afterwards this is the reduction: the frequencies that the smaller picture cannot hold are
+    /// exactly those that are left out.
+    ///
+    ///     sample(i, j) = 128 + ⅛ · Σ(u, v) B(u, i) · B(v, j) · coefficient(u, v)
+    ///     B(0, i) = 1,  B(u, i) = √2 · cos((2i + 1)uπ / 2n)
+    ///
+    /// Each coefficient has an array of its own with an element a block, so that the transform
+    /// works on as many blocks at a time as a register holds.
+    struct LowFrequencyRow {
+        /// n: the samples across and down that a block becomes.
+        let blockSide: Int
+        /// Room for the blocks of a row, in whole vectors.
+        let stride: Int
+        /// Where the arrays begin in a buffer that several rows share.
+        let start: Int
+
+        private typealias Vector = SIMD8<Float>
+
+        init(blockSide: Int, blockCount: Int, start: Int) {
+            self.blockSide = blockSide
+            self.start = start
+            stride = (blockCount + Vector.scalarCount - 1) / Vector.scalarCount * Vector.scalarCount
+        }
+
+        /// The numbers in the buffer: n² arrays, and one for what is dropped.
+        var count: Int { (blockSide * blockSide + 1) * stride }
+
+        /// The position in zigzag order of the last coefficient that is kept.
+        var lastKept: Int { [1: 0, 2: 4, 4: 24][blockSide] ?? 63 }
+
+        /// Where the array of a coefficient begins behind ``start``, by its place in zigzag order.
+        func offset(ofZigzag index: Int) -> Int {
+            let isKept =
+                index < 64 && ZigzagOrder.rows[index] < blockSide
+                && ZigzagOrder.columns[index] < blockSide
+            let array =
+                isKept
+                ? ZigzagOrder.rows[index] * blockSide + ZigzagOrder.columns[index]
+                : blockSide * blockSide
+            return array * stride
+        }
+
+        /// Makes the samples of the row.
+        ///
+        /// - Parameters:
+        ///   - coefficients: the buffer in which the arrays are, dequantised.
+        ///   - samples: takes ``blockSide`` rows of ``blockSide`` × ``stride`` bytes.
+        func makeSamples(from coefficients: [Float], into samples: inout [UInt8]) {
+            precondition(
+                coefficients.count >= start + count
+                    && samples.count >= blockSide * blockSide * stride, "a buffer is too short")
+            unsafe coefficients.withUnsafeBytes { source in
+                unsafe samples.withUnsafeMutableBytes { target in
+                    for x in Swift.stride(from: 0, to: stride, by: Vector.scalarCount) {
+                        switch blockSide {
+                        case 1: unsafe one(source, target, x)
+                        case 2: unsafe two(source, target, x)
+                        case 4: unsafe four(source, target, x)
+                        default: unsafe eight(source, target, x)
+                        }
+                    }
+                }
+            }
+        }
+
+        @inline(always)
+        private func load(_ source: UnsafeRawBufferPointer, _ slot: Int, _ x: Int) -> Vector {
+            unsafe source.loadUnaligned(
+                fromByteOffset: (start + slot * stride + x) * 4, as: Vector.self)
+        }
+
+        @inline(always)
+        private func one(
+            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+        ) {
+            let bytes = SIMD8<UInt8>(truncatingIfNeeded: quantized(unsafe load(source, 0, x)))
+            unsafe target.storeBytes(of: bytes, toByteOffset: x, as: SIMD8<UInt8>.self)
+        }
+
+        @inline(always)
+        private func two(
+            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+        ) {
+            let (a, b) = unsafe (load(source, 0, x), load(source, 1, x))
+            let (c, d) = unsafe (load(source, 2, x), load(source, 3, x))
+            let (left, right) = (a + b, a - b)
+            let (leftChange, rightChange) = (c + d, c - d)
+            let upper = quantized(left + leftChange) | quantized(right + rightChange) &<< 8
+            let lower = quantized(left - leftChange) | quantized(right - rightChange) &<< 8
+            unsafe target.storeBytes(
+                of: SIMD8<UInt16>(truncatingIfNeeded: upper), toByteOffset: x * 2,
+                as: SIMD8<UInt16>.self)
+            unsafe target.storeBytes(
+                of: SIMD8<UInt16>(truncatingIfNeeded: lower), toByteOffset: (stride + x) * 2,
+                as: SIMD8<UInt16>.self)
+        }
+
+        @inline(always)
+        private func four(
+            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+        ) {
+            var columns: (Four, Four, Four, Four)
+            columns.0 = unsafe inverse(
+                load(source, 0, x), load(source, 4, x), load(source, 8, x), load(source, 12, x))
+            columns.1 = unsafe inverse(
+                load(source, 1, x), load(source, 5, x), load(source, 9, x), load(source, 13, x))
+            columns.2 = unsafe inverse(
+                load(source, 2, x), load(source, 6, x), load(source, 10, x), load(source, 14, x))
+            columns.3 = unsafe inverse(
+                load(source, 3, x), load(source, 7, x), load(source, 11, x), load(source, 15, x))
+            unsafe store(
+                inverse(columns.0.0, columns.1.0, columns.2.0, columns.3.0), target, 0, x)
+            unsafe store(
+                inverse(columns.0.1, columns.1.1, columns.2.1, columns.3.1), target, 1, x)
+            unsafe store(
+                inverse(columns.0.2, columns.1.2, columns.2.2, columns.3.2), target, 2, x)
+            unsafe store(
+                inverse(columns.0.3, columns.1.3, columns.2.3, columns.3.3), target, 3, x)
+        }
+
+        /// All 64 coefficients, which colour of half the resolution can need; so rarely that the
+        /// sums are made by their definition.
+        private func eight(
+            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+        ) {
+            var columns = [Vector](repeating: .zero, count: 64)
+            for u in 0..<8 {
+                for j in 0..<8 {
+                    for v in 0..<8 {
+                        columns[j * 8 + u] +=
+                            unsafe load(source, v * 8 + u, x) * Self.basis[v * 8 + j]
+                    }
+                }
+            }
+            for j in 0..<8 {
+                var row = [Vector](repeating: .zero, count: 8)
+                for i in 0..<8 {
+                    for u in 0..<8 { row[i] += columns[j * 8 + u] * Self.basis[u * 8 + i] }
+                }
+                for (half, four) in [
+                    (row[0], row[1], row[2], row[3]), (row[4], row[5], row[6], row[7]),
+                ].enumerated() {
+                    let samples = packed(four)
+                    for block in 0..<Vector.scalarCount {
+                        unsafe target.storeBytes(
+                            of: samples[block],
+                            toByteOffset: ((j * stride + x + block) * 2 + half) * 4,
+                            as: UInt32.self)
+                    }
+                }
+            }
+        }
+
+        /// B(u, i) for eight points.
+        private static let basis: [Float] = (0..<64).map { index in
+            let (u, i) = index.quotientAndRemainder(dividingBy: 8)
+            return u == 0 ? 1 : Float(2.squareRoot() * cosine(sixteenths: (2 * i + 1) * u))
+        }
+
+        /// cos(count · π / 16)
+        private static func cosine(sixteenths count: Int) -> Double {
+            let turned = count % 32
+            let half = turned > 16 ? 32 - turned : turned
+            return half > 8 ? -quarter[16 - half] : quarter[half]
+        }
+
+        /// cos(n · π / 16) from 0 to 8, each from the halved angle's: no mathematics library here.
+        private static let quarter: [Double] = {
+            let halved = { (cosine: Double) in ((1 + cosine) / 2).squareRoot() }
+            let c4 = 0.5.squareRoot()
+            let c2 = halved(c4)
+            let c1 = halved(c2)
+            let sine = { (cosine: Double) in (1 - cosine * cosine).squareRoot() }
+            let c3 = halved(sine(c2))
+            return [1, c1, c2, c3, c4, sine(c3), sine(c2), sine(c1), 0]
+        }()
+
+        private typealias Four = (Vector, Vector, Vector, Vector)
+
+        /// Four points; B(2, i) is ±1, so two factors are all there is.
+        @inline(always)
+        private func inverse(_ f0: Vector, _ f1: Vector, _ f2: Vector, _ f3: Vector) -> Four {
+            let long: Float = 1.306_562_964_876_376_5  // √2 · cos(π / 8)
+            let short: Float = 0.541_196_100_146_197  // √2 · cos(3π / 8)
+            let (outer, inner) = (f0 + f2, f0 - f2)
+            let (outerChange, innerChange) = (f1 * long + f3 * short, f1 * short - f3 * long)
+            return (
+                outer + outerChange, inner + innerChange, inner - innerChange, outer - outerChange
+            )
+        }
+
+        @inline(always)
+        private func store(
+            _ row: Four, _ target: UnsafeMutableRawBufferPointer, _ j: Int, _ x: Int
+        ) {
+            unsafe target.storeBytes(
+                of: packed(row), toByteOffset: (j * stride + x) * 4, as: SIMD8<UInt32>.self)
+        }
+
+        /// Four samples of each block side by side.
+        @inline(always)
+        private func packed(_ row: Four) -> SIMD8<UInt32> {
+            let left = quantized(row.0) | quantized(row.1) &<< 8
+            return left | quantized(row.2) &<< 16 | quantized(row.3) &<< 24
+        }
+
+        /// An eighth of each, 128 higher, as the nearest byte; halves go up as in libjpeg.
+        @inline(always)
+        private func quantized(_ value: Vector) -> SIMD8<UInt32> {
+            let shifted = value * 0.125 + (128 + 1 / 32)
+            let positive = shifted.replacing(with: 0, where: shifted .< 0)
+            let limited = positive.replacing(with: 255, where: positive .> 255)
+            // Adding 1.5 × 2²³ leaves the rounded number in the low bits.
+            let rounded = limited + 12_582_912
+            return unsafe unsafeBitCast(rounded, to: SIMD8<UInt32>.self) & 255
+        }
+    }
+
+    /// The order in which a block's coefficients stand in a file (ITU-T T.81, figure 5).
+    enum ZigzagOrder {
+        static let rows = order.map(\.row)
+        static let columns = order.map(\.column)
+
+        private static let order: [(row: Int, column: Int)] = (0..<15).flatMap { sum in
+            let line = (max(0, sum - 7)...min(sum, 7)).map { (row: $0, column: sum - $0) }
+            return sum % 2 == 0 ? line.reversed() : line
+        }
+    }
+#endif

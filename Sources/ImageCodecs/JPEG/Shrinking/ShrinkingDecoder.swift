@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// What a ``ShrinkingDecoder`` is going to deliver.
+    struct ShrunkPicture {
+        var frame: JPEGFrame
+        var colorSpace: JPEGScanReader.ColorSpace
+        /// Whether amounts of ink are stored as amounts of light, as Adobe's programs do.
+        var isInverted: Bool
+        /// By component: the samples across and down that a block becomes.
+        var blockSides: [Int]
+        /// By component: 64 factors in zigzag order.
+        var quantization: [[UInt16]]
+
+        func size(of component: Int) -> PixelSize {
+            frame.size(of: component, blockSide: blockSides[component])
+        }
+    }
+
+    /// Takes the rows of the components of a picture, each component's from the top.
+    protocol ComponentSink: ~Copyable {
+        /// Called once, before the first row.
+        mutating func begin(_ picture: ShrunkPicture) throws(CodecError)
+        mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError)
+    }
+
+    /// Decodes of each block only the coefficients that a smaller picture shows.
+    ///
+    /// Everything is read and checked before the first row is given out, so that a file which is
+    /// damaged, or of a kind that is not handled here, can still go to libjpeg-turbo.
+    struct ShrinkingDecoder {
+        let limits: DecodeLimits
+        let cancellation: CancellationFlag?
+        /// Whether the scans that refine a progressive picture's other coefficients are left out.
+        var isDraft = false
+        /// The samples across and down that a block becomes, by component: 1, 2, 4 or 8.
+        let blockSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
+
+        func decode(
+            _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
+        ) throws(ShrinkingStop) {
+            var script = JPEGScanReader()
+            guard let first = try script.next(file), let frame = script.frame else {
+                throw .notHandled
+            }
+            guard let sides = blockSides(frame, script.colorSpace) else { throw .notHandled }
+            if frame.isProgressive {
+                try decodeProgressive(first, frame, sides, &script, file, into: &sink)
+            } else {
+                try decodeSequential(first, frame, sides, &script, file, into: &sink)
+            }
+        }
+
+        private func checkCancellation() throws(ShrinkingStop) {
+            if cancellation?.isCancelled == true { throw .failed(.cancelled) }
+        }
+
+        private func check(_ name: DecodeLimits.Name, _ needed: Int) throws(ShrinkingStop) {
+            try ShrinkingStop.wrap { () throws(CodecError) in try limits.check(name, needed) }
+        }
+
+        // MARK: Sequential
+
+        private func decodeSequential(
+            _ first: JPEGScan, _ frame: JPEGFrame, _ sides: [Int], _ script: inout JPEGScanReader,
+            _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
+        ) throws(ShrinkingStop) {
+            var scans: [SequentialScan] = []
+            var next: JPEGScan? = first
+            var missing = Set(frame.components.indices)
+            while let scan = next {
+                try checkCancellation()
+                for part in scan.parts where missing.remove(part.component) == nil {
+                    throw .notHandled
+                }
+                let data = EntropyCodedData(file, from: scan.dataStart)
+                script.skip(to: data.end)
+                scans.append(try SequentialScan(scan, frame, data))
+                // What stands behind the last scan is nobody's business.
+                next = missing.isEmpty ? nil : try script.next(file)
+            }
+            guard missing.isEmpty else { throw .notHandled }
+            let picture = picture(frame, sides, script)
+            try ShrinkingStop.wrap { () throws(CodecError) in
+                try sink.begin(picture)
+                for scan in scans { try scan.deliver(picture, cancellation, into: &sink) }
+            }
+        }
+
+        // MARK: Progressive
+
+        /// Reads the scans that bring what is kept, and only looks for the ends of the others.
+        private func decodeProgressive(
+            _ first: JPEGScan, _ frame: JPEGFrame, _ sides: [Int], _ script: inout JPEGScanReader,
+            _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
+        ) throws(ShrinkingStop) {
+            try check(
+                .memoryByteCount, ProgressivePicture.byteCount(frame, blockSides: sides))
+            var coefficients = ProgressivePicture(frame, blockSides: sides)
+            var next: JPEGScan? = first
+            var count = 0
+            while let scan = next {
+                count += 1
+                try check(.scanCount, count)
+                try checkCancellation()
+                guard coefficients.note(scan) else { throw .notHandled }
+                if isWanted(scan, coefficients) {
+                    let data = EntropyCodedData(file, from: scan.dataStart)
+                    script.skip(to: data.end)
+                    try ProgressiveScan(scan, frame, coefficients, data).read(into: &coefficients)
+                } else {
+                    script.skip(to: EntropyCodedData.end(file, from: scan.dataStart))
+                }
+                next = coefficients.isComplete ? nil : try script.next(file)
+            }
+            guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
+            let picture = picture(frame, sides, script)
+            try ShrinkingStop.wrap { () throws(CodecError) in
+                try sink.begin(picture)
+                try coefficients.deliver(picture, cancellation, into: &sink)
+            }
+        }
+
+        private func isWanted(_ scan: JPEGScan, _ coefficients: ProgressivePicture) -> Bool {
+            guard scan.band.lowerBound > 0 else { return true }
+            let component = coefficients.components[scan.parts[0].component]
+            guard component.blockSide > 1 else { return false }
+            return !isDraft || scan.high == 0 && component.keeps(any: scan.band)
+        }
+
+        private func picture(
+            _ frame: JPEGFrame, _ sides: [Int], _ script: JPEGScanReader
+        ) -> ShrunkPicture {
+            ShrunkPicture(
+                frame: frame, colorSpace: script.colorSpace, isInverted: script.isInverted,
+                blockSides: sides, quantization: script.quantization.map { $0 ?? [] })
+        }
+    }
+#endif
