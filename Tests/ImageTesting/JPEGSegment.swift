@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One marker of a JPEG file with what belongs to it (ITU-T T.81, annex B).
+struct JPEGSegment {
+    /// The byte after 0xFF.
+    var marker: UInt8
+    /// What follows the two bytes of the length.
+    var payload: [UInt8]
+    /// After a start of scan, the coded data as it lies in the file: with stuffed zeros and restart
+    /// markers, up to the next marker of another kind.
+    var codedData: [UInt8] = []
+
+    static let startOfImage: UInt8 = 0xD8
+    static let endOfImage: UInt8 = 0xD9
+    static let startOfScan: UInt8 = 0xDA
+    static let quantizationTables: UInt8 = 0xDB
+    static let restartInterval: UInt8 = 0xDD
+    static let huffmanTables: UInt8 = 0xC4
+    static let comment: UInt8 = 0xFE
+    static let restartMarkers: ClosedRange<UInt8> = 0xD0...0xD7
+    /// SOF0 to SOF15, without the three markers among them that start no frame.
+    static let startsOfFrame = Set<UInt8>(0xC0...0xCF).subtracting([0xC4, 0xC8, 0xCC])
+
+    /// The segments between the start and the end of the image.
+    ///
+    /// - Parameter file: The whole file.
+    /// - Returns: All segments, in the order of the file.
+    /// - Throws: ``PlainJPEGError/damaged(_:)``.
+    static func all(in file: [UInt8]) throws -> [JPEGSegment] {
+        guard file.starts(with: [0xFF, startOfImage]) else {
+            throw PlainJPEGError.damaged("no start of image")
+        }
+        var segments: [JPEGSegment] = []
+        var offset = 2
+        while offset < file.count {
+            guard file[offset] == 0xFF else {
+                throw PlainJPEGError.damaged("no marker at byte \(offset)")
+            }
+            // Any number of bytes 0xFF may stand before a marker.
+            while offset < file.count, file[offset] == 0xFF { offset += 1 }
+            guard offset < file.count else { break }
+            let marker = file[offset]
+            offset += 1
+            if marker == endOfImage { break }
+            guard offset + 2 <= file.count else { throw PlainJPEGError.damaged("no length") }
+            let length = Int(file[offset]) << 8 + Int(file[offset + 1])
+            guard length >= 2, offset + length <= file.count else {
+                throw PlainJPEGError.damaged("length of marker \(marker)")
+            }
+            var segment = JPEGSegment(
+                marker: marker, payload: Array(file[offset + 2..<offset + length]))
+            offset += length
+            if marker == startOfScan {
+                let end = endOfCodedData(in: file, from: offset)
+                segment.codedData = Array(file[offset..<end])
+                offset = end
+            }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    /// Where the first marker stands that is not a restart, with the fill bytes before it.
+    private static func endOfCodedData(in file: [UInt8], from start: Int) -> Int {
+        var offset = start
+        while offset < file.count {
+            guard file[offset] == 0xFF else {
+                offset += 1
+                continue
+            }
+            var next = offset
+            while next < file.count, file[next] == 0xFF { next += 1 }
+            guard next < file.count, file[next] == 0 || restartMarkers.contains(file[next]) else {
+                return offset
+            }
+            offset = next + 1
+        }
+        return offset
+    }
+}
+
+/// Why ``PlainJPEG`` does not read a file.
+public enum PlainJPEGError: Error, Equatable {
+    /// The file breaks a rule of the format.
+    case damaged(String)
+    /// The format allows it, this decoder does not know it.
+    case unsupported(String)
+}

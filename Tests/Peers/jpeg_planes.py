@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes JPEG files with Pillow at 1/SCALE, without conversion of colours: SCALE FILE...
+
+For each file: a line "P7 WIDTH HEIGHT CHANNELS MODE" and the samples, or a line "refused REASON".
+YCCK is the one coding that the library always converts; of CMYK only K is then as in the file.
+"""
+
+import sys
+
+from PIL import Image, ImageFile
+
+scale = int(sys.argv[1])
+out = sys.stdout.buffer
+for path in sys.argv[2:]:
+    try:
+        picture = Image.open(path)
+        tile = picture.tile[0]
+        # What Image.draft() does, which only knows the scales that leave a side of one pixel.
+        raw_mode = tile.args[0]
+        is_rgb_file = [row[0] for row in picture.layer] == [ord(c) for c in "RGB"]
+        is_rgb_file = is_rgb_file or picture.info.get("adobe_transform") == 0
+        if raw_mode == "RGB" and not is_rgb_file:
+            picture._mode = raw_mode = "YCbCr"
+        # "CMYK;I" would turn the inks round.
+        raw_mode = raw_mode.removesuffix(";I")
+        size = tuple((side + scale - 1) // scale for side in picture.size)
+        picture._size = size
+        picture.tile = [
+            ImageFile._Tile(tile.codec_name, (0, 0, *size), tile.offset, (raw_mode, ""))
+        ]
+        picture.decoderconfig = (scale, 0)
+        samples = picture.tobytes()
+    except (OSError, SyntaxError, ValueError) as error:
+        out.write(f"refused {error}\n".encode())
+        continue
+    channels = len(picture.getbands())
+    out.write(f"P7 {size[0]} {size[1]} {channels} {picture.mode}\n".encode())
+    out.write(samples)
