@@ -14,6 +14,12 @@ public enum PeerTool {
     /// libjpeg-turbo's own decoder, where it is installed.
     public static var djpeg: URL? { installed("djpeg") }
 
+    /// libjpeg-turbo's own encoder, where it is installed.
+    public static var cjpeg: URL? { installed("cjpeg") }
+
+    /// libjpeg-turbo's tool that codes the coefficients of a file anew, where it is installed.
+    public static var jpegtran: URL? { installed("jpegtran") }
+
     private static func installed(_ name: String) -> URL? {
         let path = "/usr/bin/\(name)"
         return FileManager.default.isExecutableFile(atPath: path) ? URL(filePath: path) : nil

@@ -52,7 +52,7 @@ struct PlainEntropyDecoder {
         return value
     }
 
-    /// DECODE (F.2.2.3)
+    /// DECODE (F.2.2.3).
     private mutating func readCode(_ table: PlainHuffmanTable) throws -> Int {
         var code = 0
         for length in 1...16 {
@@ -65,7 +65,7 @@ struct PlainEntropyDecoder {
         throw PlainJPEGError.damaged("an unknown code")
     }
 
-    /// RECEIVE and EXTEND (F.2.2.1)
+    /// RECEIVE and EXTEND (F.2.2.1).
     private mutating func readSigned(_ bitCount: Int) throws -> Int {
         guard bitCount > 0 else { return 0 }
         let value = try readBits(bitCount)
@@ -74,7 +74,7 @@ struct PlainEntropyDecoder {
 
     // MARK: DC
 
-    /// F.2.2.1 and G.1.2.1
+    /// F.2.2.1 and G.1.2.1.
     mutating func readDC(
         _ block: inout [Int32], of component: Int, _ table: PlainHuffmanTable, bit: Int
     ) throws {
@@ -84,14 +84,14 @@ struct PlainEntropyDecoder {
         block[0] = Int32(predictions[component] << bit)
     }
 
-    /// G.1.2.1
+    /// G.1.2.1.
     mutating func refineDC(_ block: inout [Int32], bit: Int) throws {
         if try readBit() == 1 { block[0] |= 1 << bit }
     }
 
     // MARK: AC
 
-    /// F.2.2.2
+    /// F.2.2.2.
     mutating func readAC(_ block: inout [Int32], _ table: PlainHuffmanTable) throws {
         var k = 1
         while k <= 63 {

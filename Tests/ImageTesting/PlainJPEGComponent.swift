@@ -34,7 +34,7 @@ extension PlainJPEG {
             self.quantizationTable = quantizationTable
         }
 
-        /// A.1.1 and A.2.4
+        /// A.1.1 and A.2.4.
         mutating func allocate(
             imageSize: (width: Int, height: Int),
             maximumSampling: (horizontal: Int, vertical: Int), units: (across: Int, down: Int)

@@ -53,7 +53,7 @@ public struct PlainJPEG: Sendable {
 
     // MARK: Headers
 
-    /// B.2.2
+    /// B.2.2.
     private mutating func readFrame(_ segment: JPEGSegment) throws {
         let payload = segment.payload
         guard [0xC0, 0xC1, 0xC2].contains(segment.marker) else {
@@ -88,7 +88,7 @@ public struct PlainJPEG: Sendable {
         }
     }
 
-    /// B.2.4.1
+    /// B.2.4.1.
     private mutating func readQuantizationTables(_ payload: [UInt8]) throws {
         var offset = 0
         while offset < payload.count {
@@ -107,7 +107,7 @@ public struct PlainJPEG: Sendable {
         }
     }
 
-    /// B.2.4.2
+    /// B.2.4.2.
     private mutating func readHuffmanTables(_ payload: [UInt8]) throws {
         var offset = 0
         while offset < payload.count {
@@ -125,7 +125,7 @@ public struct PlainJPEG: Sendable {
         }
     }
 
-    /// B.2.3
+    /// B.2.3.
     private mutating func readScan(_ segment: JPEGSegment) throws {
         let payload = segment.payload
         try require(!components.isEmpty, "scan before frame")

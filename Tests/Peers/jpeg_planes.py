@@ -34,5 +34,7 @@ for path in sys.argv[2:]:
         out.write(f"refused {error}\n".encode())
         continue
     channels = len(picture.getbands())
-    out.write(f"P7 {size[0]} {size[1]} {channels} {picture.mode}\n".encode())
+    is_ycck = channels == 4 and picture.info.get("adobe_transform") == 2
+    mode = "YCCK" if is_ycck else picture.mode
+    out.write(f"P7 {size[0]} {size[1]} {channels} {mode}\n".encode())
     out.write(samples)
