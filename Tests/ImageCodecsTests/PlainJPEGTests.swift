@@ -13,7 +13,6 @@ import Testing
         var refused = 0
         var longestCode = 0
         var progressive = 0
-        var restarted = 0
         var description: String {
             "\(full) components in full, \(eighth) at an eighth, \(refused) files refused by "
                 + "Pillow, \(progressive) progressive, longest code \(longestCode)"
@@ -28,6 +27,19 @@ import Testing
         let tally = try compare(files.map { ($0, $0.lastPathComponent) })
         #expect(tally.refused == 0)
         #expect(tally.full >= files.count)
+    }
+
+    @Test(
+        "a file depends on its seed and its number alone",
+        .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
+    func reproducible() throws {
+        try withTemporaryFolder { folder in
+            let files = try JPEGVariants.make(count: 30, seed: 3, in: folder)
+            let again = try JPEGVariants.make(20..<30, seed: 3, in: folder)
+            #expect(files[20...].map(\.bytes) == again.map(\.bytes))
+            #expect(files[20...].map(\.recipe) == again.map(\.recipe))
+            #expect(Set(files.map(\.bytes)).count == files.count)
+        }
     }
 
     @Test("arithmetic coding is said to be unknown")

@@ -57,7 +57,7 @@ struct JPEGScanScript {
                 // As far as the same bits are wanted, and not too many scans.
                 let most = (first...63).prefix { sent[index][$0] == level }.last ?? first
                 let last =
-                    lines.count > 30 || random.chance(50)
+                    lines.count > 8 || random.chance(50)
                     ? most : Int.random(in: first...most, using: &random)
                 let low = next(after: level, deepest, &random)
                 for k in first...last { sent[index][k] = low }

@@ -17,8 +17,13 @@ for path in sys.argv[2:]:
         tile = picture.tile[0]
         # What Image.draft() does, which only knows the scales that leave a side of one pixel.
         raw_mode = tile.args[0]
-        is_rgb_file = [row[0] for row in picture.layer] == [ord(c) for c in "RGB"]
-        is_rgb_file = is_rgb_file or picture.info.get("adobe_transform") == 0
+        # The order in which libjpeg believes them.
+        if "jfif" in picture.info:
+            is_rgb_file = False
+        elif "adobe_transform" in picture.info:
+            is_rgb_file = picture.info["adobe_transform"] == 0
+        else:
+            is_rgb_file = bytes(row[0] for row in picture.layer) == b"RGB"
         if raw_mode == "RGB" and not is_rgb_file:
             picture._mode = raw_mode = "YCbCr"
         # "CMYK;I" would turn the inks round.
