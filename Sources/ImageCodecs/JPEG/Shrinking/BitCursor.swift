@@ -33,53 +33,47 @@
 
         @inline(always)
         mutating func skip(_ count: Int) { position &+= count }
+    }
 
-        /// The next bits as a number, at most 57.
-        @inline(always)
-        mutating func bits(_ count: Int) -> Int {
-            let result = Self.number(peek(), count)
-            position &+= count
-            return result
+    /// What reads the symbols of a code at the start of some bits; it must not outlive the code.
+    @safe struct SymbolReader {
+        private let code: HuffmanCode
+        private let window: UnsafePointer<UInt16>
+
+        @unsafe init(_ code: HuffmanCode, _ window: UnsafePointer<UInt16>) {
+            self.code = code
+            unsafe self.window = unsafe window
         }
 
-        /// The symbol that comes next, with what stands behind it; `nil` if no code begins like that.
+        /// Symbol × 256 + length of its code; 0 if no code begins like that.
         @inline(always)
-        mutating func symbol(_ reader: borrowing SymbolReader) -> (symbol: Int, rest: UInt64)? {
-            let bits = peek()
-            let entry = reader.code.window[
-                Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))]
-            guard _fastPath(entry != 0) else { return longSymbol(reader.code, bits) }
-            let length = Int(entry & 255)
-            position &+= length
-            return (Int(entry &>> 8), bits &<< UInt64(truncatingIfNeeded: length))
+        func entry(_ bits: UInt64) -> Int {
+            let index = Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
+            let entry = unsafe Int(window[index])
+            return _fastPath(entry != 0) ? entry : longEntry(bits)
         }
 
         @inline(never)
-        private mutating func longSymbol(
-            _ code: HuffmanCode, _ bits: UInt64
-        ) -> (symbol: Int, rest: UInt64)? {
-            guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return nil }
-            position += length
-            return (symbol, bits << UInt64(length))
+        private func longEntry(_ bits: UInt64) -> Int {
+            guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return 0 }
+            return symbol << 8 | length
         }
+    }
 
-        /// The first bits as a number, at most 63.
+    /// The numbers that stand in some bits from the left.
+    enum BitNumber {
+        /// At most 63 bits as a number.
         @inline(always)
-        static func number(_ bits: UInt64, _ count: Int) -> Int {
+        static func unsigned(_ bits: UInt64, _ count: Int) -> Int {
             // Two shifts, as one by 64 would be one by 0.
             Int(truncatingIfNeeded: (bits &>> 1) &>> UInt64(truncatingIfNeeded: 63 &- count))
         }
 
-        /// The number behind a code: of those of as many bits, the lower half stands for negatives.
+        /// The number behind a symbol: of those of as many bits, the lower half stands for negatives.
         @inline(always)
         static func signed(_ bits: UInt64, _ count: Int) -> Int {
             let isNegative = ~(Int(truncatingIfNeeded: bits) &>> 63)
-            return number(bits, count) &- ((1 &<< count &- 1) & isNegative)
+            return unsigned(bits, count) &- ((1 &<< count &- 1) & isNegative)
         }
-    }
-
-    /// What reads the symbols of a code.
-    struct SymbolReader {
-        let code: HuffmanCode
     }
 #endif

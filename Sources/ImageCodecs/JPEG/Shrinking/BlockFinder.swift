@@ -17,11 +17,19 @@
             /// Changes ``state`` into that of the next block's first symbol, by exclusive or.
             var change: UInt64
 
+            /// A state as one number.
+            ///
             /// - Parameters:
             ///   - phase: the place of a block in its unit.
             ///   - table: where the table for its next symbol begins.
+            /// - Returns: the phase in the upper half, as an offset in bytes, and the table in the lower.
             static func state(phase: Int, table: Int) -> UInt64 {
-                UInt64(phase) << 32 | UInt64(table)
+                UInt64(phase * MemoryLayout<Phase>.stride) << 32 | UInt64(table)
+            }
+
+            /// Which block of the unit a state belongs to.
+            static func phase(of state: UInt64) -> Int {
+                Int(state >> 32) / MemoryLayout<Phase>.stride
             }
         }
 
@@ -132,6 +140,8 @@
         /// A part of the data within which a ``Machine`` can count positions.
         @unsafe private struct Stretch {
             let data: UnsafePointer<UInt8>
+            let entries: UnsafePointer<Int32>
+            let phases: UnsafeRawPointer
             let ends: UnsafeMutablePointer<UInt16>
             let start: Machine
             /// What the bits of the data's start are counted from; the low 16 are 0.
@@ -170,7 +180,8 @@
             let base = lane.position & ~0xFFFF
             let tally = lane.position - base | lane.passed << SkipTables.passedShift
             return unsafe Stretch(
-                data: data + base / 8, ends: ends + lane.block,
+                data: data + base / 8, entries: entries, phases: UnsafeRawPointer(phases),
+                ends: ends + lane.block,
                 start: Machine(tally: tally, state: lane.state), base: base,
                 limit: min(lane.limit - base, SkipTables.positionMask / 2),
                 blockLimit: lane.blockLimit - lane.block)
@@ -180,7 +191,7 @@
         private func step(_ machine: inout Machine, _ bits: inout UInt64, _ stretch: Stretch) {
             let window = Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
             let table = Int(UInt32(truncatingIfNeeded: machine.state))
-            let entry = unsafe Int(entries[table &+ window])
+            let entry = unsafe Int(stretch.entries[table &+ window])
             let sum = machine.tally &+ entry
             guard _fastPath(sum & SkipTables.overflow == 0) else {
                 machine = unsafe oneSymbol(machine, stretch.load(machine), stretch.ends)
@@ -192,7 +203,8 @@
             unsafe stretch.ends[block] = UInt16(truncatingIfNeeded: sum)
             let isEnd = entry &>> 63
             machine.tally = sum & ~(isEnd & SkipTables.passedMask)
-            let phase = unsafe phases[Int(truncatingIfNeeded: machine.state &>> 32)]
+            let phase = unsafe (stretch.phases + Int(truncatingIfNeeded: machine.state &>> 32))
+                .load(as: Phase.self)
             machine.state = phase.state ^ (phase.change & UInt64(bitPattern: Int64(isEnd)))
         }
 
@@ -203,10 +215,11 @@
             _ machine: Machine, _ bits: UInt64, _ ends: UnsafeMutablePointer<UInt16>
         ) -> Machine {
             var machine = machine
-            let phase = unsafe phases[Int(machine.state >> 32)]
+            let index = Phase.phase(of: machine.state)
+            let phase = unsafe phases[index]
             let passed = machine.tally >> SkipTables.passedShift & 63
             let isFirst = passed == 0
-            let part = codes.order[Int(machine.state >> 32)]
+            let part = codes.order[index]
             guard
                 let (symbol, length) = (isFirst ? codes.dc : codes.ac)[part].symbol(Int(bits >> 48))
             else {

@@ -19,7 +19,8 @@
         /// - Parameters:
         ///   - counts: how many codes there are of each length from 1 to 16.
         ///   - symbols: what they stand for, in the order of the codes.
-        /// - Returns: `nil` if the lengths cannot be those of a code.
+        ///
+        /// It is `nil` if the lengths cannot be those of a code.
         init?(counts: [Int], symbols: [UInt8]) {
             var window = [UInt16](repeating: 0, count: 1 << Self.windowBits)
             var limits = [0]

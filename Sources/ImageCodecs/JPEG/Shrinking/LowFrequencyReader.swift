@@ -19,11 +19,15 @@
             var lastKept: Int
         }
 
+        /// Four symbols behind the last one that is kept can pass 64 coefficients each.
+        fileprivate static let slotCount = 384
+
         private let codes: BlockCodes
         private let places: [Place]
         /// By part: the table of first symbols, then that of the others.
         private let entries: [ValueEntry]
-        private let slots: [CoefficientSlot]
+        /// By part and place in zigzag order: how far behind the first coefficient it goes.
+        private let slots: [Int32]
         /// By part: the value of the last block's first coefficient.
         private var predictions: [Int]
         private var nextRun = 0
@@ -41,11 +45,7 @@
         ///   - codes: the codes of the scan's parts.
         ///   - places: the blocks of a unit, in order.
         ///   - rows: by part, how coefficients are kept.
-        ///   - quantization: by part, factors in zigzag order.
-        init(
-            _ codes: BlockCodes, places: [Place], rows: [LowFrequencyRow],
-            quantization: [[UInt16]]
-        ) {
+        init(_ codes: BlockCodes, places: [Place], rows: [LowFrequencyRow]) {
             self.codes = codes
             self.places = places
             predictions = Array(repeating: 0, count: rows.count)
@@ -54,18 +54,14 @@
                     + codes.ac[part].window.map { ValueEntry($0, isAC: true) }
             }
             slots = rows.indices.flatMap { part in
-                (0..<CoefficientSlot.count).map { place in
-                    CoefficientSlot(
-                        offset: Int32(rows[part].offset(ofZigzag: place)),
-                        factor: place < 64 ? Float(quantization[part][place]) : 0)
-                }
+                (0..<Self.slotCount).map { Int32(rows[part].offset(ofZigzag: $0)) }
             }
         }
 
         /// Reads the next units of the scan into the buffer, which is all zeros.
         mutating func readRow(
             unitCount: Int, _ data: EntropyCodedData, _ index: BlockIndex,
-            into coefficients: inout [Float]
+            into coefficients: inout [Int16]
         ) {
             var done = 0
             while done < unitCount {
@@ -90,7 +86,7 @@
 
         @unsafe private mutating func read(
             _ units: Range<Int>, _ reader: BlockReader, _ index: BlockIndex,
-            _ coefficients: inout [Float]
+            _ coefficients: inout [Int16]
         ) {
             var run = run
             unsafe coefficients.withUnsafeMutableBufferPointer { target in
@@ -128,101 +124,89 @@
         }
     }
 
-    /// Where a coefficient goes, and what it is multiplied with.
-    struct CoefficientSlot {
-        /// Four symbols behind the last one that is kept can pass 65 coefficients each.
-        static let count = 384
-
-        var offset: Int32
-        var factor: Float
-    }
-
     /// By the next 12 bits: what a symbol is, for reading its value.
     ///
     /// | bits | |
     /// |---|---|
-    /// | 0–3 | length of the code, 1 to 12; 0 stands for longer codes |
-    /// | 4–7 | bits of the value behind it |
-    /// | 8–14 | coefficients to pass before; 64 at the end of the block |
+    /// | 0–4 | length of the code and of the value behind it, 1 to 27; 0 stands for longer codes |
+    /// | 5–8 | bits of the value |
+    /// | 9–15 | coefficients passed, this one counted; 64 at the end of the block |
     struct ValueEntry {
         private let bits: UInt16
 
         /// From an entry of ``HuffmanCode/window``.
-        init(_ symbol: UInt16, isAC: Bool) {
-            let magnitude = symbol >> 8 & 15
-            let run = isAC && symbol != 0 ? Self.pass(Int(symbol >> 8)) : 0
-            bits = UInt16(run) << 8 | magnitude << 4 | symbol & 15
+        init(_ entry: UInt16, isAC: Bool) {
+            self.init(symbol: Int(entry >> 8), length: Int(entry & 255), isAC: isAC)
         }
 
-        /// A run of 16 is 15 and a coefficient of 0.
-        static func pass(_ symbol: Int) -> Int {
-            symbol & 15 > 0 || symbol == 0xF0 ? symbol >> 4 : 64
+        init(symbol: Int, length: Int, isAC: Bool) {
+            let magnitude = symbol & 15
+            // A run of 16 is a coefficient of 0 behind 15 others.
+            let isValue = magnitude > 0 || symbol == 0xF0
+            let passed = isAC ? isValue ? symbol >> 4 + 1 : 64 : 1
+            bits = length == 0 ? 0 : UInt16(passed << 9 | magnitude << 5 | length + magnitude)
         }
 
-        var length: Int { @inline(always) get { Int(bits & 15) } }
-        var magnitude: Int { @inline(always) get { Int(bits >> 4 & 15) } }
-        var pass: Int { @inline(always) get { Int(bits >> 8) } }
+        var isLong: Bool { @inline(always) get { bits == 0 } }
+        var bitCount: Int { @inline(always) get { Int(bits & 31) } }
+        var magnitude: Int { @inline(always) get { Int(bits &>> 5 & 15) } }
+        var passed: Int { @inline(always) get { Int(bits &>> 9) } }
     }
 
     /// Reads one block.
     @unsafe private struct BlockReader {
         let data: UnsafePointer<UInt8>
         let entries: UnsafePointer<ValueEntry>
-        let slots: UnsafePointer<CoefficientSlot>
+        let slots: UnsafePointer<Int32>
         let codes: BlockCodes
 
         @inline(always)
         func read(
             at start: Int, _ place: LowFrequencyReader.Place,
-            _ prediction: UnsafeMutablePointer<Int>, _ target: UnsafeMutablePointer<Float>
+            _ prediction: UnsafeMutablePointer<Int>, _ target: UnsafeMutablePointer<Int16>
         ) {
             let (part, lastKept) = (place.part, place.lastKept)
             let table = part &* (2 * SkipTables.entryCount)
-            let bits = unsafe load(start)
-            let entry = unsafe entries[table &+ window(bits)]
-            var (length, magnitude) = (entry.length, entry.magnitude)
-            if _slowPath(length == 0) {
-                (length, magnitude) = unsafe longSymbol(codes.dc[part], bits)
-            }
-            unsafe prediction.pointee &+= value(bits, length, magnitude)
-            let slots = unsafe slots + part &* CoefficientSlot.count
-            unsafe target.pointee = Float(prediction.pointee) * slots[0].factor
+            var bits = unsafe load(start)
+            var entry = unsafe entries[table &+ window(bits)]
+            if _slowPath(entry.isLong) { entry = unsafe longEntry(part, bits, isAC: false) }
+            bits = unsafe rotated(bits, entry.bitCount)
+            unsafe prediction.pointee &+= value(bits, entry.magnitude)
+            unsafe target.pointee = Int16(truncatingIfNeeded: prediction.pointee)
             if lastKept == 0 { return }
-            var position = start &+ length &+ magnitude
-            var place = 1
+            let slots = unsafe slots + part &* LowFrequencyReader.slotCount
+            var position = start &+ entry.bitCount
+            var index = 0
             let acTable = table &+ SkipTables.entryCount
             if lastKept == 4 {
-                unsafe readTwo(&position, &place, acTable, part, 4, slots, target)
-                unsafe readTwo(&position, &place, acTable, part, 4, slots, target)
+                unsafe readTwo(&position, &index, acTable, part, 4, slots, target)
+                unsafe readTwo(&position, &index, acTable, part, 4, slots, target)
                 return
             }
-            while place <= lastKept {
-                unsafe readTwo(&position, &place, acTable, part, lastKept, slots, target)
+            while index < lastKept {
+                unsafe readTwo(&position, &index, acTable, part, lastKept, slots, target)
             }
         }
 
         /// Two symbols fit into the 57 bits of a load, whatever they are.
         @inline(always)
         private func readTwo(
-            _ position: inout Int, _ place: inout Int, _ table: Int, _ part: Int, _ lastKept: Int,
-            _ slots: UnsafePointer<CoefficientSlot>, _ target: UnsafeMutablePointer<Float>
+            _ position: inout Int, _ index: inout Int, _ table: Int, _ part: Int, _ lastKept: Int,
+            _ slots: UnsafePointer<Int32>, _ target: UnsafeMutablePointer<Int16>
         ) {
             var bits = unsafe load(position)
             for _ in 0..<2 {
-                let entry = unsafe entries[table &+ window(bits)]
-                var (length, magnitude, pass) = (entry.length, entry.magnitude, entry.pass)
-                if _slowPath(length == 0) {
+                var entry = unsafe entries[table &+ window(bits)]
+                if _slowPath(entry.isLong) {
                     // Behind the wanted ones it may be anything, even no code at all.
-                    guard place <= lastKept else { return }
-                    (length, magnitude, pass) = unsafe longACSymbol(codes.ac[part], bits)
+                    guard index < lastKept else { return }
+                    entry = unsafe longEntry(part, bits, isAC: true)
                 }
-                place &+= pass
-                let slot = unsafe slots[place]
-                let value = Float(unsafe value(bits, length, magnitude))
-                unsafe target[Int(slot.offset)] = value * slot.factor
-                place &+= 1
-                bits &<<= UInt64(truncatingIfNeeded: length &+ magnitude)
-                position &+= length &+ magnitude
+                bits = unsafe rotated(bits, entry.bitCount)
+                position &+= entry.bitCount
+                index &+= entry.passed
+                unsafe target[Int(slots[index])] = Int16(
+                    truncatingIfNeeded: value(bits, entry.magnitude))
             }
         }
 
@@ -238,26 +222,28 @@
             Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
         }
 
-        /// The number behind a code: of those of as many bits, the lower half stands for negatives.
+        /// Brings the next bits to the left, and to the right those that were there.
         @inline(always)
-        private func value(_ bits: UInt64, _ length: Int, _ magnitude: Int) -> Int {
-            let rest = bits &<< UInt64(truncatingIfNeeded: length)
-            // Two shifts, as one by 64 would be one by 0.
-            let number = Int(truncatingIfNeeded: (rest &>> 1) &>> UInt64(63 &- magnitude))
-            let isNegative = ~(Int(truncatingIfNeeded: rest) &>> 63)
-            return number &- ((1 &<< magnitude &- 1) & isNegative)
+        private func rotated(_ bits: UInt64, _ count: Int) -> UInt64 {
+            let count = UInt64(truncatingIfNeeded: count)
+            return bits &<< count | bits &>> (0 &- count)
+        }
+
+        /// The number in the bits on the right: of those of as many bits, the lower half stands for
+        /// negatives.
+        @inline(always)
+        private func value(_ bits: UInt64, _ magnitude: Int) -> Int {
+            let mask = 1 &<< magnitude &- 1
+            let number = Int(truncatingIfNeeded: bits) & mask
+            let isNegative = (number &+ number &- mask &- 1) &>> 63
+            return number &- (mask & isNegative)
         }
 
         @inline(never)
-        private func longSymbol(_ code: HuffmanCode, _ bits: UInt64) -> (Int, Int) {
-            guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return (0, 0) }
-            return (length, symbol)
-        }
-
-        @inline(never)
-        private func longACSymbol(_ code: HuffmanCode, _ bits: UInt64) -> (Int, Int, Int) {
-            guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return (0, 0, 64) }
-            return (length, symbol & 15, ValueEntry.pass(symbol))
+        private func longEntry(_ part: Int, _ bits: UInt64, isAC: Bool) -> ValueEntry {
+            let code = unsafe (isAC ? codes.ac : codes.dc)[part]
+            let found = code.symbol(Int(bits >> 48)) ?? (0, 1)
+            return ValueEntry(symbol: found.symbol, length: found.length, isAC: isAC)
         }
     }
 #endif

@@ -9,7 +9,7 @@
         /// By component of the scan, and by row of blocks within a unit.
         let rows: [[LowFrequencyRow]]
         /// The coefficients of one row of units; all zeros when it begins.
-        var coefficients: [Float]
+        var coefficients: [Int16]
         /// Which component of the picture each component of the scan is.
         private let components: [Int]
         private let picture: ShrunkPicture
@@ -17,6 +17,7 @@
         private var delivered: [Int]
 
         /// - Parameters:
+        ///   - picture: what is delivered.
         ///   - components: those that are in the scan.
         ///   - blocks: by component of the scan, blocks across the picture and down a unit.
         init(_ picture: ShrunkPicture, _ components: [Int], blocks: [(across: Int, down: Int)]) {
@@ -27,7 +28,7 @@
                 for _ in 0..<blocks.down {
                     let row = LowFrequencyRow(
                         blockSide: picture.blockSides[component], blockCount: blocks.across,
-                        start: count)
+                        quantization: picture.quantization[component], start: count)
                     rows[rows.count - 1].append(row)
                     count += row.count
                 }
@@ -78,7 +79,7 @@
                     for (j, row) in rows.rows[index].enumerated() {
                         copy(
                             component, y * rows.rows[index].count + j, row,
-                            picture.quantization[index], into: &rows.coefficients)
+                            into: &rows.coefficients)
                     }
                 }
                 try rows.deliver(into: &sink)
@@ -86,16 +87,15 @@
         }
 
         private func copy(
-            _ component: Component, _ y: Int, _ row: LowFrequencyRow, _ quantization: [UInt16],
-            into target: inout [Float]
+            _ component: Component, _ y: Int, _ row: LowFrequencyRow,
+            into target: inout [Int16]
         ) {
             let size = component.blockSide * component.blockSide
             let start = component.start + y * component.blocksAcross * size
             for (zigzag, place) in component.places.enumerated() where place >= 0 {
-                let factor = Float(quantization[zigzag])
                 let offset = row.start + row.offset(ofZigzag: zigzag)
                 for x in 0..<component.blocksAcross {
-                    target[offset + x] = Float(coefficients[start + x * size + place]) * factor
+                    target[offset + x] = coefficients[start + x * size + place]
                 }
             }
         }

@@ -20,12 +20,26 @@
         let stride: Int
         /// Where the arrays begin in a buffer that several rows share.
         let start: Int
+        /// What the coefficients are multiplied with, in natural order.
+        private let factors: [Float]
 
         private typealias Vector = SIMD8<Float>
 
-        init(blockSide: Int, blockCount: Int, start: Int) {
+        /// - Parameters:
+        ///   - blockSide: n, which is 1, 2, 4 or 8.
+        ///   - blockCount: the blocks of the row.
+        ///   - quantization: 64 factors in zigzag order.
+        ///   - start: where the arrays begin in a buffer that several rows share.
+        init(blockSide: Int, blockCount: Int, quantization: [UInt16], start: Int) {
             self.blockSide = blockSide
             self.start = start
+            var factors = [Float](repeating: 0, count: blockSide * blockSide)
+            for (index, factor) in quantization.enumerated() {
+                let (row, column) = (ZigzagOrder.rows[index], ZigzagOrder.columns[index])
+                guard row < blockSide, column < blockSide else { continue }
+                factors[row * blockSide + column] = Float(factor)
+            }
+            self.factors = factors
             stride = (blockCount + Vector.scalarCount - 1) / Vector.scalarCount * Vector.scalarCount
         }
 
@@ -50,9 +64,9 @@
         /// Makes the samples of the row.
         ///
         /// - Parameters:
-        ///   - coefficients: the buffer in which the arrays are, dequantised.
+        ///   - coefficients: the buffer in which the arrays are.
         ///   - samples: takes ``blockSide`` rows of ``blockSide`` × ``stride`` bytes.
-        func makeSamples(from coefficients: [Float], into samples: inout [UInt8]) {
+        func makeSamples(from coefficients: [Int16], into samples: inout [UInt8]) {
             precondition(
                 coefficients.count >= start + count
                     && samples.count >= blockSide * blockSide * stride, "a buffer is too short")
@@ -72,8 +86,11 @@
 
         @inline(always)
         private func load(_ source: UnsafeRawBufferPointer, _ slot: Int, _ x: Int) -> Vector {
-            unsafe source.loadUnaligned(
-                fromByteOffset: (start + slot * stride + x) * 4, as: Vector.self)
+            let numbers = unsafe source.loadUnaligned(
+                fromByteOffset: (start + slot * stride + x) * 2, as: SIMD8<Int16>.self)
+            // As part of a float's bits a number is that float and 1.5 × 2²³, without a conversion.
+            let bits = SIMD8<Int32>(truncatingIfNeeded: numbers) &+ 0x4B40_0000
+            return (unsafe unsafeBitCast(bits, to: Vector.self) - 12_582_912) * factors[slot]
         }
 
         @inline(always)
@@ -164,14 +181,14 @@
             return u == 0 ? 1 : Float(2.squareRoot() * cosine(sixteenths: (2 * i + 1) * u))
         }
 
-        /// cos(count · π / 16)
+        /// The cosine of count · π / 16.
         private static func cosine(sixteenths count: Int) -> Double {
             let turned = count % 32
             let half = turned > 16 ? 32 - turned : turned
             return half > 8 ? -quarter[16 - half] : quarter[half]
         }
 
-        /// cos(n · π / 16) from 0 to 8, each from the halved angle's: no mathematics library here.
+        /// Cosines of n · π / 16 from 0 to 8, from those of halved angles: no mathematics library here.
         private static let quarter: [Double] = {
             let halved = { (cosine: Double) in ((1 + cosine) / 2).squareRoot() }
             let c4 = 0.5.squareRoot()

@@ -10,13 +10,14 @@
         /// The blocks of a unit.
         private let places: [Place]
 
-        /// A block of a unit.
+        /// A block of a unit, and where its first coefficient is.
         private struct Place {
             var part: Int
-            /// Its number among the component's blocks, for the first unit.
-            var block: Int
-            /// How much higher that number is for the next unit, and for the one below.
+            /// For the unit that is read.
+            var index: Int
+            /// How much higher the index is for the next unit.
             var step: Int
+            /// How much higher it is for the first unit of a row than for that of the row above.
             var rowStep: Int
         }
 
@@ -32,16 +33,19 @@
             unitCount = unitsAcross * (isAlone ? first.blocksDown : frame.unitsDown)
             var places: [Place] = []
             for (index, part) in scan.parts.enumerated() {
-                let component = frame.components[part.component]
-                let stride = picture.components[part.component].blocksAcross
-                let across = isAlone ? 1 : component.horizontalSampling
-                let down = isAlone ? 1 : component.verticalSampling
+                let component = picture.components[part.component]
+                let size = component.blockSide * component.blockSide
+                let sampling = frame.components[part.component]
+                let across = isAlone ? 1 : sampling.horizontalSampling
+                let down = isAlone ? 1 : sampling.verticalSampling
                 for row in 0..<down {
                     for column in 0..<across {
+                        let block = row * component.blocksAcross + column
                         places.append(
                             .init(
-                                part: index, block: row * stride + column, step: across,
-                                rowStep: down * stride))
+                                part: index, index: component.start + block * size,
+                                step: across * size,
+                                rowStep: down * component.blocksAcross * size))
                     }
                 }
             }
@@ -59,210 +63,118 @@
                 let isGood = unsafe data.bytes.withUnsafeBufferPointer { bytes in
                     guard let bytes = bytes.baseAddress else { return false }
                     var cursor = unsafe BitCursor(bytes, segment)
-                    switch (scan.band.lowerBound, scan.high) {
-                    case (0, 0): return readDC(units, &cursor, &picture)
-                    case (0, _): return refineDC(units, &cursor, &picture)
-                    case (_, 0): return readAC(units, &cursor, &picture)
-                    default: return refineAC(units, &cursor, &picture)
+                    if scan.band.lowerBound > 0 {
+                        let band = ProgressiveBand(scan, picture, unitsAcross: unitsAcross)
+                        return band.read(units, &cursor, into: &picture)
                     }
+                    return readDC(units, &cursor, into: &picture)
                 }
                 guard isGood else { throw .notHandled }
             }
         }
 
-        // MARK: First coefficients
-
         private func readDC(
-            _ units: Range<Int>, _ cursor: inout BitCursor, _ picture: inout ProgressivePicture
+            _ units: Range<Int>, _ cursor: inout BitCursor,
+            into picture: inout ProgressivePicture
         ) -> Bool {
-            var predictions = [Int](repeating: 0, count: scan.parts.count)
-            let readers = scan.parts.compactMap { $0.dcCode.map { SymbolReader(code: $0) } }
-            return forEachBlock(units, &cursor, &picture) { cursor, place, first in
-                guard let (symbol, rest) = cursor.symbol(readers[place.part]) else { return false }
-                predictions[place.part] &+= BitCursor.signed(rest, symbol)
-                cursor.skip(symbol)
-                first = Int16(truncatingIfNeeded: predictions[place.part] << scan.low)
-                return true
-            }
-        }
-
-        private func refineDC(
-            _ units: Range<Int>, _ cursor: inout BitCursor, _ picture: inout ProgressivePicture
-        ) -> Bool {
-            forEachBlock(units, &cursor, &picture) { cursor, _, first in
-                first |= Int16(truncatingIfNeeded: cursor.bits(1) << scan.low)
-                return true
-            }
-        }
-
-        @inline(always)
-        private func forEachBlock(
-            _ units: Range<Int>, _ cursor: inout BitCursor, _ picture: inout ProgressivePicture,
-            _ body: (inout BitCursor, Place, inout Int16) -> Bool
-        ) -> Bool {
-            let components = scan.parts.map { picture.components[$0.component] }
-            var (y, x) = units.lowerBound.quotientAndRemainder(dividingBy: unitsAcross)
-            for _ in units {
-                for place in places {
-                    let component = components[place.part]
-                    let block = place.block + x * place.step + y * place.rowStep
-                    let index = component.start + block * component.blockSide * component.blockSide
-                    guard body(&cursor, place, &picture.coefficients[index]) else { return false }
+            var places = places
+            return unsafe picture.coefficients.withUnsafeMutableBufferPointer { target in
+                unsafe places.withUnsafeMutableBufferPointer { places in
+                    scan.high > 0
+                        ? unsafe refineDC(units, &cursor, places, target)
+                        : unsafe readDC(units, &cursor, places, target)
                 }
-                guard cursor.isInside else { return false }
-                x += 1
-                if x == unitsAcross { (x, y) = (0, y + 1) }
             }
-            return true
         }
 
-        // MARK: Other coefficients
+        /// Sets the places to those of a unit, which is the first of a row or of a segment.
+        @unsafe private func move(_ places: UnsafeMutableBufferPointer<Place>, to unit: Int) {
+            let (y, x) = unit.quotientAndRemainder(dividingBy: unitsAcross)
+            for index in self.places.indices {
+                let first = self.places[index]
+                unsafe places[index].index = first.index + x * first.step + y * first.rowStep
+            }
+        }
 
-        private func readAC(
-            _ units: Range<Int>, _ cursor: inout BitCursor, _ picture: inout ProgressivePicture
+        @unsafe private func readDC(
+            _ units: Range<Int>, _ cursor: inout BitCursor,
+            _ places: UnsafeMutableBufferPointer<Place>,
+            _ target: UnsafeMutableBufferPointer<Int16>
         ) -> Bool {
-            guard let code = scan.parts[0].acCode else { return false }
-            let reader = SymbolReader(code: code)
-            let component = picture.components[scan.parts[0].component]
-            let size = component.blockSide * component.blockSide
-            // Blocks that are left of a run in which the band is empty.
-            var emptyBlocks = 0
-            var unit = units.lowerBound
-            while unit < units.upperBound {
-                if emptyBlocks > 0 {
-                    let count = min(emptyBlocks, units.upperBound - unit)
-                    emptyBlocks -= count
-                    unit += count
-                    continue
-                }
-                let (y, x) = unit.quotientAndRemainder(dividingBy: unitsAcross)
-                let block = y * places[0].rowStep + x
-                var place = scan.band.lowerBound
-                var nonZero: UInt64 = 0
-                while place <= scan.band.upperBound {
-                    guard let (symbol, rest) = cursor.symbol(reader), cursor.isInside else {
-                        return false
+            guard let places0 = places.baseAddress, let target0 = target.baseAddress else {
+                return false
+            }
+            let codes = scan.parts.compactMap(\.dcCode)
+            var predictions = [Int](repeating: 0, count: codes.count)
+            // The windows side by side, as several arrays cannot be held open at once.
+            let windows = codes.flatMap(\.window)
+            return unsafe windows.withUnsafeBufferPointer { windows in
+                unsafe predictions.withUnsafeMutableBufferPointer { predictions in
+                    guard let windows = windows.baseAddress else { return false }
+                    let readers = codes.indices.map { part in
+                        unsafe SymbolReader(codes[part], windows + part * codes[part].window.count)
                     }
-                    let (run, magnitude) = (symbol >> 4, symbol & 15)
-                    if magnitude > 0 {
-                        place += run
-                        guard place < 64 else { return false }
-                        cursor.skip(magnitude)
-                        nonZero |= 1 << UInt64(place)
-                        let kept = component.places[place]
-                        if kept >= 0 {
-                            picture.coefficients[component.start + block * size + kept] = Int16(
-                                truncatingIfNeeded: BitCursor.signed(rest, magnitude) << scan.low)
+                    return unsafe readers.withUnsafeBufferPointer { readers in
+                        var at = cursor
+                        defer { cursor = at }
+                        var left = 0
+                        for unit in units {
+                            if left == 0 {
+                                unsafe move(places, to: unit)
+                                left = unitsAcross - unit % unitsAcross
+                            }
+                            left &-= 1
+                            for index in 0..<places.count {
+                                let place = unsafe places0 + index
+                                let part = unsafe place.pointee.part
+                                let bits = at.peek()
+                                let entry = unsafe readers[part].entry(bits)
+                                guard entry != 0 else { return false }
+                                let (length, magnitude) = (entry & 255, entry &>> 8)
+                                let rest = bits &<< UInt64(truncatingIfNeeded: length)
+                                at.skip(length &+ magnitude)
+                                unsafe predictions[part] &+= BitNumber.signed(rest, magnitude)
+                                unsafe target0[place.pointee.index] = Int16(
+                                    truncatingIfNeeded: predictions[part] &<< scan.low)
+                                unsafe place.pointee.index &+= place.pointee.step
+                            }
+                            guard at.isInside else { return false }
                         }
-                        place += 1
-                    } else if run == 15 {
-                        place += 16
-                    } else {
-                        emptyBlocks = 1 << run + BitCursor.number(rest, run) - 1
-                        cursor.skip(run)
-                        break
+                        return true
                     }
                 }
-                picture.nonZero[component.firstBlock + block] |= nonZero
-                unit += 1
             }
-            return cursor.isInside
         }
 
-        /// One more bit for each coefficient of the band that is not 0, and coefficients that
-        /// come to be ±1 among those that are.
-        ///
-        /// Of the bits only those of kept coefficients are looked at; the others are counted.
-        private func refineAC(
-            _ units: Range<Int>, _ cursor: inout BitCursor, _ picture: inout ProgressivePicture
+        /// One more bit for each block's first coefficient.
+        @unsafe private func refineDC(
+            _ units: Range<Int>, _ cursor: inout BitCursor,
+            _ places: UnsafeMutableBufferPointer<Place>,
+            _ target: UnsafeMutableBufferPointer<Int16>
         ) -> Bool {
-            guard let code = scan.parts[0].acCode else { return false }
-            let reader = SymbolReader(code: code)
-            let component = picture.components[scan.parts[0].component]
-            let size = component.blockSide * component.blockSide
-            let last = scan.band.upperBound
-            let one = 1 << scan.low
-            let kept = component.places.indices.reduce(0 as UInt64) {
-                component.places[$1] >= 0 ? $0 | 1 << UInt64($1) : $0
+            guard let places0 = places.baseAddress, let target0 = target.baseAddress else {
+                return false
             }
-            var emptyBlocks = 0
+            var left = 0
             for unit in units {
-                let (y, x) = unit.quotientAndRemainder(dividingBy: unitsAcross)
-                let block = y * places[0].rowStep + x
-                let old = picture.nonZero[component.firstBlock + block]
-                var new = old
-                var place = scan.band.lowerBound
-                let start = component.start + block * size
-                while place <= last, emptyBlocks == 0 {
-                    guard let (symbol, rest) = cursor.symbol(reader), cursor.isInside else {
-                        return false
-                    }
-                    let (run, magnitude) = (symbol >> 4, symbol & 15)
-                    var value = 0
-                    if magnitude > 0 {
-                        value = Int(rest >> 63) == 1 ? one : -one
-                        cursor.skip(1)
-                    } else if run < 15 {
-                        emptyBlocks = 1 << run + BitCursor.number(rest, run)
-                        cursor.skip(run)
-                        break
-                    }
-                    // The run counts only coefficients that were 0; all others on the way get a bit.
-                    var zeros = ~old & Self.mask(place...last)
-                    for _ in 0..<run { zeros &= zeros &- 1 }
-                    let target = zeros == 0 ? last + 1 : zeros.trailingZeroBitCount
-                    let passed = old & Self.mask(place..<target)
-                    refine(passed, kept, one, &cursor, &picture, start, component)
-                    place = target + 1
-                    guard value != 0, target <= last else { continue }
-                    new |= 1 << UInt64(target)
-                    if component.places[target] >= 0 {
-                        picture.coefficients[start + component.places[target]] = Int16(
-                            truncatingIfNeeded: value)
-                    }
+                if left == 0 {
+                    unsafe move(places, to: unit)
+                    left = unitsAcross - unit % unitsAcross
                 }
-                if emptyBlocks > 0 {
-                    emptyBlocks -= 1
-                    let rest = place <= last ? old & Self.mask(place...last) : 0
-                    refine(rest, kept, one, &cursor, &picture, start, component)
+                left &-= 1
+                // A unit has at most 10 blocks.
+                var bits = cursor.peek()
+                for index in 0..<places.count {
+                    let place = unsafe places0 + index
+                    unsafe target0[place.pointee.index] |= Int16(
+                        truncatingIfNeeded: Int(bits &>> 63) &<< scan.low)
+                    bits &<<= 1
+                    unsafe place.pointee.index &+= place.pointee.step
                 }
-                picture.nonZero[component.firstBlock + block] = new
+                cursor.skip(places.count)
                 guard cursor.isInside else { return false }
             }
             return true
-        }
-
-        /// Takes a bit for each coefficient in `passed`.
-        @inline(always)
-        private func refine(
-            _ passed: UInt64, _ kept: UInt64, _ one: Int, _ cursor: inout BitCursor,
-            _ picture: inout ProgressivePicture, _ start: Int,
-            _ component: ProgressivePicture.Component
-        ) {
-            var wanted = passed & kept
-            if wanted != 0 {
-                let bits = cursor.peek()
-                while wanted != 0 {
-                    let place = wanted.trailingZeroBitCount
-                    wanted &= wanted &- 1
-                    let rank = (passed & (1 << UInt64(place) &- 1)).nonzeroBitCount
-                    guard Int64(bitPattern: bits << UInt64(rank)) < 0 else { continue }
-                    let index = start + component.places[place]
-                    let value = Int(picture.coefficients[index])
-                    guard value & one == 0 else { continue }
-                    picture.coefficients[index] = Int16(
-                        truncatingIfNeeded: value < 0 ? value - one : value + one)
-                }
-            }
-            cursor.skip(passed.nonzeroBitCount)
-        }
-
-        private static func mask(_ range: Range<Int>) -> UInt64 {
-            range.isEmpty ? 0 : mask(range.lowerBound...range.upperBound - 1)
-        }
-
-        private static func mask(_ range: ClosedRange<Int>) -> UInt64 {
-            (UInt64.max << UInt64(range.lowerBound)) & (UInt64.max >> UInt64(63 - range.upperBound))
         }
     }
 #endif

@@ -63,8 +63,7 @@
                 }
             }
             var reader = LowFrequencyReader(
-                codes, places: places, rows: rows.rows.map { $0[0] },
-                quantization: scan.parts.map { picture.quantization[$0.component] })
+                codes, places: places, rows: rows.rows.map { $0[0] })
             for _ in 0..<unitsDown {
                 if cancellation?.isCancelled == true { throw .cancelled }
                 reader.readRow(
