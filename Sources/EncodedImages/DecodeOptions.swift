@@ -35,6 +35,11 @@ public struct DecodeOptions: Hashable, Sendable {
     public var quality = Quality.exact
     /// Whether colours are converted to sRGB; otherwise the result keeps the picture's profile.
     public var convertsToSRGB = true
+    /// Whether a file that ends early gives the picture as far as it goes.
+    ///
+    /// What is missing is grey in a JPEG, else black or transparent, and
+    /// ``DecodeReport/problem`` says so. Otherwise such a file is refused.
+    public var acceptsTruncated = false
     /// Whether the result may be ``PixelFormat/yCbCr420``, for somebody who encodes it so at once.
     ///
     /// It then is if the file holds luma and colour differences and no colours must be converted.

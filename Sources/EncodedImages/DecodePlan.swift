@@ -16,6 +16,7 @@ public struct DecodePlan: Hashable, Sendable {
     public let orientation: Orientation
     public let kernel: ResamplingKernel
     public let quality: DecodeOptions.Quality
+    public let acceptsTruncated: Bool
     /// Whether a picture that comes as luma and colour differences stays so, the latter at half the
     /// result's size.
     public let keepsYCbCr: Bool
@@ -25,6 +26,7 @@ public struct DecodePlan: Hashable, Sendable {
         orientation = options.appliesOrientation ? header.orientation : .upright
         kernel = options.kernel
         quality = options.quality
+        acceptsTruncated = options.acceptsTruncated
         keepsYCbCr =
             options.acceptsYCbCr && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // The box is meant for the picture as it is looked at; rows come as they are stored.

@@ -64,12 +64,27 @@ public struct ImageSource: Sendable {
     public func image(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> PixelBuffer {
+        try decodedImage(options, cancellation: cancellation).image
+    }
+
+    /// Decodes the picture like ``image(_:cancellation:)`` and says how.
+    ///
+    /// - Parameters:
+    ///   - options: the size and the form that are wanted.
+    ///   - cancellation: set by another thread when nobody waits any more.
+    /// - Returns: the picture and what was done for it.
+    /// - Throws: ``CodecError``.
+    public func decodedImage(
+        _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> DecodedImage {
         if options.embeddedThumbnail == .ifLargeEnough,
             let thumbnail = embeddedThumbnail(atLeast: options),
-            let image = try? thumbnail.decode(
+            let decoded = try? thumbnail.decode(
                 options, turned: header.orientation, profile: header.colorProfile, cancellation)
         {
-            return image
+            var report = decoded.report
+            report.decoder = "embedded thumbnail, \(report.decoder)"
+            return DecodedImage(image: decoded.image, report: report)
         }
         return try decode(options, turned: header.orientation, profile: nil, cancellation)
     }
@@ -102,22 +117,31 @@ public struct ImageSource: Sendable {
     private func decode(
         _ options: DecodeOptions, turned orientation: Orientation, profile: ColorProfile?,
         _ cancellation: CancellationFlag?
-    ) throws(CodecError) -> PixelBuffer {
+    ) throws(CodecError) -> DecodedImage {
         var header = header
         header.orientation = orientation
         if let profile { header.colorProfile = profile }
         let plan = DecodePlan(header, options)
         try limits.check(.side, plan.resultSize.largestSide)
         var rows = RowSink(plan, limits: limits, cancellation: cancellation, profile: profile)
-        try bytes.withBytes { file throws(CodecError) in
-            try decoder.decode(file, into: &rows)
+        do throws(CodecError) {
+            try bytes.withBytes { file throws(CodecError) in
+                try decoder.decode(file, into: &rows)
+            }
+        } catch {
+            guard case .truncated = error, options.acceptsTruncated, rows.fillRest() else {
+                throw error
+            }
+            rows.report.problem = error
         }
+        var report = rows.report
+        if report.decoder.isEmpty { report.decoder = format.name }
         guard let image = rows.finish() else {
             throw .library(message: "the decoder delivered no rows")
         }
         guard options.convertsToSRGB, image.colorProfile != .sRGB,
             let converter = codecs.colorConverter
-        else { return image }
-        return try converter.convertedToSRGB(image)
+        else { return DecodedImage(image: image, report: report) }
+        return DecodedImage(image: try converter.convertedToSRGB(image), report: report)
     }
 }

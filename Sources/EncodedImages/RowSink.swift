@@ -14,6 +14,7 @@ public struct RowSink: ~Copyable {
     /// Overrides what the file says of itself.
     private let profile: ColorProfile?
     private var resampler: RowResampler?
+    private var emptyRow: [UInt8] = []
     private var planes: YCbCrResampler?
 
     init(
@@ -38,6 +39,7 @@ public struct RowSink: ~Copyable {
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, format))
+        emptyRow = Array(repeating: 0, count: size.width * format.bytesPerPixel)
         resampler = RowResampler(
             from: size, format,
             // A shrunk side is rounded up; the picture ends where it really ends.
@@ -95,6 +97,16 @@ public struct RowSink: ~Copyable {
             let result = PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat)
             try limits.check(.memoryByteCount, result + waiting)
         }
+    }
+
+    /// Takes rows of zeros for those that did not come.
+    ///
+    /// - Returns: whether it was known what rows were to come.
+    mutating func fillRest() -> Bool {
+        guard resampler != nil else { return false }
+        let row = emptyRow
+        while resampler?.isComplete == false { resampler?.append(row.span) }
+        return true
     }
 
     consuming func finish() -> PixelBuffer? {

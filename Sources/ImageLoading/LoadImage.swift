@@ -108,12 +108,14 @@ extension ImagePipeline {
             // Read, not mapped: a mapped file that is cut short would end the process.
             let bytes = try EncodedBytes(reading: path, limits: limits)
             let source = try ImageSource(bytes, codecs: codecs, limits: limits)
-            let image = try source.image(key.options, cancellation: cancellation)
+            let decoded = try source.decodedImage(key.options, cancellation: cancellation)
+            let image = decoded.image
             logger.debug(
                 "decoded image",
                 metadata: [
                     "image.path": "\(path)", "image.format": "\(source.format.name)",
-                    "image.pixels": "\(image.size)",
+                    "image.pixels": "\(image.size)", "image.decoder": "\(decoded.report.decoder)",
+                    "image.shrink": "\(decoded.report.shrinkFactors)",
                 ])
             return image
         } catch {

@@ -3,10 +3,11 @@
 internal import ArgumentParser
 internal import EncodedImages
 internal import ImageCodecs
+internal import Pixels
 
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says what picture files contain, without decoding a pixel.",
+        abstract: "Says what picture files contain, and how they are decoded.",
         discussion: """
             The format is told from a file's bytes, never from its name. Sizes are in pixels: as \
             the picture is looked at and, if that differs, as it is stored.
@@ -17,9 +18,14 @@ struct Info: ParsableCommand {
             thumbnail (width, height and byteCount, or null), byteCount and facts; a file that \
             cannot be read has file and error instead.
 
+            --explain decodes each picture once at --size, and says what was done: which decoder, \
+            how far each plane was shrunk while it was read, and how long it took. In JSON that is \
+            the key decoding (width, height, decoder, shrinkFactors, milliseconds).
+
             EXAMPLES
               calotype info photo.jpg
               calotype info --json *.jpg
+              calotype info --explain --size 400 photo.jpg
             """)
 
     @Argument(help: "The picture files.", completion: .file())
@@ -28,13 +34,24 @@ struct Info: ParsableCommand {
     @Flag(help: "Write one JSON array instead of text.")
     var json = false
 
+    @Flag(help: "Decode each picture once and say how.")
+    var explain = false
+
+    @Option(
+        help: "With --explain, the size that is wanted: 400, 400x300, 400x or x300.",
+        transform: SizeArgument.init(parsing:))
+    var size: SizeArgument?
+
+    private static let usualBox = PixelSize(width: 400, height: 400)
+
     func run() throws {
         var objects: [JSON] = []
         var failureCount = 0
         for file in files {
             do throws(CodecError) {
                 let source = try ImageSource(EncodedBytes(mapping: file), codecs: builtInCodecs)
-                let facts = PictureFacts(file, source)
+                let decoding = explain ? try DecodingFacts(source, size?.box ?? Self.usualBox) : nil
+                let facts = PictureFacts(file, source, decoding)
                 if json { objects.append(facts.json) } else { print(facts.text) }
             } catch {
                 failureCount += 1

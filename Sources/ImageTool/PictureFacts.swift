@@ -9,7 +9,10 @@ struct PictureFacts {
     private let source: ImageSource
     private let thumbnail: ImageSource?
 
-    init(_ path: String, _ source: ImageSource) {
+    private let decoding: DecodingFacts?
+
+    init(_ path: String, _ source: ImageSource, _ decoding: DecodingFacts?) {
+        self.decoding = decoding
         self.path = path
         self.source = source
         thumbnail = source.embeddedThumbnail
@@ -28,6 +31,7 @@ struct PictureFacts {
             ("file", "\(source.byteCount) bytes"),
         ]
         lines += header.facts.map { ($0.name, $0.value) }
+        if let decoding { lines.append(("decoding", decoding.text)) }
         let width = lines.map(\.0.count).max() ?? 0
         return lines.reduce(into: path) { text, line in
             let gap = String(repeating: " ", count: width - line.0.count + 2)
@@ -36,7 +40,11 @@ struct PictureFacts {
     }
 
     var json: JSON {
-        .object([
+        .object(members)
+    }
+
+    private var members: [JSON.Member] {
+        let own: [JSON.Member] = [
             .init("file", .string(path)),
             .init("format", .string(source.format.name)),
             .init("mediaType", .string(source.format.mediaType)),
@@ -53,7 +61,8 @@ struct PictureFacts {
             .init("thumbnail", thumbnail.map(Self.json) ?? .null),
             .init("byteCount", .integer(source.byteCount)),
             .init("facts", .object(header.facts.map { .init($0.name, .string($0.value)) })),
-        ])
+        ]
+        return own + (decoding.map { [.init("decoding", $0.json)] } ?? [])
     }
 
     private var header: ImageHeader { source.header }

@@ -47,6 +47,7 @@
         ) throws(CodecError) {
             let shrink = rows.plan.shrinkFactor(of: [2, 4, 8])
             reader.watch(rows.cancellation)
+            if rows.plan.acceptsTruncated { reader.acceptTruncated() }
             try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
             try reader.start(shrink: shrink)
             rows.report = DecodeReport(
@@ -77,6 +78,7 @@
                 throw .unsupported(feature: "a JPEG of \(reader.channelCount) components")
             }
             try reader.finish()
+            if reader.isTruncated { rows.report.problem = .truncated(byteCount: reader.byteCount) }
         }
     }
 
@@ -85,7 +87,7 @@
     /// It must not outlive the bytes that it reads.
     @safe private struct JPEGReader: ~Copyable {
         private let raw: OpaquePointer
-        private let byteCount: Int
+        let byteCount: Int
         private let maximumScanCount: Int
 
         @unsafe init(
@@ -108,6 +110,11 @@
         }
         var channelCount: Int { unsafe Int(calotype_jpeg_reader_channels(raw)) }
         var isInverted: Bool { unsafe calotype_jpeg_reader_is_inverted(raw) }
+
+        /// From here on, what is missing at the end of the file is grey.
+        func acceptTruncated() { unsafe calotype_jpeg_reader_accept_truncated(raw) }
+
+        var isTruncated: Bool { unsafe calotype_jpeg_reader_is_truncated(raw) }
 
         /// The flag must outlive the reader.
         func watch(_ cancellation: CancellationFlag?) {

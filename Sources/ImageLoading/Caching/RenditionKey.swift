@@ -14,20 +14,24 @@ struct RenditionKey: Hashable, Sendable {
         self.original = original
         let image = request.image.options
         let encode = request.encodeOptions
-        self.request = [
-            "box=\(image.box.map(\.description) ?? "none")",
-            "mode=\(image.mode.rawValue)",
-            "enlarge=\(image.allowsEnlarging)",
-            "orient=\(image.appliesOrientation)",
-            "thumbnail=\(image.embeddedThumbnail.rawValue)",
-            "kernel=\(image.kernel.rawValue)",
-            "srgb=\(image.convertsToSRGB)",
-            "format=\(request.format?.lowercased() ?? "auto")",
-            "quality=\(encode.quality)",
-            "progressive=\(encode.isProgressive)",
-            "chroma=\(encode.chromaSubsampling.rawValue)",
-            "level=\(encode.compressionLevel)",
-        ].joined(separator: " ")
+        // Settings that came later are written out only if they are not the usual ones.
+        var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
+        if image.acceptsTruncated { later += " truncated=true" }
+        self.request =
+            [
+                "box=\(image.box.map(\.description) ?? "none")",
+                "mode=\(image.mode.rawValue)",
+                "enlarge=\(image.allowsEnlarging)",
+                "orient=\(image.appliesOrientation)",
+                "thumbnail=\(image.embeddedThumbnail.rawValue)",
+                "kernel=\(image.kernel.rawValue)",
+                "srgb=\(image.convertsToSRGB)",
+                "format=\(request.format?.lowercased() ?? "auto")",
+                "quality=\(encode.quality)",
+                "progressive=\(encode.isProgressive)",
+                "chroma=\(encode.chromaSubsampling.rawValue)",
+                "level=\(encode.compressionLevel)",
+            ].joined(separator: " ") + later
     }
 
     /// Where the store looks first; it then compares the whole key.

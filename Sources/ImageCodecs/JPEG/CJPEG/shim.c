@@ -67,6 +67,7 @@ struct calotype_jpeg_reader {
     coefficient_memory coefficients;
     size_t count;
     int maximum_scan_count;
+    bool accepts_truncated, is_truncated;
     bool (*is_stopped)(const void *);
     const void *context;
 };
@@ -79,7 +80,14 @@ static void do_nothing(j_decompress_ptr info) { (void)info; }
 
 // libjpeg's own source invents an end of image here, and a grey rest of the picture with it.
 static boolean fill_input_buffer(j_decompress_ptr info) {
+    static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
+    if (reader->accepts_truncated) {
+        reader->is_truncated = true;
+        info->src->next_input_byte = end_of_image;
+        info->src->bytes_in_buffer = sizeof end_of_image;
+        return TRUE;
+    }
     snprintf(reader->errors.message, sizeof reader->errors.message, "the file ends early");
     leave(&reader->errors, calotype_jpeg_truncated);
     return FALSE;
@@ -88,9 +96,20 @@ static boolean fill_input_buffer(j_decompress_ptr info) {
 static void skip_input_data(j_decompress_ptr info, long count) {
     struct jpeg_source_mgr *source = info->src;
     if (count <= 0) return;
-    if ((size_t)count > source->bytes_in_buffer) fill_input_buffer(info);
+    if ((size_t)count > source->bytes_in_buffer) {
+        fill_input_buffer(info);
+        return;
+    }
     source->next_input_byte += count;
     source->bytes_in_buffer -= (size_t)count;
+}
+
+void calotype_jpeg_reader_accept_truncated(calotype_jpeg_reader *reader) {
+    reader->accepts_truncated = true;
+}
+
+bool calotype_jpeg_reader_is_truncated(const calotype_jpeg_reader *reader) {
+    return reader->is_truncated;
 }
 
 static void watch(j_common_ptr info) {

@@ -81,11 +81,12 @@
 
         var hasEveryFirstCoefficient: Bool { components.allSatisfy { $0.lowBits[0] >= 0 } }
 
-        /// Whether no further scan can change the first coefficients, and nothing else is kept.
-        var isComplete: Bool {
+        /// Whether no further scan can change what is kept, or in a draft add to it.
+        func isComplete(asDraft isDraft: Bool) -> Bool {
             components.allSatisfy { component in
                 component.places.indices.allSatisfy {
                     component.places[$0] < 0 || component.lowBits[$0] == 0
+                        || isDraft && component.lowBits[$0] > 0
                 }
             }
         }

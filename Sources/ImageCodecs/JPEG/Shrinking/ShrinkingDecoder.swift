@@ -114,7 +114,7 @@
                 } else {
                     script.skip(to: EntropyCodedData.end(file, from: scan.dataStart))
                 }
-                next = coefficients.isComplete ? nil : try script.next(file)
+                next = coefficients.isComplete(asDraft: isDraft) ? nil : try script.next(file)
             }
             guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
             let picture = picture(frame, sides, script)

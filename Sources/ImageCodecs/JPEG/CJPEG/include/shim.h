@@ -26,6 +26,11 @@ typedef struct calotype_jpeg_reader calotype_jpeg_reader;
 calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t count);
 void calotype_jpeg_reader_destroy(calotype_jpeg_reader *reader);
 
+/// From here on, what is missing at the end of the file is grey.
+void calotype_jpeg_reader_accept_truncated(calotype_jpeg_reader *reader);
+/// Whether something was missing.
+bool calotype_jpeg_reader_is_truncated(const calotype_jpeg_reader *reader);
+
 /// Limits the scans of a progressive file, and asks `is_stopped` between rows of blocks.
 void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_count,
                                 bool (*is_stopped)(const void *), const void *context);

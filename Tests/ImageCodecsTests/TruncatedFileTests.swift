@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("Files that end early") struct TruncatedFileTests {
+    static let kinds = ["png", "jpeg", "progressive jpeg"]
+
+    private func file(_ kind: String, _ picture: PixelBuffer) throws -> [UInt8] {
+        var options = EncodeOptions()
+        options.isProgressive = kind.hasPrefix("progressive")
+        return try ImageDestination(
+            format: String(kind.split(separator: " ").last ?? ""), codecs: builtInCodecs,
+            options: options
+        ).encode(picture)
+    }
+
+    @Test("are refused, or give what is there to whoever asks for it", arguments: kinds)
+    func accepted(kind: String) throws {
+        let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
+        let whole = try file(kind, picture)
+        let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
+        let cut = Array(whole.prefix(whole.count * 3 / 4))
+        let broken = try ImageSource(EncodedBytes(cut), codecs: builtInCodecs)
+        for side in [320, 100] {
+            var options = DecodeOptions(maximumSide: side)
+            #expect(throws: CodecError.truncated(byteCount: cut.count)) {
+                _ = try broken.image(options)
+            }
+            options.acceptsTruncated = true
+            let expected = try source.decodedImage(options)
+            #expect(expected.report.problem == nil)
+            let decoded = try broken.decodedImage(options)
+            #expect(decoded.report.problem == .truncated(byteCount: cut.count))
+            #expect(decoded.image.size == expected.image.size)
+            let top = difference(decoded.image, expected.image)
+            // A progressive file has all rows by then, but not all of their detail; and what is left
+            // of a JPEG is shrunk another way.
+            let isProgressive = kind.hasPrefix("progressive")
+            #expect(top <= (isProgressive ? 8 : side == 320 ? 0 : 1), "at \(side): \(top)")
+        }
+    }
+
+    /// The mean difference in the upper half.
+    private func difference(_ image: PixelBuffer, _ other: PixelBuffer) -> Double {
+        var sum = 0
+        var count = 0
+        for y in 0..<image.size.height / 2 {
+            let (row, otherRow) = (image.row(y), other.row(y))
+            for x in row.indices { sum += abs(Int(row[x]) - Int(otherRow[x])) }
+            count += row.count
+        }
+        return Double(sum) / Double(count)
+    }
+
+    @Test("a progressive file is whole at ⅛ once its first scans are there")
+    func firstScans() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 1600, height: 1200))
+        let whole = try file("progressive jpeg", picture)
+        let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
+        var options = DecodeOptions(maximumSide: 100)
+        let expected = try source.decodedImage(options)
+        #expect(expected.report.decoder == "shrinking")
+        #expect(expected.report.shrinkFactors[0] == 8)
+        options.quality = .fast
+        let cut = Array(whole.prefix(whole.count / 2))
+        let early = try ImageSource(EncodedBytes(cut), codecs: builtInCodecs)
+        let preview = try early.decodedImage(options)
+        #expect(preview.report.shrinkFactors == [8, 8, 8])
+        let comparison = PixelComparison(preview.image, expected.image)
+        #expect(comparison.meanDifference < 3, "\(comparison)")
+    }
+}
