@@ -46,11 +46,16 @@
             guard let first = try script.next(file), let frame = script.frame else {
                 throw .notHandled
             }
+            // What colours are meant is settled before the first scan, as in libjpeg-turbo; a
+            // marker behind it changes nothing.
             guard let sides = blockSides(frame, script.colorSpace) else { throw .notHandled }
+            var picture = ShrunkPicture(
+                frame: frame, colorSpace: script.colorSpace, isInverted: script.isInverted,
+                blockSides: sides, quantization: [])
             if frame.isProgressive {
-                try decodeProgressive(first, frame, sides, &script, file, into: &sink)
+                try decodeProgressive(first, &picture, &script, file, into: &sink)
             } else {
-                try decodeSequential(first, frame, sides, &script, file, into: &sink)
+                try decodeSequential(first, &picture, &script, file, into: &sink)
             }
         }
 
@@ -65,9 +70,10 @@
         // MARK: Sequential
 
         private func decodeSequential(
-            _ first: JPEGScan, _ frame: JPEGFrame, _ sides: [Int], _ script: inout JPEGScanReader,
+            _ first: JPEGScan, _ picture: inout ShrunkPicture, _ script: inout JPEGScanReader,
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
+            let frame = picture.frame
             var scans: [SequentialScan] = []
             var next: JPEGScan? = first
             var missing = Set(frame.components.indices)
@@ -83,7 +89,8 @@
                 next = missing.isEmpty ? nil : try script.next(file)
             }
             guard missing.isEmpty else { throw .notHandled }
-            let picture = picture(frame, sides, script)
+            picture.quantization = script.quantization.map { $0 ?? [] }
+            let picture = picture
             try ShrinkingStop.wrap { () throws(CodecError) in
                 try sink.begin(picture)
                 for scan in scans { try scan.deliver(picture, cancellation, into: &sink) }
@@ -94,12 +101,14 @@
 
         /// Reads the scans that bring what is kept, and only looks for the ends of the others.
         private func decodeProgressive(
-            _ first: JPEGScan, _ frame: JPEGFrame, _ sides: [Int], _ script: inout JPEGScanReader,
+            _ first: JPEGScan, _ picture: inout ShrunkPicture, _ script: inout JPEGScanReader,
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
+            let frame = picture.frame
             try check(
-                .memoryByteCount, ProgressivePicture.byteCount(frame, blockSides: sides))
-            var coefficients = ProgressivePicture(frame, blockSides: sides)
+                .memoryByteCount,
+                ProgressivePicture.byteCount(frame, blockSides: picture.blockSides))
+            var coefficients = ProgressivePicture(frame, blockSides: picture.blockSides)
             var next: JPEGScan? = first
             var count = 0
             while let scan = next {
@@ -117,7 +126,8 @@
                 next = coefficients.isComplete(asDraft: isDraft) ? nil : try script.next(file)
             }
             guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
-            let picture = picture(frame, sides, script)
+            picture.quantization = script.quantization.map { $0 ?? [] }
+            let picture = picture
             try ShrinkingStop.wrap { () throws(CodecError) in
                 try sink.begin(picture)
                 try coefficients.deliver(picture, cancellation, into: &sink)
@@ -129,14 +139,6 @@
             let component = coefficients.components[scan.parts[0].component]
             guard component.blockSide > 1 else { return false }
             return !isDraft || scan.high == 0 && component.keeps(any: scan.band)
-        }
-
-        private func picture(
-            _ frame: JPEGFrame, _ sides: [Int], _ script: JPEGScanReader
-        ) -> ShrunkPicture {
-            ShrunkPicture(
-                frame: frame, colorSpace: script.colorSpace, isInverted: script.isInverted,
-                blockSides: sides, quantization: script.quantization.map { $0 ?? [] })
         }
     }
 #endif
