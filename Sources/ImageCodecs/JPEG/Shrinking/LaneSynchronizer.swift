@@ -165,6 +165,9 @@
             guard !a.hasFailed, a.block < total else { return nil }
             a.limit = segment.upperBound * 8
             guard let meeting = meet(&a, b, start * 8, finder) else { return nil }
+            // Nonsense can be of more blocks than the first lane has found, and then there is no
+            // room for as many notes as are still to come.
+            guard meeting.second - half <= meeting.first else { return nil }
             // The second lane has what it needs, or goes on until it has.
             b.blockLimit = meeting.second + total - meeting.first
             finder.run(&b)
