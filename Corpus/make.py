@@ -86,3 +86,55 @@ whole = (here / "jpeg/valid/baseline-420.jpg").read_bytes()
 (here / "jpeg/invalid/no-scan.jpg").write_bytes(whole[:2] + whole[-2:])
 frame = whole.index(b"\xff\xc0")
 (here / "jpeg/invalid/zero-width.jpg").write_bytes(whole[: frame + 7] + b"\0\0" + whole[frame + 9 :])
+
+
+# Files that once did harm: they have to be answered somehow, with a picture or an error.
+# JPEG segments have a marker, a length that counts itself, and a body.
+def segment(marker, body):
+    return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + bytes(body)
+
+
+def huffman_table(place, symbols_by_length):
+    counts = [len(symbols_by_length.get(length, [])) for length in range(1, 17)]
+    symbols = [s for length in range(1, 17) for s in symbols_by_length.get(length, [])]
+    return segment(0xC4, [place] + counts + symbols)
+
+
+def jpeg_of_zeros():
+    """Ten blocks of mostly zero bits; whoever starts to read in the middle of the data finds nine
+    blocks in the last 27 bits of the fifth, and then comes upon the sixth."""
+
+    def block(large, small=0):
+        # A DC difference of no bits; codes of 16 bits, with 15 or 14 behind; the end of the block.
+        bits = "0" + ("0100000000000000" + "0" * 15) * large
+        bits += ("0100000000000001" + "0" * 14) * small
+        return bits + ("00" if large + small < 63 else "")
+
+    bits = block(61, 2) + block(63) * 3 + block(62) + block(63) * 4 + block(60)
+    bits += "1" * (-len(bits) % 8)
+    data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
+    return (
+        b"\xff\xd8"
+        + segment(0xDB, [0] + [1] * 64)
+        + segment(0xC0, [8, 0, 8, 0, 80, 1, 1, 0x11, 0])
+        + huffman_table(0x00, {1: [0]})
+        + huffman_table(0x10, {2: [0], 16: [15, 14]})
+        + segment(0xDA, [1, 1, 0, 0, 63, 0])
+        + data.replace(b"\xff", b"\xff\x00")
+        + b"\xff\xd9"
+    )
+
+
+hostile = here / "jpeg/hostile"
+hostile.mkdir(exist_ok=True)
+(hostile / "blocks-of-zeros.jpg").write_bytes(jpeg_of_zeros())
+
+progressive = (here / "jpeg/valid/progressive.jpg").read_bytes()
+jfif_end = 4 + int.from_bytes(progressive[4:6], "big")
+second_scan = progressive.index(b"\xff\xda", progressive.index(b"\xff\xda") + 2)
+(hostile / "colours-change.jpg").write_bytes(
+    progressive[:2]
+    + progressive[jfif_end:second_scan]
+    + segment(0xEE, b"Adobe" + bytes([0, 100, 0, 0, 0, 0, 0]))
+    + progressive[second_scan:]
+)

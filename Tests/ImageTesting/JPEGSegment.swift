@@ -42,6 +42,10 @@ struct JPEGSegment {
             let marker = file[offset]
             offset += 1
             if marker == endOfImage { break }
+            // Those have no length (B.1.1.3), and no place between segments either.
+            guard marker > 1, !restartMarkers.contains(marker), marker != startOfImage else {
+                throw PlainJPEGError.damaged("marker \(marker) between segments")
+            }
             guard offset + 2 <= file.count else { throw PlainJPEGError.damaged("no length") }
             let length = Int(file[offset]) << 8 + Int(file[offset + 1])
             guard length >= 2, offset + length <= file.count else {

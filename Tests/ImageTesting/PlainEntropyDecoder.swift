@@ -81,7 +81,9 @@ struct PlainEntropyDecoder {
         let bitCount = try readCode(table)
         try require(bitCount <= 16, "a DC difference of \(bitCount) bits")
         predictions[component] += try readSigned(bitCount)
-        block[0] = Int32(predictions[component] << bit)
+        let value = predictions[component] << bit
+        try require(abs(value) < 1 << 24, "a DC coefficient of \(value)")
+        block[0] = Int32(value)
     }
 
     /// G.1.2.1.

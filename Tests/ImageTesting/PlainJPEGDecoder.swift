@@ -19,12 +19,17 @@ public struct PlainJPEG: Sendable {
     var acTables: [Int: PlainHuffmanTable] = [:]
     /// In MCUs; 0 for no restarts.
     var restartInterval = 0
+    private let skipsRefinement: Bool
 
     /// Decodes all scans of a file.
     ///
-    /// - Parameter bytes: The whole file.
+    /// - Parameters:
+    ///   - bytes: The whole file.
+    ///   - skipsRefinement: Whether to leave out the scans that bring one bit more of coefficients
+    ///     other than DC.
     /// - Throws: ``PlainJPEGError``.
-    public init(_ bytes: [UInt8]) throws {
+    public init(_ bytes: [UInt8], skipsRefinement: Bool = false) throws {
+        self.skipsRefinement = skipsRefinement
         for segment in try JPEGSegment.all(in: bytes) {
             switch segment.marker {
             case JPEGSegment.quantizationTables: try readQuantizationTables(segment.payload)
@@ -153,6 +158,7 @@ public struct PlainJPEG: Sendable {
             first: Int(payload[1 + 2 * count]), last: Int(payload[2 + 2 * count]),
             previousBit: Int(payload[3 + 2 * count] >> 4), bit: Int(payload[3 + 2 * count] & 15))
         try require(scan.first <= scan.last && scan.last < 64, "spectral selection")
+        if skipsRefinement, scan.first > 0, scan.previousBit > 0 { return }
         try decode(scan, segment.codedData)
     }
 }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageCodecs
+
+/// Files that are cut short or damaged, small ones of every kind.
+@Suite("Shrinking decoder and damage") struct ShrinkingDecoderDamageTests {
+    typealias Answer = Result<[UInt8], CodecError>
+
+    static var limits: DecodeLimits {
+        var limits = DecodeLimits()
+        limits.maximumPixelCount = 1 << 16
+        limits.maximumMemoryByteCount = 1 << 22
+        return limits
+    }
+
+    static func files() throws -> [(name: String, bytes: [UInt8])] {
+        try SampleFiles.own("jpeg", "valid").map {
+            ($0.lastPathComponent, Array(try Data(contentsOf: $0)))
+        }
+    }
+
+    /// The picture, or why there is none.
+    private func picture(_ file: [UInt8], _ options: DecodeOptions) -> Answer {
+        do {
+            let source = try ImageSource(
+                EncodedBytes(file), codecs: builtInCodecs, limits: Self.limits)
+            return .success(try source.image(options).packedBytes)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The planes, or why there are none; `nil` where the file is left to libjpeg-turbo.
+    private func planes(_ file: [UInt8], _ sides: [Int], isDraft: Bool) -> Answer? {
+        do throws(CodecError) {
+            return try ShrunkPlanes.decode(
+                file, sides: sides, isDraft: isDraft, limits: Self.limits
+            ).map { .success(Array($0.samples.joined())) }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test("a file that is cut short is the whole picture or none")
+    func truncation() throws {
+        var pictures = 0
+        var errors = 0
+        for (name, file) in try Self.files() {
+            for (side, acceptsYCbCr) in [(4, false), (9, true), (12, false)] {
+                var options = DecodeOptions(maximumSide: side)
+                options.acceptsYCbCr = acceptsYCbCr
+                let whole = picture(file, options)
+                #expect(throws: Never.self) { try whole.get() }
+                for count in 0..<file.count {
+                    switch picture(Array(file[..<count]), options) {
+                    case .success(let samples):
+                        pictures += 1
+                        let isSame = (try? whole.get()) == samples
+                        #expect(isSame, "the first \(count) bytes of \(name) at \(side)")
+                    case .failure: errors += 1
+                    }
+                }
+            }
+        }
+        print("Cut short: \(pictures) pictures, \(errors) errors")
+        #expect(pictures > 0)
+        #expect(errors > pictures * 10)
+    }
+
+    @Test("files that once did harm do none", arguments: SampleFiles.own("jpeg", "hostile"))
+    func hostile(file: URL) throws {
+        let bytes = Array(try Data(contentsOf: file))
+        for side in 1...20 {
+            for quality in DecodeOptions.Quality.allCases {
+                var options = DecodeOptions(maximumSide: side)
+                options.quality = quality
+                #expect(picture(bytes, options) == picture(bytes, options))
+            }
+        }
+        for side in [1, 2, 4, 8] {
+            #expect(planes(bytes, [side], isDraft: false) != nil)
+        }
+    }
+
+    /// How many files are damaged: the environment variable `CALOTYPE_DEEP_FILES`, as elsewhere.
+    static var count: Int {
+        #if DEBUG
+            500
+        #else
+            max(20_000, JPEGVariants.fileCount * 10)
+        #endif
+    }
+
+    @Test("a damaged file is a picture or an error, the same each time", arguments: 1...4)
+    func damage(seed: UInt64) throws {
+        let files = try Self.files()
+        var random = SeededRandom(seed: seed)
+        var tally = (pictures: 0, errors: 0, planes: 0, plain: 0)
+        for number in 0..<Self.count / 4 {
+            let name = "seed \(seed), number \(number)"
+            let file = files.randomElement(using: &random)?.bytes ?? []
+            let other = files.randomElement(using: &random)?.bytes ?? []
+            var mutation = JPEGMutation(seed: random.next())
+            let damaged =
+                number.isMultiple(of: 2)
+                ? mutation.bytes(of: file) : mutation.structure(of: file, with: other)
+
+            if Bool.random(using: &random) {
+                var options = DecodeOptions(maximumSide: Int.random(in: 1...20, using: &random))
+                options.acceptsYCbCr = Bool.random(using: &random)
+                options.quality = Bool.random(using: &random) ? .exact : .fast
+                let first = picture(damaged, options)
+                #expect(first == picture(damaged, options), "\(name)")
+                if case .success = first { tally.pictures += 1 } else { tally.errors += 1 }
+                continue
+            }
+            let sides = (0..<4).map { _ in 1 << Int.random(in: 0...3, using: &random) }
+            let isDraft = Bool.random(using: &random)
+            let samples = planes(damaged, sides, isDraft: isDraft)
+            #expect(samples == planes(damaged, sides, isDraft: isDraft), "\(name)")
+            guard case .success(let samples) = samples else { continue }
+            tally.planes += 1
+            guard let expected = expected(damaged, sides, isDraft) else { continue }
+            tally.plain += 1
+            let isClose =
+                samples.count == expected.count
+                && zip(samples, expected).allSatisfy {
+                    abs(Double($0) - min(max($1, 0), 255)) <= ShrinkingDecoderTests.tolerance
+                }
+            #expect(isClose, "\(name)")
+        }
+        print("Damaged, seed \(seed): \(tally)")
+        #expect(tally.pictures > Self.count / 100)
+        #expect(tally.errors > Self.count / 100)
+        #expect(tally.plain > Self.count / 100)
+    }
+
+    /// What the plain decoder makes of a damaged file, if to it the file is still one.
+    private func expected(_ file: [UInt8], _ sides: [Int], _ isDraft: Bool) -> [Double]? {
+        guard let plain = try? PlainJPEG(file, skipsRefinement: isDraft), plain.isReasonable,
+            ShrunkPlanes.isOrderly(file)
+        else { return nil }
+        return plain.components.enumerated().flatMap { index, component in
+            component.lowFrequencyPlane(size: sides[index]).samples
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageCodecs
+
+/// An eighth of a picture is made of integers, so it is libjpeg-turbo's to the last bit.
+@Suite("Shrinking decoder and libjpeg-turbo", .enabled(if: PeerTool.python != nil))
+struct ShrinkingDecoderPeerTests {
+    struct Tally: CustomStringConvertible {
+        var files = 0
+        var components = 0
+        var subsampled = 0
+        var refused = 0
+        var notHandled = 0
+        var namesNotHandled: [String] = []
+        var description: String {
+            "\(files) files, \(components) components, \(subsampled) of them subsampled, "
+                + "\(refused) files refused by Pillow, \(notHandled) not handled \(namesNotHandled)"
+        }
+    }
+
+    @Test(
+        "an eighth of generated files is the same",
+        .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
+    func generated() throws {
+        var total = Tally()
+        let count = GeneratedFiles.count
+        for start in stride(from: 0, to: count, by: 500) {
+            try withTemporaryFolder { folder in
+                // libjpeg smooths what is not complete.
+                let variants = try JPEGVariants.make(
+                    start..<min(start + 500, count), seed: 13, in: folder
+                ).filter(\.isComplete)
+                let files = try variants.enumerated().map { index, variant in
+                    let file = folder.appending(path: "\(index).jpg")
+                    try Data(variant.bytes).write(to: file)
+                    return (file, variant.bytes, variant.recipe)
+                }
+                try compare(files, &total)
+            }
+        }
+        print("Shrinking decoder and Pillow, generated files: \(total)")
+        #expect(total.components > total.files)
+        #expect(total.subsampled > total.files / 10)
+        #expect(total.refused < total.files / 3)
+        #expect(total.notHandled < total.files / 8)
+    }
+
+    @Test("an eighth of our own files and of real ones is the same")
+    func real() throws {
+        var total = Tally()
+        // What breaks off is made up by libjpeg; the rest of the damage is in HostileFileTests.
+        let files = try RealJPEG.files(pixelLimit: .max).filter { _, bytes in
+            (try? ImageSource(EncodedBytes(bytes), codecs: builtInCodecs).image()) != nil
+        }
+        for start in stride(from: 0, to: files.count, by: 20) {
+            let some = files[start..<min(start + 20, files.count)]
+            try compare(some.map { ($0.file, $0.bytes, $0.file.path) }, &total)
+        }
+        print("Shrinking decoder and Pillow, our own and real files: \(total)")
+        #expect(total.components >= 20)
+        #expect(total.notHandled <= total.files / 10 + 2)
+    }
+
+    private func compare(
+        _ files: [(file: URL, bytes: [UInt8], name: String)], _ tally: inout Tally
+    ) throws {
+        let peers = try #require(try PeerPlanes.read(files.map(\.file), scale: 8))
+        for ((_, bytes, name), peer) in zip(files, peers) {
+            tally.files += 1
+            guard let peer else {
+                tally.refused += 1
+                continue
+            }
+            guard let planes = try ShrunkPlanes.decode(bytes, sides: [1]),
+                let picture = planes.picture
+            else {
+                tally.notHandled += 1
+                tally.namesNotHandled.append(String(name.suffix(60)))
+                continue
+            }
+            let frame = picture.frame
+            for (index, component) in frame.components.enumerated() {
+                let repeats = (
+                    across: frame.maximumHorizontalSampling / component.horizontalSampling,
+                    down: frame.maximumVerticalSampling / component.verticalSampling
+                )
+                guard peer.mode != "YCCK" || index == 3,
+                    repeats.across * component.horizontalSampling
+                        == frame.maximumHorizontalSampling,
+                    repeats.down * component.verticalSampling == frame.maximumVerticalSampling,
+                    // Halved in both directions it would be made of 2x2 coefficients.
+                    !(repeats.across.isMultiple(of: 2) && repeats.down.isMultiple(of: 2))
+                else { continue }
+                let size = picture.size(of: index)
+                let samples = planes.samples[index]
+                let isSame = (0..<peer.height).allSatisfy { y in
+                    (0..<peer.width).allSatisfy { x in
+                        let place = y / repeats.down * size.width + x / repeats.across
+                        return place < samples.count
+                            && samples[place]
+                                == peer.samples[
+                                    (y * peer.width + x) * peer.channelCount + index]
+                    }
+                }
+                #expect(isSame, "component \(index) of \(name)")
+                tally.components += 1
+                tally.subsampled += repeats == (1, 1) ? 0 : 1
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import ImageTesting
+import Pixels
+
+@testable import ImageCodecs
+
+/// Collects what a ``ShrinkingDecoder`` delivers.
+struct ShrunkPlanes: ComponentSink {
+    private(set) var picture: ShrunkPicture?
+    /// By component: its rows, one after the other.
+    private(set) var samples: [[UInt8]] = []
+    /// Whether every row was as long as its component is wide.
+    private(set) var isRegular = true
+
+    mutating func begin(_ picture: ShrunkPicture) throws(CodecError) {
+        isRegular = isRegular && self.picture == nil
+        self.picture = picture
+        samples = Array(repeating: [], count: picture.frame.components.count)
+    }
+
+    mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
+        isRegular = isRegular && row.count == picture?.size(of: component).width
+        for index in row.indices { samples[component].append(row[index]) }
+    }
+
+    /// Whether each component has all its rows.
+    var isWhole: Bool {
+        guard let picture else { return false }
+        return isRegular
+            && samples.indices.allSatisfy { samples[$0].count == picture.size(of: $0).area }
+    }
+
+    /// - Parameters:
+    ///   - file: A JPEG file.
+    ///   - sides: The samples across and down that a block becomes, by component; the last one
+    ///     for all further ones.
+    ///   - isDraft: Whether refinement is left out.
+    ///   - limits: What the file may ask for.
+    /// - Returns: The planes, or `nil` if the file is left to libjpeg-turbo.
+    /// - Throws: ``CodecError``.
+    static func decode(
+        _ file: [UInt8], sides: [Int], isDraft: Bool = false, limits: DecodeLimits = DecodeLimits()
+    ) throws(CodecError) -> ShrunkPlanes? {
+        let decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft) {
+            frame, _ in
+            frame.components.indices.map { sides[min($0, sides.count - 1)] }
+        }
+        var planes = ShrunkPlanes()
+        do {
+            try decoder.decode(file.span, into: &planes)
+        } catch {
+            switch error {
+            case .notHandled: return nil
+            case .failed(let error): throw error
+            }
+        }
+        return planes
+    }
+
+    /// Whether no scan brings what has come before, also behind those that are read.
+    static func isOrderly(_ file: [UInt8]) -> Bool {
+        var script = JPEGScanReader()
+        var picture: ProgressivePicture?
+        do {
+            while let scan = try script.next(file.span), let frame = script.frame {
+                if picture == nil {
+                    let sides = frame.components.map { _ in 8 }
+                    picture = ProgressivePicture(frame, blockSides: sides)
+                }
+                guard picture?.note(scan) == true else { return false }
+                script.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))
+            }
+        } catch {
+            return false
+        }
+        return true
+    }
+}
+
+/// How many files tests make by rules: fewer where every operation is as slow as without optimising.
+enum GeneratedFiles {
+    static var count: Int {
+        #if DEBUG
+            min(JPEGVariants.fileCount, 30)
+        #else
+            JPEGVariants.fileCount
+        #endif
+    }
+
+    /// Calls `body` with each file of a seed, without holding all of them.
+    static func forEach(
+        seed: UInt64, count: Int = count, _ body: (JPEGVariant) throws -> Void
+    ) throws {
+        for start in stride(from: 0, to: count, by: 500) {
+            let files = try withTemporaryFolder {
+                try JPEGVariants.make(start..<min(start + 500, count), seed: seed, in: $0)
+            }
+            for file in files { try body(file) }
+        }
+    }
+}
