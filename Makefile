@@ -5,13 +5,15 @@
 PHOTOS =
 HOST = 127.0.0.1
 PORT = 8080
+SECONDS = 1800
+FILES = 20000
 export PHOTOS HOST PORT
 
-.PHONY: help run test bench build format lint clean
+.PHONY: help run test test-deep fuzz bench build format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'make run PHOTOS=~/Pictures PORT=8080 HOST=127.0.0.1 shows a folder of your own.'
 
@@ -20,6 +22,12 @@ run: ## show a folder of photographs in the browser (PHOTOS=…, HOST=…, PORT=
 
 test: ## check the format, build, and run every test
 	@scripts/test
+
+test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
+	@scripts/test-deep "$(FILES)"
+
+fuzz: ## damage JPEG files and decode them with AddressSanitizer (SECONDS=1800)
+	@scripts/fuzz "$(SECONDS)"
 
 bench: ## compare CPU time and memory with vipsthumbnail
 	@scripts/bench

@@ -89,6 +89,11 @@ let package = Package(
                 "EncodedImages", "ImageLoading", "ImageTesting", "Pixels",
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/StoreWriter"),
+        // Damages files and decodes them; see scripts/fuzz.
+        .executableTarget(
+            name: "JPEGFuzzer",
+            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
+            path: "Tests/JPEGFuzzer"),
         .testTarget(
             name: "ImageToolTests",
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "ImageTool", "Pixels"]),
