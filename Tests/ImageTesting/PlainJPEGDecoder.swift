@@ -25,8 +25,7 @@ public struct PlainJPEG: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
-    ///   - skipsRefinement: Whether to leave out the scans that bring one bit more of coefficients
-    ///     other than DC.
+    ///   - skipsRefinement: Whether to leave out the scans that bring one bit more.
     /// - Throws: ``PlainJPEGError``.
     public init(_ bytes: [UInt8], skipsRefinement: Bool = false) throws {
         self.skipsRefinement = skipsRefinement
@@ -158,7 +157,7 @@ public struct PlainJPEG: Sendable {
             first: Int(payload[1 + 2 * count]), last: Int(payload[2 + 2 * count]),
             previousBit: Int(payload[3 + 2 * count] >> 4), bit: Int(payload[3 + 2 * count] & 15))
         try require(scan.first <= scan.last && scan.last < 64, "spectral selection")
-        if skipsRefinement, scan.first > 0, scan.previousBit > 0 { return }
+        if skipsRefinement, scan.previousBit > 0 { return }
         try decode(scan, segment.codedData)
     }
 }

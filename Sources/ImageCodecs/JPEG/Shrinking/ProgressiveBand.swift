@@ -229,11 +229,16 @@
                     target + blocks.places[4])
                 return
             }
+            var later = cursor
+            later.skip(56)
+            // Of 8 × 8 coefficients there can be more than one look brings.
+            let laterBits = later.peek()
             while wanted != 0 {
                 let place = wanted.trailingZeroBitCount
                 wanted &= wanted &- 1
-                let rank = UInt64((passed & ~Self.mask(from: place)).nonzeroBitCount)
-                unsafe add(bits &>> (63 &- rank) & 1, one, target + blocks.places[place])
+                let rank = (passed & ~Self.mask(from: place)).nonzeroBitCount
+                let bit = rank < 56 ? bits << UInt64(rank) : laterBits << UInt64(rank - 56)
+                unsafe add(bit >> 63, one, target + blocks.places[place])
             }
         }
 

@@ -34,7 +34,7 @@
     struct ShrinkingDecoder {
         let limits: DecodeLimits
         let cancellation: CancellationFlag?
-        /// Whether the scans that refine a progressive picture's other coefficients are left out.
+        /// Whether the scans that refine a progressive picture are left out.
         var isDraft = false
         /// The samples across and down that a block becomes, by component: 1, 2, 4 or 8.
         let blockSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
@@ -135,10 +135,11 @@
         }
 
         private func isWanted(_ scan: JPEGScan, _ coefficients: ProgressivePicture) -> Bool {
+            guard !isDraft || scan.high == 0 else { return false }
             guard scan.band.lowerBound > 0 else { return true }
             let component = coefficients.components[scan.parts[0].component]
             guard component.blockSide > 1 else { return false }
-            return !isDraft || scan.high == 0 && component.keeps(any: scan.band)
+            return !isDraft || component.keeps(any: scan.band)
         }
     }
 #endif
