@@ -44,6 +44,12 @@ public struct DecodeOptions: Hashable, Sendable {
     ///
     /// It then is if the file holds luma and colour differences and no colours must be converted.
     public var acceptsYCbCr = false
+    /// Whether checksums over the pixels are compared, where the format has any.
+    ///
+    /// Turning it off saves time on files that are trusted, such as those that this program wrote:
+    /// one that was damaged may then come out as a wrong picture. What stands before the pixels is
+    /// always checked.
+    public var verifiesChecksums = true
 
     public init() {}
 

@@ -20,6 +20,8 @@ public struct DecodePlan: Hashable, Sendable {
     /// Whether a picture that comes as luma and colour differences stays so, the latter at half the
     /// result's size.
     public let keepsYCbCr: Bool
+    /// Whether checksums over the pixels are compared.
+    public let verifiesChecksums: Bool
 
     public init(_ header: ImageHeader, _ options: DecodeOptions) {
         storedSize = header.storedSize
@@ -27,6 +29,7 @@ public struct DecodePlan: Hashable, Sendable {
         kernel = options.kernel
         quality = options.quality
         acceptsTruncated = options.acceptsTruncated
+        verifiesChecksums = options.verifiesChecksums
         keepsYCbCr =
             options.acceptsYCbCr && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // The box is meant for the picture as it is looked at; rows come as they are stored.

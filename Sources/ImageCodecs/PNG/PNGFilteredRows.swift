@@ -8,6 +8,7 @@
         /// Inflated at a time: large enough that starting does not count, small enough for a cache.
         private static let batchByteCount = 1 << 16
 
+        private let verifiesChecksums: Bool
         private var inflater: PNGInflater
         private var nextChunkOffset: Int
         private var input = 0..<0
@@ -18,10 +19,13 @@
         /// Whether the inflater may have more to give for what it has taken.
         private var isOutputPending = false
 
-        /// - Parameter dataOffset: where the first `IDAT` chunk stands.
+        /// - Parameters:
+        ///   - dataOffset: where the first `IDAT` chunk stands.
+        ///   - verifiesChecksums: whether those of the chunks and of the stream are compared.
         /// - Throws: ``CodecError/library(message:)`` without memory.
-        init(dataOffset: Int) throws(CodecError) {
-            inflater = try PNGInflater()
+        init(dataOffset: Int, verifiesChecksums: Bool = true) throws(CodecError) {
+            self.verifiesChecksums = verifiesChecksums
+            inflater = try PNGInflater(verifiesChecksum: verifiesChecksums)
             nextChunkOffset = dataOffset
         }
 
@@ -60,7 +64,8 @@
             }
             while true {
                 let start = nextChunkOffset
-                let chunk = try PNGChunk.next(file, &nextChunkOffset)
+                let chunk = try PNGChunk.next(
+                    file, &nextChunkOffset, verifiesChecksum: verifiesChecksums)
                 if chunk.type == "IEND" { return }
                 guard chunk.isAncillary || chunk.type == "IDAT" else {
                     throw .malformed(reason: "\(chunk.type) comes too late", offset: start)
@@ -91,7 +96,8 @@
             // A few bytes can stand for many: what did not fit the last time needs no new input.
             if input.isEmpty && !isOutputPending {
                 var offset = nextChunkOffset
-                let chunk = try PNGChunk.next(file, &offset)
+                let chunk = try PNGChunk.next(
+                    file, &offset, verifiesChecksum: verifiesChecksums)
                 guard chunk.type == "IDAT" else { return false }
                 nextChunkOffset = offset
                 input = chunk.body

@@ -9,8 +9,10 @@
         private let raw: OpaquePointer
         private(set) var hasEnded = false
 
-        init() throws(CodecError) {
-            guard let raw = unsafe calotype_inflate_create() else {
+        /// - Parameter verifiesChecksum: whether the stream's checksum is compared at its end.
+        /// - Throws: ``CodecError/library(message:)`` without memory.
+        init(verifiesChecksum: Bool = true) throws(CodecError) {
+            guard let raw = unsafe calotype_inflate_create(verifiesChecksum) else {
                 throw .library(message: "no memory to inflate")
             }
             unsafe self.raw = raw

@@ -14,13 +14,17 @@ static size_t at_most(size_t count) { return count < INT_MAX ? count : INT_MAX; 
 
 struct calotype_inflate {
     struct inflate_state state;
+    /// Whether the two bytes before the first block are still to be read, which ISA-L does itself
+    /// only where it also verifies what stands behind the last.
+    bool needs_header;
 };
 
-calotype_inflate *calotype_inflate_create(void) {
+calotype_inflate *calotype_inflate_create(bool verifies_checksum) {
     calotype_inflate *stream = malloc(sizeof *stream);
     if (!stream) return NULL;
     isal_inflate_init(&stream->state);
-    stream->state.crc_flag = ISAL_ZLIB;
+    stream->state.crc_flag = verifies_checksum ? ISAL_ZLIB : ISAL_DEFLATE;
+    stream->needs_header = !verifies_checksum;
     return stream;
 }
 
@@ -34,7 +38,14 @@ calotype_inflate_status calotype_inflate_run(calotype_inflate *stream, const uin
     state->avail_in = (uint32_t)at_most(from_count);
     state->next_out = to;
     state->avail_out = (uint32_t)at_most(to_count);
-    int answer = isal_inflate(state);
+    int answer = ISAL_DECOMP_OK;
+    if (stream->needs_header) {
+        struct isal_zlib_header header = {0};
+        answer = isal_read_zlib_header(state, &header);
+        if (answer == ISAL_DECOMP_OK && header.dict_flag) return calotype_inflate_malformed;
+        stream->needs_header = answer == ISAL_END_INPUT;
+    }
+    if (!stream->needs_header && answer == ISAL_DECOMP_OK) answer = isal_inflate(state);
     *taken = (size_t)(state->next_in - from);
     *made = (size_t)(state->next_out - to);
     if (answer < 0) return calotype_inflate_malformed;
@@ -53,9 +64,11 @@ struct calotype_inflate {
     z_stream stream;
 };
 
-calotype_inflate *calotype_inflate_create(void) {
+calotype_inflate *calotype_inflate_create(bool verifies_checksum) {
     calotype_inflate *stream = calloc(1, sizeof *stream);
-    if (stream && inflateInit(&stream->stream) == Z_OK) return stream;
+    if (stream && inflateInit(&stream->stream) == Z_OK &&
+        inflateValidate(&stream->stream, verifies_checksum) == Z_OK)
+        return stream;
     free(stream);
     return NULL;
 }

@@ -22,13 +22,13 @@ typedef struct calotype_inflate calotype_inflate;
 typedef enum {
     /// The input is used up, or the output is full.
     calotype_inflate_ok = 0,
-    /// The stream is over and its checksum right.
+    /// The stream is over and, if it is verified, its checksum right.
     calotype_inflate_ended,
     calotype_inflate_malformed,
 } calotype_inflate_status;
 
 /// NULL when there is no memory.
-calotype_inflate *calotype_inflate_create(void);
+calotype_inflate *calotype_inflate_create(bool verifies_checksum);
 void calotype_inflate_destroy(calotype_inflate *stream);
 /// Takes from `from` and adds to `to`; says in `taken` and `made` how many bytes.
 calotype_inflate_status calotype_inflate_run(calotype_inflate *stream, const uint8_t *from,

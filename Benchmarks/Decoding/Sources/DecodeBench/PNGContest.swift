@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLibPNG
+internal import EncodedImages
+@testable internal import ImageCodecs
+internal import Pixels
+
+/// Our PNG decoder against libpng.
+///
+/// Rows are taken where the codec hands them to the resampler, so neither side makes a picture;
+/// ours are premultiplied, libpng's are not.
+enum PNGContest {
+    static let peerName = unsafe String(cString: libpng_peer_version())
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static func contest(_ path: String, verifiesChecksums: Bool) throws -> Contest {
+        let bytes = try EncodedBytes(reading: path)
+        let source = try ImageSource(bytes, codecs: builtInCodecs)
+        guard source.format.name == "png" else { throw Failure(description: "not a PNG: \(path)") }
+        let hasAlpha = source.header.hasAlpha
+        let (ours, peers) = (try sum(bytes, verifiesChecksums), try peerSum(bytes))
+        guard hasAlpha || ours == peers else {
+            throw Failure(description: "the two decoders differ: \(path)")
+        }
+        return Contest(
+            file: String(path.split(separator: "/").last ?? ""),
+            pixelCount: source.header.storedSize.area, byteCount: bytes.count
+        ) { entrant in
+            switch entrant {
+            case .rows: _ = try sum(bytes, verifiesChecksums)
+            case .thumbnail:
+                var options = DecodeOptions(maximumSide: 400)
+                options.verifiesChecksums = verifiesChecksums
+                _ = try source.image(options)
+            case .peer: _ = try peerSum(bytes)
+            }
+        }
+    }
+
+    /// The sum of the samples of every 64th column, which keeps both sides honest.
+    private static func sum(
+        _ bytes: EncodedBytes, _ verifiesChecksums: Bool
+    ) throws(CodecError) -> UInt64 {
+        try bytes.withBytes { file throws(CodecError) in
+            let header = try PNGHeader(file, limits: DecodeLimits())
+            let samples = PNGSamples(header)
+            let step = samples.format.bytesPerPixel
+            var total: UInt64 = 0
+            try PNGRows(header, samples, verifiesChecksums: verifiesChecksums).forEach(in: file) {
+                row in
+                var start = 0
+                while start < row.count {
+                    for index in start..<start + step { total += UInt64(row[index]) }
+                    start += 64 * step
+                }
+            }
+            return total
+        }
+    }
+
+    private static func peerSum(_ bytes: EncodedBytes) throws -> UInt64 {
+        var sum: UInt64 = 0
+        let isDecoded = bytes.withBytes { file in
+            unsafe file.withUnsafeBufferPointer {
+                unsafe libpng_peer_decode($0.baseAddress, $0.count, &sum)
+            }
+        }
+        guard isDecoded else { throw Failure(description: "libpng refuses the file") }
+        return sum
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The CPU time of this thread: what other processes take of the machine is not in it.
+enum ThreadClock {
+    /// The milliseconds of CPU time that `work` takes.
+    static func milliseconds<Failure: Error>(_ work: () throws(Failure) -> Void) throws(Failure)
+        -> Double
+    {
+        let start = now()
+        try work()
+        return now() - start
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        let status = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        precondition(status == 0, "the thread has no clock")
+        return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+    }
+}
