@@ -1,163 +1,328 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PNG
-    internal import Pixels
-
     /// Undoes the five filters of ISO/IEC 15948, section 9.
     ///
-    /// *Sub*, *average* and *Paeth* depend on the pixel to the left, so a row is one long chain; all
-    /// that is not in the chain is taken out of it, and the channels of a pixel go side by side.
+    /// *Sub*, *average* and *Paeth* depend on the pixel to the left, so a row is one long chain. All
+    /// that is not in the chain is taken out of it, and the channels of a pixel go side by side, 16
+    /// bits each, in one vector; the vectors are as wide as every x86-64 and arm64 processor has them.
     enum PNGFilter {
-        /// Undoes a filter in place and leaves the row in `previous` for the next.
+        /// Bytes behind a row that are read with its last pixel; they are left as they were.
+        static let readAhead = 16
+
+        /// Undoes the filter of a row in place.
         ///
+        /// - Parameters:
+        ///   - filter: the number that stands before the row.
+        ///   - bytes: the row above, the filter's number, the row, and ``readAhead`` bytes more.
+        ///   - place: where the row begins.
+        ///   - count: the bytes of a row; whole pixels where `distance` is more than 1.
+        ///   - distance: the bytes of a pixel: 1, 2, 3, 4, 6 or 8.
         /// - Returns: whether there is such a filter.
         static func undo(
-            _ filter: UInt8, _ row: inout MutableSpan<UInt8>, previous: inout [UInt8],
-            distance: Int
+            _ filter: UInt8, _ bytes: inout [UInt8], at place: Int, count: Int, distance: Int
         ) -> Bool {
-            let count = row.count
-            precondition(previous.count >= count, "the row above is shorter")
-            return unsafe row.withUnsafeMutableBufferPointer { row in
-                unsafe previous.withUnsafeMutableBufferPointer { above in
-                    switch filter {
-                    case 0: break
-                    case 1: unsafe sub(row, distance)
-                    case 2: for i in 0..<count { unsafe row[i] &+= above[i] }
-                    case 3: unsafe average(row, above, distance)
-                    case 4:
-                        switch distance {
-                        case 3: unsafe paeth(row, above, channels: 3)
-                        case 4: unsafe paeth(row, above, channels: 4)
-                        default: unsafe paeth(row, above, distance)
-                        }
-                    default: return false
-                    }
-                    for i in 0..<count { unsafe above[i] = row[i] }
-                    return true
+            precondition(
+                count >= 0 && place > count && place + count + readAhead <= bytes.count
+                    && count % distance == 0, "a row is not where it should be")
+            return unsafe bytes.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return false }
+                let row = unsafe base + place
+                let above = unsafe UnsafeRawPointer(base + (place - 1 - count))
+                switch (filter, distance) {
+                case (0, _): break
+                case (2, _): unsafe up(row, above, count)
+                case (1, 1): unsafe subBytes(row, count)
+                case (3, 1): unsafe averageBytes(row, above, count)
+                case (4, 1): unsafe paethBytes(row, above, count)
+                case (_, 2): return unsafe undo(filter, row, above, count, TwoBytes.self)
+                case (_, 3): return unsafe undo(filter, row, above, count, ThreeBytes.self)
+                case (_, 4): return unsafe undo(filter, row, above, count, FourBytes.self)
+                case (_, 6): return unsafe undo(filter, row, above, count, SixBytes.self)
+                case (_, 8): return unsafe undo(filter, row, above, count, EightBytes.self)
+                default: return false
                 }
+                return true
             }
         }
 
         @inline(always)
-        private static func sub(_ row: UnsafeMutableBufferPointer<UInt8>, _ distance: Int) {
-            switch distance {
-            case 3: unsafe sub(row, constant: 3)
-            case 4: unsafe sub(row, constant: 4)
-            default: unsafe sub(row, constant: distance)
+        private static func undo<Pixel: FilteredPixel>(
+            _ filter: UInt8, _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer,
+            _ count: Int, _ type: Pixel.Type
+        ) -> Bool {
+            switch filter {
+            case 1: unsafe sub(row, count, type)
+            case 3: unsafe average(row, above, count, type)
+            case 4: unsafe paeth(row, above, count, type)
+            default: return false
+            }
+            return true
+        }
+
+        private static func up(
+            _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int
+        ) {
+            var i = 0
+            while i &+ 16 <= count {
+                let sum =
+                    unsafe row.loadUnaligned(fromByteOffset: i, as: SIMD16<UInt8>.self)
+                    &+ above.loadUnaligned(fromByteOffset: i, as: SIMD16<UInt8>.self)
+                unsafe row.storeBytes(of: sum, toByteOffset: i, as: SIMD16<UInt8>.self)
+                i &+= 16
+            }
+            while i < count {
+                unsafe add(above.load(fromByteOffset: i, as: UInt8.self), row, i)
+                i &+= 1
             }
         }
 
-        @inline(always)
-        private static func sub(
-            _ row: UnsafeMutableBufferPointer<UInt8>, constant distance: Int
-        ) {
-            guard row.count > distance else { return }
-            for i in distance..<row.count { unsafe row[i] &+= row[i &- distance] }
+        // MARK: Pixels of one byte
+
+        private static func subBytes(_ row: UnsafeMutableRawPointer, _ count: Int) {
+            var left: UInt8 = 0
+            for i in 0..<count { left = unsafe add(left, row, i) }
         }
 
-        @inline(always)
-        private static func average(
-            _ row: UnsafeMutableBufferPointer<UInt8>, _ above: UnsafeMutableBufferPointer<UInt8>,
-            _ distance: Int
+        private static func averageBytes(
+            _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int
         ) {
-            for i in 0..<min(distance, row.count) { unsafe row[i] &+= above[i] >> 1 }
-            guard row.count > distance else { return }
-            for i in distance..<row.count {
-                let sum = unsafe UInt16(row[i &- distance]) &+ UInt16(above[i])
-                unsafe row[i] &+= UInt8(truncatingIfNeeded: sum >> 1)
+            var left: UInt8 = 0
+            for i in 0..<count {
+                let up = unsafe UInt32(above.load(fromByteOffset: i, as: UInt8.self))
+                let mean = UInt8(truncatingIfNeeded: (UInt32(left) &+ up) &>> 1)
+                left = unsafe add(mean, row, i)
             }
         }
 
-        /// For pixels of any size, a byte at a time.
-        private static func paeth(
-            _ row: UnsafeMutableBufferPointer<UInt8>, _ above: UnsafeMutableBufferPointer<UInt8>,
-            _ distance: Int
+        private static func paethBytes(
+            _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int
         ) {
-            for i in 0..<min(distance, row.count) { unsafe row[i] &+= above[i] }
-            guard row.count > distance else { return }
-            for i in distance..<row.count {
-                let left = unsafe Int(row[i - distance])
-                let up = unsafe Int(above[i])
-                let corner = unsafe Int(above[i - distance])
-                let toLeft = abs(up - corner)
-                let toUp = abs(left - corner)
-                let toCorner = abs(left + up - 2 * corner)
-                let nearest =
-                    toLeft <= toUp && toLeft <= toCorner ? left : toUp <= toCorner ? up : corner
-                unsafe row[i] &+= UInt8(truncatingIfNeeded: nearest)
-            }
-        }
-
-        /// For pixels of 3 or 4 bytes, all channels at once and without a branch.
-        ///
-        /// The next pixel is loaded before this one is stored, because a pixel of 3 bytes is stored
-        /// as 4; the last pixel, behind which a byte may not be ours, goes byte by byte.
-        @inline(always)
-        private static func paeth(
-            _ row: UnsafeMutableBufferPointer<UInt8>, _ above: UnsafeMutableBufferPointer<UInt8>,
-            channels: Int
-        ) {
-            let row = UnsafeMutableRawBufferPointer(row)
-            let above = UnsafeMutableRawBufferPointer(above)
-            let end = row.count - 4
-            var left = SIMD4<Int16>.zero
-            var corner = SIMD4<Int16>.zero
-            var offset = 0
-            guard end >= 0 else {
-                for i in 0..<row.count { unsafe row[i] &+= above[i] }
-                return
-            }
-            var next = unsafe row.loadUnaligned(as: SIMD4<UInt8>.self)
-            while offset <= end - channels {
-                let filtered = next
-                next = unsafe row.loadUnaligned(
-                    fromByteOffset: offset + channels, as: SIMD4<UInt8>.self)
-                let up = unsafe SIMD4<Int16>(
-                    truncatingIfNeeded: above.loadUnaligned(
-                        fromByteOffset: offset, as: SIMD4<UInt8>.self))
-                let pixel =
-                    filtered &+ SIMD4<UInt8>(truncatingIfNeeded: predicted(left, up, corner))
-                unsafe row.storeBytes(of: pixel, toByteOffset: offset, as: SIMD4<UInt8>.self)
-                left = SIMD4<Int16>(truncatingIfNeeded: pixel)
+            var left: Int32 = 0
+            var corner: Int32 = 0
+            for i in 0..<count {
+                let up = unsafe Int32(above.load(fromByteOffset: i, as: UInt8.self))
+                let threshold = 3 &* corner &- up &- left
+                let lower = left < up ? left : up
+                let higher = left < up ? up : left
+                let lowerOrCorner = higher <= threshold ? lower : corner
+                let nearest = threshold <= lower ? higher : lowerOrCorner
+                left = unsafe Int32(add(UInt8(truncatingIfNeeded: nearest), row, i))
                 corner = up
-                offset += channels
             }
-            // What was stored behind the last pixel belongs to `next`.
-            for i in 0..<min(4, row.count - offset) where offset + i < row.count {
-                unsafe row[offset + i] = next[i]
+        }
+
+        @inline(always) @discardableResult
+        private static func add(
+            _ value: UInt8, _ row: UnsafeMutableRawPointer, _ offset: Int
+        ) -> UInt8 {
+            let sum = unsafe row.load(fromByteOffset: offset, as: UInt8.self) &+ value
+            unsafe row.storeBytes(of: sum, toByteOffset: offset, as: UInt8.self)
+            return sum
+        }
+
+        // MARK: Pixels of several bytes
+        //
+        // A function for each size of a pixel and each filter, because in one that has them all the
+        // compiler leaves the smallest parts uninlined.
+
+        @inline(never)
+        private static func sub<Pixel: FilteredPixel>(
+            _ row: UnsafeMutableRawPointer, _ count: Int, _ type: Pixel.Type
+        ) {
+            let channels = Pixel.byteCount
+            var left = SIMD8<UInt8>.zero
+            var i = 0
+            var next = unsafe load(row, 0, channels)
+            while i < count {
+                left = left &+ bytes(next)
+                next = unsafe load(row, i &+ channels, channels)
+                unsafe store(unsafeBitCast(left, to: UInt64.self), row, i, channels)
+                i &+= channels
             }
-            while offset < row.count {
-                for channel in 0..<channels {
-                    let up = unsafe Int16(above[offset + channel])
-                    let value = predicted(
-                        SIMD4(repeating: left[channel]), SIMD4(repeating: up),
-                        SIMD4(repeating: corner[channel]))[0]
-                    unsafe row[offset + channel] &+= UInt8(truncatingIfNeeded: value)
-                    left[channel] = unsafe Int16(row[offset + channel])
-                    corner[channel] = up
+            unsafe putBack(next, row, i, channels)
+        }
+
+        @inline(never)
+        private static func average<Pixel: FilteredPixel>(
+            _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int,
+            _ type: Pixel.Type
+        ) {
+            let channels = Pixel.byteCount
+            var left = SIMD8<Int16>.zero
+            var i = 0
+            var next = unsafe load(row, 0, channels)
+            while i < count {
+                let raw = words(next)
+                let up = unsafe words(load(above, i, channels))
+                next = unsafe load(row, i &+ channels, channels)
+                left = added((left &+ up) &>> 1, raw)
+                unsafe store(packed(left), row, i, channels)
+                i &+= channels
+            }
+            unsafe putBack(next, row, i, channels)
+        }
+
+        /// Where nothing is added and the pixel to the left equals the one above it, the row repeats
+        /// the one above for as long as nothing is added: most of a drawn picture.
+        @inline(never)
+        private static func paeth<Pixel: FilteredPixel>(
+            _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int,
+            _ type: Pixel.Type
+        ) {
+            let channels = Pixel.byteCount
+            var left = SIMD8<Int16>.zero
+            var corner = SIMD8<Int16>.zero
+            let block = 4 &* channels
+            var i = 0
+            while i < count {
+                if channels <= 4, i &+ block <= count, unsafe isZero(row, i, block) {
+                    let difference = packed(left) ^ packed(corner)
+                    if difference &<< UInt64(64 &- 8 &* channels) == 0 {
+                        repeat {
+                            unsafe copy(above, row, i, block)
+                            i &+= block
+                        } while unsafe i &+ block <= count && isZero(row, i, block)
+                        corner = unsafe words(load(above, i &- channels, channels))
+                        left = corner
+                        continue
+                    }
                 }
-                offset += channels
+                let end = min(i &+ block, count)
+                var next = unsafe load(row, i, channels)
+                repeat {
+                    let raw = words(next)
+                    let up = unsafe words(load(above, i, channels))
+                    next = unsafe load(row, i &+ channels, channels)
+                    left = added(nearest(left, up, corner), raw)
+                    corner = up
+                    unsafe store(packed(left), row, i, channels)
+                    i &+= channels
+                } while i < end
+                unsafe putBack(next, row, i, channels)
             }
         }
 
         /// Of the three neighbours the one nearest to left + up − corner; ties go left, then up.
+        ///
+        /// That is the larger of left and up if the corner is so far below them that left + up − corner
+        /// exceeds it, the smaller one in the opposite case, and else the corner. Both cases at once
+        /// mean that all three are equal. After stb_image, which has it with branches.
         @inline(always)
-        private static func predicted(
-            _ left: SIMD4<Int16>, _ up: SIMD4<Int16>, _ corner: SIMD4<Int16>
-        ) -> SIMD4<Int16> {
-            let toLeft = up &- corner
-            let toUp = left &- corner
-            let toCorner = magnitude(toLeft &+ toUp)
-            let a = magnitude(toLeft)
-            let b = magnitude(toUp)
-            let upOrCorner = up.replacing(with: corner, where: toCorner .< b)
-            return left.replacing(
-                with: upOrCorner, where: pointwiseMin(b, toCorner) .< a)
+        private static func nearest(
+            _ left: SIMD8<Int16>, _ up: SIMD8<Int16>, _ corner: SIMD8<Int16>
+        ) -> SIMD8<Int16> {
+            let threshold = (corner &+ corner &+ corner &- up) &- left
+            let isLeftLower = left .< up
+            let lower = up.replacing(with: left, where: isLeftLower)
+            let higher = left.replacing(with: up, where: isLeftLower)
+            let toHigher = (higher ^ corner).replacing(with: 0, where: threshold .> lower)
+            let toLower = (lower ^ corner).replacing(with: 0, where: higher .> threshold)
+            return toHigher ^ toLower ^ corner
+        }
+
+        // MARK: Memory
+
+        @inline(always)
+        private static func load(
+            _ bytes: UnsafeRawPointer, _ offset: Int, _ channels: Int
+        ) -> UInt64 {
+            if channels > 4 {
+                unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            } else {
+                unsafe UInt64(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            }
+        }
+
+        /// Writes a pixel, and over the next one, which must have been read: pixels of 2, 3 and 6
+        /// bytes are written as 4 and 8.
+        @inline(always)
+        private static func store(
+            _ pixel: UInt64, _ row: UnsafeMutableRawPointer, _ offset: Int, _ channels: Int
+        ) {
+            if channels > 4 {
+                unsafe row.storeBytes(of: pixel, toByteOffset: offset, as: UInt64.self)
+            } else {
+                unsafe row.storeBytes(
+                    of: UInt32(truncatingIfNeeded: pixel), toByteOffset: offset, as: UInt32.self)
+            }
+        }
+
+        /// Writes again what the last of some pixels was written over.
+        @inline(always)
+        private static func putBack(
+            _ next: UInt64, _ row: UnsafeMutableRawPointer, _ offset: Int, _ channels: Int
+        ) {
+            if channels == 3 {
+                unsafe row.storeBytes(
+                    of: UInt8(truncatingIfNeeded: next), toByteOffset: offset, as: UInt8.self)
+            } else if channels == 2 || channels == 6 {
+                unsafe row.storeBytes(
+                    of: UInt16(truncatingIfNeeded: next), toByteOffset: offset, as: UInt16.self)
+            }
+        }
+
+        /// Whether 8 to 16 bytes are all 0.
+        @inline(always)
+        private static func isZero(_ row: UnsafeRawPointer, _ offset: Int, _ count: Int) -> Bool {
+            let first = unsafe row.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let last = unsafe row.loadUnaligned(
+                fromByteOffset: offset &+ count &- 8, as: UInt64.self)
+            return first | last == 0
+        }
+
+        /// Copies 8 to 16 bytes.
+        @inline(always)
+        private static func copy(
+            _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ offset: Int, _ count: Int
+        ) {
+            let second = offset &+ count &- 8
+            let first = unsafe from.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let last = unsafe from.loadUnaligned(fromByteOffset: second, as: UInt64.self)
+            unsafe to.storeBytes(of: first, toByteOffset: offset, as: UInt64.self)
+            unsafe to.storeBytes(of: last, toByteOffset: second, as: UInt64.self)
+        }
+
+        // MARK: Vectors
+
+        @inline(always)
+        private static func bytes(_ pixel: UInt64) -> SIMD8<UInt8> {
+            unsafe unsafeBitCast(pixel, to: SIMD8<UInt8>.self)
+        }
+
+        // Halves rather than `init(truncatingIfNeeded:)`, which is not always inlined.
+
+        @inline(always)
+        private static func words(_ pixel: UInt64) -> SIMD8<Int16> {
+            var words = SIMD16<UInt8>.zero
+            words.evenHalf = bytes(pixel)
+            return unsafe unsafeBitCast(words, to: SIMD8<Int16>.self)
         }
 
         @inline(always)
-        private static func magnitude(_ value: SIMD4<Int16>) -> SIMD4<Int16> {
-            pointwiseMax(value, 0 &- value)
+        private static func packed(_ words: SIMD8<Int16>) -> UInt64 {
+            let bytes = unsafe unsafeBitCast(words, to: SIMD16<UInt8>.self)
+            return unsafe unsafeBitCast(bytes.evenHalf, to: UInt64.self)
+        }
+
+        /// The sums of the lower bytes, which leave no carry in the upper ones.
+        @inline(always)
+        private static func added(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
+            let sum =
+                unsafe unsafeBitCast(a, to: SIMD16<UInt8>.self)
+                &+ unsafeBitCast(b, to: SIMD16<UInt8>.self)
+            return unsafe unsafeBitCast(sum, to: SIMD8<Int16>.self)
         }
     }
+
+    /// A pixel of more than one byte, whose size is a constant where it is filtered.
+    private protocol FilteredPixel {
+        static var byteCount: Int { get }
+    }
+
+    private enum TwoBytes: FilteredPixel { static var byteCount: Int { 2 } }
+    private enum ThreeBytes: FilteredPixel { static var byteCount: Int { 3 } }
+    private enum FourBytes: FilteredPixel { static var byteCount: Int { 4 } }
+    private enum SixBytes: FilteredPixel { static var byteCount: Int { 6 } }
+    private enum EightBytes: FilteredPixel { static var byteCount: Int { 8 } }
 #endif

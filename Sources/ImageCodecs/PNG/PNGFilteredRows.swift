@@ -5,15 +5,19 @@
 
     /// The rows of a file as its `IDAT` chunks hold them, inflated and with their filters undone.
     struct PNGFilteredRows: ~Copyable {
-        /// Inflated at a time: large enough that starting does not count, small enough for a cache.
-        private static let batchByteCount = 1 << 16
+        /// Inflated at a time: large enough that what ISA-L copies at each start does not count,
+        /// small enough for a cache.
+        private static let batchByteCount = 1 << 18
 
         private let verifiesChecksums: Bool
         private var inflater: PNGInflater
         private var nextChunkOffset: Int
         private var input = 0..<0
+        /// The row above, what has been inflated and not been handed out, room for more, and
+        /// ``PNGFilter/readAhead``.
         private var buffer: [UInt8] = []
-        /// The first byte in `buffer` that has not been handed out.
+        private var rowByteCount = 0
+        /// The first byte in `buffer` that has not been handed out; the row above ends here.
         private var place = 0
         private var end = 0
         /// Whether the inflater may have more to give for what it has taken.
@@ -29,37 +33,50 @@
             nextChunkOffset = dataOffset
         }
 
+        /// States how many bytes the next rows have, without their filters' numbers.
+        ///
+        /// The first of them has a row above it that is all 0.
+        mutating func beginRows(byteCount: Int) {
+            let left = buffer[place..<end]
+            // Two rows with their filters and a batch: a row that is inflated in part moves to the
+            // front with the one above it, and there is still room for a batch.
+            let room = 2 * (byteCount + 1) + Self.batchByteCount + PNGFilter.readAhead
+            var next = [UInt8](repeating: 0, count: max(room, byteCount + left.count))
+            for (index, byte) in left.enumerated() { next[byteCount + index] = byte }
+            rowByteCount = byteCount
+            place = byteCount
+            end = byteCount + left.count
+            buffer = next
+        }
+
         /// Undoes the filter of the next row and calls `body` with it.
         ///
         /// - Parameters:
         ///   - file: the whole file, the same at each call.
-        ///   - byteCount: the bytes of the row without its filter's number.
         ///   - distance: how far back the filter looks for the pixel to the left, in bytes.
-        ///   - previous: the row above, `byteCount` bytes, all 0 at the top; this row afterwards.
-        ///   - body: gets the row, which it may change.
+        ///   - body: gets the row.
         /// - Throws: ``CodecError`` for a damaged stream, and what `body` throws.
         mutating func withNextRow(
-            _ file: Span<UInt8>, byteCount: Int, distance: Int, previous: inout [UInt8],
-            _ body: (inout MutableSpan<UInt8>) throws(CodecError) -> Void
+            _ file: Span<UInt8>, distance: Int,
+            _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
-            try fill(file, byteCount + 1)
+            if end - place <= rowByteCount { try fill(file) }
             let filter = buffer[place]
-            let range = place + 1..<place + 1 + byteCount
-            let offset = input.lowerBound
-            place = range.upperBound
-            var bytes = buffer.mutableSpan
-            var row = bytes._mutatingExtracting(range)
-            guard PNGFilter.undo(filter, &row, previous: &previous, distance: distance) else {
-                throw .malformed(reason: "a row has the filter \(filter)", offset: offset)
+            let row = place + 1..<place + 1 + rowByteCount
+            let isKnown = PNGFilter.undo(
+                filter, &buffer, at: row.lowerBound, count: row.count, distance: distance)
+            guard isKnown else {
+                throw .malformed(reason: "a row has the filter \(filter)", offset: input.lowerBound)
             }
-            try body(&row)
+            place = row.upperBound
+            try body(buffer.span.extracting(row))
         }
 
         /// Checks what follows the last row: the stream's end, its checksum, and `IEND`.
         mutating func finish(_ file: Span<UInt8>) throws(CodecError) {
             // Bytes behind the last row are of no use, yet a few encoders leave them.
             while !inflater.hasEnded {
-                place = end
+                (place, end) = (0, 0)
                 if try !inflateMore(file) { break }
             }
             while true {
@@ -73,17 +90,13 @@
             }
         }
 
-        /// Makes `count` bytes available from `place` on.
-        private mutating func fill(_ file: Span<UInt8>, _ count: Int) throws(CodecError) {
-            guard end - place < count else { return }
-            // What is left moves to the front, so that there is room for whole rows behind it.
-            let left = end - place
-            for index in 0..<left { buffer[index] = buffer[place + index] }
-            place = 0
-            end = left
-            let room = max(count, Self.batchByteCount)
-            if buffer.count < room { buffer += Array(repeating: 0, count: room - buffer.count) }
-            while end < count {
+        /// Makes a whole row available from `place` on, behind the row above it.
+        private mutating func fill(_ file: Span<UInt8>) throws(CodecError) {
+            let kept = place - rowByteCount..<end
+            PNGRowKernels.moveToFront(kept, of: &buffer)
+            place = rowByteCount
+            end = kept.count
+            while end - place <= rowByteCount {
                 guard try inflateMore(file) else {
                     throw .malformed(reason: "there are too few rows", offset: nextChunkOffset)
                 }
@@ -102,15 +115,15 @@
                 nextChunkOffset = offset
                 input = chunk.body
             }
-            if end == buffer.count { (place, end) = (0, 0) }
-            let piece = file.extracting(input)
-            guard let step = inflater.inflate(piece, into: &buffer, at: end) else {
+            let room = end..<buffer.count - PNGFilter.readAhead
+            guard let step = inflater.inflate(file.extracting(input), into: &buffer, at: room)
+            else {
                 throw .malformed(
                     reason: "the compressed data is damaged", offset: input.lowerBound)
             }
             input = input.lowerBound + step.taken..<input.upperBound
             end += step.made
-            isOutputPending = end == buffer.count
+            isOutputPending = end == room.upperBound
             return true
         }
     }

@@ -20,20 +20,22 @@
 
         deinit { unsafe calotype_inflate_destroy(raw) }
 
-        /// Inflates from `input` into `output`, from `offset` on.
+        /// Inflates from `input` into a part of `output`.
         ///
         /// - Returns: how many bytes were taken and made; `nil` if the stream is damaged.
         mutating func inflate(
-            _ input: Span<UInt8>, into output: inout [UInt8], at offset: Int
+            _ input: Span<UInt8>, into output: inout [UInt8], at room: Range<Int>
         ) -> (taken: Int, made: Int)? {
-            precondition(offset <= output.count, "the output begins behind its end")
+            precondition(
+                room.lowerBound >= 0 && room.upperBound <= output.count,
+                "no such part of the output")
             var taken = 0
             var made = 0
             let status = unsafe input.withUnsafeBufferPointer { input in
                 unsafe output.withUnsafeMutableBufferPointer { output in
                     unsafe calotype_inflate_run(
                         raw, input.baseAddress, input.count, &taken,
-                        output.baseAddress?.advanced(by: offset), output.count - offset, &made)
+                        output.baseAddress?.advanced(by: room.lowerBound), room.count, &made)
                 }
             }
             guard status != calotype_inflate_malformed else { return nil }
@@ -53,7 +55,7 @@
                     output += Array(repeating: 0, count: min(made, limit - made))
                 }
                 let rest = input.extracting(taken..<input.count)
-                guard let step = inflater.inflate(rest, into: &output, at: made),
+                guard let step = inflater.inflate(rest, into: &output, at: made..<output.count),
                     step.taken > 0 || step.made > 0 || inflater.hasEnded
                 else { return nil }
                 taken += step.taken

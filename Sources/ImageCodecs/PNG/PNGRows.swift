@@ -33,68 +33,65 @@
             var source = try PNGFilteredRows(
                 dataOffset: header.dataOffset, verifiesChecksums: verifiesChecksums)
             if header.layout.isInterlaced {
-                try decodeInterlaced(file, header.layout, samples, &source, body)
+                try forEachInterlaced(file, &source, body)
             } else {
-                try decodeRows(file, header.layout, samples, &source, body)
+                try forEachInOrder(file, &source, body)
             }
             try source.finish(file)
         }
 
-        private func decodeRows(
-            _ bytes: Span<UInt8>, _ layout: PNGLayout, _ samples: PNGSamples,
-            _ source: inout PNGFilteredRows, _ body: (Span<UInt8>) throws(CodecError) -> Void
+        private func forEachInOrder(
+            _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
+            _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
+            let layout = header.layout
             let width = layout.size.width
-            let rowByteCount = layout.rowByteCount(width: width)
-            var previous = [UInt8](repeating: 0, count: rowByteCount)
-            var pixels = [UInt8](repeating: 0, count: width * samples.format.bytesPerPixel)
+            var room = [UInt8](repeating: 0, count: samples.roomByteCount(width: width))
+            source.beginRows(byteCount: layout.rowByteCount(width: width))
             for _ in 0..<layout.size.height {
                 try source.withNextRow(
-                    bytes, byteCount: rowByteCount, distance: layout.filterDistance,
-                    previous: &previous
+                    file, distance: layout.filterDistance
                 ) { row throws(CodecError) in
-                    if samples.isIdentity { return try body(row.span) }
-                    samples.convert(row.span, width: width, into: &pixels)
-                    try body(pixels.span)
+                    if samples.convert(row, width: width, into: &room) {
+                        try body(
+                            room.span.extracting(first: width * samples.format.bytesPerPixel))
+                    } else {
+                        try body(row)
+                    }
                 }
             }
         }
 
         /// Adam7: seven small pictures, each of every eighth, fourth or second pixel.
-        private func decodeInterlaced(
-            _ bytes: Span<UInt8>, _ layout: PNGLayout, _ samples: PNGSamples,
-            _ source: inout PNGFilteredRows, _ body: (Span<UInt8>) throws(CodecError) -> Void
+        private func forEachInterlaced(
+            _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
+            _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
+            let layout = header.layout
             let passes = [
                 (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
                 (0, 1, 1, 2),
             ]
-            let pixelByteCount = samples.format.bytesPerPixel
+            let bytesPerPixel = samples.format.bytesPerPixel
             var picture = MutablePixelBuffer(size: layout.size, format: samples.format)
-            var pixels = [UInt8](repeating: 0, count: layout.size.width * pixelByteCount)
+            var room = [UInt8](
+                repeating: 0, count: samples.roomByteCount(width: layout.size.width))
             for (left, top, columnStep, rowStep) in passes {
                 let width = (layout.size.width - left + columnStep - 1) / columnStep
                 guard width > 0, top < layout.size.height else { continue }
-                let rowByteCount = layout.rowByteCount(width: width)
-                var previous = [UInt8](repeating: 0, count: rowByteCount)
+                source.beginRows(byteCount: layout.rowByteCount(width: width))
                 for y in stride(from: top, to: layout.size.height, by: rowStep) {
                     if cancellation?.isCancelled == true { throw .cancelled }
                     try source.withNextRow(
-                        bytes, byteCount: rowByteCount, distance: layout.filterDistance,
-                        previous: &previous
+                        file, distance: layout.filterDistance
                     ) { row throws(CodecError) in
-                        if samples.isIdentity {
-                            for i in 0..<width * pixelByteCount { pixels[i] = row[i] }
-                        } else {
-                            samples.convert(row.span, width: width, into: &pixels)
+                        if !samples.convert(row, width: width, into: &room) {
+                            PNGRowKernels.copy(row, into: &room)
                         }
-                    }
-                    picture.withMutableRow(y) { result in
-                        for x in 0..<width {
-                            let place = (left + x * columnStep) * pixelByteCount
-                            for byte in 0..<pixelByteCount {
-                                result[place + byte] = pixels[x * pixelByteCount + byte]
-                            }
+                        picture.withMutableRow(y) { result in
+                            PNGRowKernels.spread(
+                                room, count: width, bytesPerPixel: bytesPerPixel, into: &result,
+                                first: left, step: columnStep)
                         }
                     }
                 }

@@ -6,121 +6,160 @@
 
     /// Turns the samples of a row into pixels of 8 bits a channel, alpha premultiplied.
     struct PNGSamples {
+        private enum Conversion {
+            case none
+            /// Samples of up to 8 bits, several a byte, of one channel.
+            case table([UInt8], entryByteCount: Int)
+            case premultiplied
+            case grayAlpha
+            /// RGB of 8 bits, and the colour that is transparent.
+            case transparent(UInt32)
+            case narrowed
+            case narrowedPremultiplied
+            case narrowedGrayAlpha
+            /// Samples of 16 bits, and those of the colour that is transparent.
+            case narrowedTransparent([Int])
+        }
+
         let format: PixelFormat
-        private let layout: PNGLayout
-        /// RGBA by index, premultiplied; colours that the palette lacks are black.
-        private var palette: [UInt8] = []
-        /// The samples of the colour that is transparent.
-        private var transparent: [Int]?
+        private let conversion: Conversion
 
         init(_ header: PNGHeader) {
-            layout = header.layout
+            let layout = header.layout
             let hasTransparency = header.transparency != nil
             switch layout.colorType {
             case .gray: format = hasTransparency ? .rgba8 : .gray8
             case .rgb, .palette: format = hasTransparency ? .rgba8 : .rgb8
             case .grayAlpha, .rgba: format = .rgba8
             }
-            if layout.colorType == .palette {
-                palette = Self.palette(header.palette, alpha: header.transparency ?? [])
-            } else if let body = header.transparency {
-                let mask = 1 << layout.bitDepth - 1
-                transparent = stride(from: 0, to: layout.channelCount * 2, by: 2).map {
-                    (Int(body[$0]) << 8 | Int(body[$0 + 1])) & mask
+            let isDeep = layout.bitDepth == 16
+            let mask = 1 << layout.bitDepth - 1
+            let transparency = header.transparency ?? []
+            let transparent = stride(from: 0, to: transparency.count - 1, by: 2).map {
+                (Int(transparency[$0]) << 8 | Int(transparency[$0 + 1])) & mask
+            }
+            switch layout.colorType {
+            case .palette:
+                let colors = Self.palette(header.palette, alpha: transparency, format)
+                conversion = Self.table(of: colors, bitDepth: layout.bitDepth)
+            case .gray where !isDeep:
+                let isIdentity = layout.bitDepth == 8 && !hasTransparency
+                let colors = Self.grays(layout.bitDepth, transparent: transparent.first)
+                conversion = isIdentity ? .none : Self.table(of: colors, bitDepth: layout.bitDepth)
+            case .gray, .rgb:
+                if !hasTransparency {
+                    conversion = isDeep ? .narrowed : .none
+                } else if isDeep {
+                    conversion = .narrowedTransparent(
+                        Array(transparent.prefix(layout.channelCount)))
+                } else {
+                    let color = transparent.prefix(3).reversed().reduce(0) { $0 << 8 | $1 }
+                    conversion = .transparent(UInt32(color))
                 }
+            case .grayAlpha: conversion = isDeep ? .narrowedGrayAlpha : .grayAlpha
+            case .rgba: conversion = isDeep ? .narrowedPremultiplied : .premultiplied
             }
         }
 
-        /// Whether a row is already what it should become.
-        var isIdentity: Bool {
-            layout.bitDepth == 8 && transparent == nil
-                && (layout.colorType == .gray || layout.colorType == .rgb)
+        /// The bytes that ``convert(_:width:into:)`` needs for a row of `width` pixels.
+        func roomByteCount(width: Int) -> Int {
+            width * format.bytesPerPixel + PNGRowKernels.writeAhead
         }
 
         /// Converts `width` pixels of `row`.
-        func convert(_ row: Span<UInt8>, width: Int, into pixels: inout [UInt8]) {
-            switch (layout.colorType, layout.bitDepth) {
-            case (.palette, _): lookUp(row, width, &pixels)
-            case (.rgba, 8):
-                for i in 0..<width * 4 { pixels[i] = row[i] }
-                var span = pixels.mutableSpan
-                PremultipliedAlpha.multiply(&span)
-            default: expand(row, width, &pixels)
+        ///
+        /// - Parameters:
+        ///   - row: the samples as the file has them.
+        ///   - width: the pixels.
+        ///   - room: as many bytes as ``roomByteCount(width:)`` says; the pixels come first.
+        /// - Returns: whether `room` has the pixels; else they are in `row` already.
+        func convert(_ row: Span<UInt8>, width: Int, into room: inout [UInt8]) -> Bool {
+            switch conversion {
+            case .none: return false
+            case .table(let table, let entryByteCount):
+                PNGRowKernels.lookUp(row, in: table, entryByteCount: entryByteCount, into: &room)
+            case .premultiplied: PNGRowKernels.premultiply(row, into: &room)
+            case .grayAlpha:
+                PNGRowKernels.copy(row, into: &room)
+                PNGRowKernels.expandGrayAlpha(width: width, in: &room)
+            case .transparent(let color):
+                PNGRowKernels.expand(row, transparent: color, into: &room)
+            case .narrowed: PNGRowKernels.narrow(row, into: &room)
+            case .narrowedPremultiplied:
+                PNGRowKernels.narrow(row, into: &room)
+                PNGRowKernels.premultiply(&room, byteCount: width * 4)
+            case .narrowedGrayAlpha:
+                PNGRowKernels.narrow(row, into: &room)
+                PNGRowKernels.expandGrayAlpha(width: width, in: &room)
+            case .narrowedTransparent(let color):
+                expand(row, width, transparent: color, &room)
             }
+            return true
         }
 
-        private func lookUp(_ row: Span<UInt8>, _ width: Int, _ pixels: inout [UInt8]) {
-            let channelCount = format.channelCount
+        /// Grey or RGB of 16 bits to RGBA; files of this sort are rare.
+        private func expand(
+            _ row: Span<UInt8>, _ width: Int, transparent: [Int], _ pixels: inout [UInt8]
+        ) {
+            let channelCount = transparent.count
             for x in 0..<width {
-                let index = sample(row, x) * 4
-                for c in 0..<channelCount { pixels[x * channelCount + c] = palette[index + c] }
+                var isTransparent = true
+                for channel in 0..<4 {
+                    let source = min(channel, channelCount - 1)
+                    let offset = (x * channelCount + source) * 2
+                    let sample = Int(row[offset]) << 8 | Int(row[offset + 1])
+                    isTransparent = isTransparent && sample == transparent[source]
+                    pixels[x * 4 + channel] = Self.scaled(sample, bitDepth: 16)
+                }
+                pixels[x * 4 + 3] = 255
+                if isTransparent { for channel in 0..<4 { pixels[x * 4 + channel] = 0 } }
             }
         }
 
-        private func expand(_ row: Span<UInt8>, _ width: Int, _ pixels: inout [UInt8]) {
-            let sourceCount = layout.channelCount
-            let resultCount = format.channelCount
-            let isGray = sourceCount < 3
-            for x in 0..<width {
-                let first = x * sourceCount
-                let alpha: UInt8
-                if let transparent {
-                    let isTransparent = (0..<sourceCount).allSatisfy {
-                        sample(row, first + $0) == transparent[$0]
-                    }
-                    alpha = isTransparent ? 0 : 255
-                } else if sourceCount % 2 == 0 {
-                    alpha = scaled(sample(row, first + sourceCount - 1))
-                } else {
-                    alpha = 255
+        /// What each value of a byte stands for, where `colors` are those of the samples.
+        private static func table(of colors: [[UInt8]], bitDepth: Int) -> Conversion {
+            let perByte = 8 / bitDepth
+            let entryByteCount = perByte * (colors.first?.count ?? 0)
+            let step = [4, 8].first { $0 >= entryByteCount } ?? 32
+            var table = [UInt8](repeating: 0, count: 256 * step)
+            for byte in 0..<256 {
+                let samples = (0..<perByte).map {
+                    byte >> (8 - bitDepth * ($0 + 1)) & (1 << bitDepth - 1)
                 }
-                guard resultCount == 4 else {
-                    for c in 0..<resultCount {
-                        pixels[x * resultCount + c] = scaled(sample(row, first + c))
-                    }
-                    continue
+                for (index, value) in samples.flatMap({ colors[$0] }).enumerated() {
+                    table[byte * step + index] = value
                 }
-                for c in 0..<3 {
-                    pixels[x * 4 + c] = PremultipliedAlpha.multiplied(
-                        scaled(sample(row, isGray ? first : first + c)), by: alpha)
+            }
+            return .table(table, entryByteCount: entryByteCount)
+        }
+
+        /// The colours of all indices; those that the palette lacks are black.
+        private static func palette(
+            _ palette: [UInt8], alpha: [UInt8], _ format: PixelFormat
+        ) -> [[UInt8]] {
+            (0..<256).map { index in
+                let alpha = index < alpha.count ? alpha[index] : 255
+                let color = (0..<3).map {
+                    index * 3 + $0 < palette.count ? palette[index * 3 + $0] : 0
                 }
-                pixels[x * 4 + 3] = alpha
+                let pixel = color.map { PremultipliedAlpha.multiplied($0, by: alpha) } + [alpha]
+                return Array(pixel.prefix(format.channelCount))
             }
         }
 
-        /// The sample at an index, from the left and the top bit of each byte.
-        @inline(always)
-        private func sample(_ row: Span<UInt8>, _ index: Int) -> Int {
-            switch layout.bitDepth {
-            case 8: return Int(row[index])
-            case 16: return Int(row[index * 2]) << 8 | Int(row[index * 2 + 1])
-            default:
-                let bit = index * layout.bitDepth
-                let shift = 8 - layout.bitDepth - bit % 8
-                return Int(row[bit / 8]) >> shift & (1 << layout.bitDepth - 1)
+        /// The colours of all samples of up to 8 bits: RGBA where one is transparent, else grey.
+        private static func grays(_ bitDepth: Int, transparent: Int?) -> [[UInt8]] {
+            (0..<1 << bitDepth).map { sample in
+                let gray = scaled(sample, bitDepth: bitDepth)
+                guard let transparent else { return [gray] }
+                return sample == transparent ? [0, 0, 0, 0] : [gray, gray, gray, 255]
             }
         }
 
         /// The nearest of 256 levels.
-        @inline(always)
-        private func scaled(_ sample: Int) -> UInt8 {
-            switch layout.bitDepth {
-            case 1: UInt8(truncatingIfNeeded: sample * 255)
-            case 2: UInt8(truncatingIfNeeded: sample * 85)
-            case 4: UInt8(truncatingIfNeeded: sample * 17)
-            case 8: UInt8(truncatingIfNeeded: sample)
-            default: UInt8(truncatingIfNeeded: (sample * 255 + 32_895) >> 16)
-            }
-        }
-
-        private static func palette(_ colors: [UInt8], alpha: [UInt8]) -> [UInt8] {
-            (0..<256).flatMap { index -> [UInt8] in
-                let alpha = index < alpha.count ? alpha[index] : 255
-                let color = (0..<3).map {
-                    index * 3 + $0 < colors.count ? colors[index * 3 + $0] : 0
-                }
-                return color.map { PremultipliedAlpha.multiplied($0, by: alpha) } + [alpha]
-            }
+        private static func scaled(_ sample: Int, bitDepth: Int) -> UInt8 {
+            let largest = 1 << bitDepth - 1
+            return UInt8(truncatingIfNeeded: (sample * 255 + largest / 2) / largest)
         }
     }
 #endif

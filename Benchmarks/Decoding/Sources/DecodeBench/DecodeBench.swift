@@ -34,7 +34,8 @@ internal import Foundation
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             print(String(decoding: try encoder.encode(results), as: UTF8.self))
         } else {
-            print("CPU time of a thread, medians of \(rounds) rounds in turn; \(PNGContest.peerName)")
+            print(
+                "CPU time of a thread, medians of \(rounds) rounds in turn; \(PNGContest.peerName)")
             print(table(results))
         }
     }
