@@ -7,7 +7,7 @@
     struct PNGFilteredRows: ~Copyable {
         /// Inflated at a time: large enough that what ISA-L copies at each start does not count,
         /// small enough for a cache.
-        private static let batchByteCount = 1 << 18
+        private static let batchByteCount = 1 << 19
 
         private let verifiesChecksums: Bool
         private var inflater: PNGInflater
