@@ -107,14 +107,16 @@ import Testing
         "are undone as an independent decoder does", .enabled(if: PeerTool.python != nil),
         arguments: sorts, [false, true])
     func pypng(sort: Sort, isInterlaced: Bool) throws {
-        let folder = try TemporaryFolder()
         var file = sort.file(width: 77, height: 41)
         file.filters = [0, 1, 2, 3, 4, 4]
         file.isInterlaced = isInterlaced
-        let path = folder.url.appending(path: "file.png")
-        try Data(file.bytes()).write(to: path)
-        let picture = try #require(try PeerTool.picture("png_pixels.py", [path.path]))
-        let comparison = PixelComparison(try decoded(file).asRGBA, picture)
+        let picture = try withTemporaryFolder { folder in
+            let path = folder.appending(path: "file.png")
+            try Data(file.bytes()).write(to: path)
+            return try PeerTool.picture("png_pixels.py", [path.path])
+        }
+        let expected = try #require(picture)
+        let comparison = PixelComparison(try decoded(file).asRGBA, expected)
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 

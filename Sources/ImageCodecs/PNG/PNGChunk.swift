@@ -12,6 +12,11 @@
         /// Whether a reader that does not know the chunk may go on without it.
         var isAncillary: Bool { type.utf8.first.map { $0 & 0x20 != 0 } ?? false }
 
+        /// Whether the chunk at `offset` says that it is `IDAT`.
+        static func isData(_ file: Span<UInt8>, at offset: Int) -> Bool {
+            file.integer(at: offset + 4) == 0x4944_4154
+        }
+
         /// Reads the chunk at `offset` and moves `offset` behind it.
         ///
         /// - Parameters:

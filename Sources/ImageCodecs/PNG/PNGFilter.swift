@@ -100,7 +100,16 @@
         ) {
             var left: Int32 = 0
             var corner: Int32 = 0
-            for i in 0..<count {
+            var i = 0
+            while i < count {
+                if i & 7 == 0, left == corner, i &+ 8 <= count, unsafe isZero(row, i, 8) {
+                    // As for pixels of several bytes, below.
+                    unsafe copy(above, row, i, 8)
+                    left = unsafe Int32(above.load(fromByteOffset: i &+ 7, as: UInt8.self))
+                    corner = left
+                    i &+= 8
+                    continue
+                }
                 let up = unsafe Int32(above.load(fromByteOffset: i, as: UInt8.self))
                 let threshold = 3 &* corner &- up &- left
                 let lower = left < up ? left : up
@@ -109,6 +118,7 @@
                 let nearest = threshold <= lower ? higher : lowerOrCorner
                 left = unsafe Int32(add(UInt8(truncatingIfNeeded: nearest), row, i))
                 corner = up
+                i &+= 1
             }
         }
 

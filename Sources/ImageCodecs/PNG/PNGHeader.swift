@@ -32,6 +32,8 @@
                 bitsPerComponent: layout.bitDepth)
             while true {
                 dataOffset = offset
+                // Its checksum is compared when its pixels are decoded.
+                if PNGChunk.isData(file, at: offset) { break }
                 let chunk: PNGChunk
                 do throws(CodecError) {
                     chunk = try PNGChunk.next(file, &offset)
@@ -42,7 +44,6 @@
                     else { throw error }
                     continue
                 }
-                if chunk.type == "IDAT" { break }
                 try take(chunk, file, limits)
             }
             guard layout.colorType != .palette || !palette.isEmpty else {
