@@ -9,7 +9,10 @@ import Testing
 @testable import ImageCodecs
 
 /// Whole pictures: those of the shrinking decoder against a full decode that is then resampled.
-@Suite("Pictures of the shrinking decoder") struct ShrinkingDecoderPictureTests {
+@Suite(
+    "Pictures of the shrinking decoder",
+    .enabled(if: GeneratedFiles.isOptimized, GeneratedFiles.needsOptimization))
+struct ShrinkingDecoderPictureTests {
     private static var needsCjpeg: Comment { "cjpeg (libjpeg-turbo-progs) is missing" }
 
     /// Waves too slow to be lost when the picture becomes small.

@@ -3,6 +3,7 @@
 import EncodedImages
 import ImageTesting
 import Pixels
+import Testing
 
 @testable import ImageCodecs
 
@@ -81,12 +82,19 @@ struct ShrunkPlanes: ComponentSink {
 
 /// How many files tests make by rules: fewer where every operation is as slow as without optimising.
 enum GeneratedFiles {
-    static var count: Int {
+    /// Tests of many pixels or many files run where the code is optimised, as `make test` does last.
+    static var isOptimized: Bool {
         #if DEBUG
-            min(JPEGVariants.fileCount, 30)
+            false
         #else
-            JPEGVariants.fileCount
+            true
         #endif
+    }
+
+    static let needsOptimization: Comment = "too slow without optimising"
+
+    static var count: Int {
+        isOptimized ? JPEGVariants.fileCount : min(JPEGVariants.fileCount, 30)
     }
 
     /// Calls `body` with each file of a seed, without holding all of them.
