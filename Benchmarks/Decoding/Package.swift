@@ -10,11 +10,12 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "calotype", path: "../..")],
     targets: [
+        .target(name: "CLibJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CLibPNG", linkerSettings: [.linkedLibrary("png")]),
         .executableTarget(
             name: "decode-bench",
             dependencies: [
-                "CLibPNG",
+                "CLibJPEG", "CLibPNG",
                 .product(name: "EncodedImages", package: "calotype"),
                 .product(name: "ImageCodecs", package: "calotype"),
                 .product(name: "Pixels", package: "calotype"),

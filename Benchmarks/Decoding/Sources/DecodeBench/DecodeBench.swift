@@ -4,7 +4,7 @@ internal import Foundation
 
 /// `decode-bench FORMAT [--json] [--rounds N] [--no-checksums] FILE…`
 @main struct DecodeBench {
-    static let usage = "usage: decode-bench png [--json] [--rounds N] [--no-checksums] FILE…"
+    static let usage = "usage: decode-bench png|jpeg [--json] [--rounds N] [--no-checksums] FILE…"
 
     static func main() throws {
         var isJSON = false
@@ -21,39 +21,36 @@ internal import Foundation
             default: files.append(word)
             }
         }
-        guard format == "png", rounds > 0, !files.isEmpty else {
+        guard let format, ["jpeg", "png"].contains(format), rounds > 0, !files.isEmpty else {
             FileHandle.standardError.write(Data((usage + "\n").utf8))
             exit(2)
         }
-        let results = try files.map {
-            try PNGContest.contest($0, verifiesChecksums: verifiesChecksums)
-                .result(rounds: rounds)
-        }
+        let results = try files.flatMap { file in
+            try format == "jpeg"
+                ? JPEGContest.contests(file)
+                : PNGContest.contests(file, verifiesChecksums: verifiesChecksums)
+        }.map { try $0.result(rounds: rounds) }
         if isJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             print(String(decoding: try encoder.encode(results), as: UTF8.self))
         } else {
-            print(
-                "CPU time of a thread, medians of \(rounds) rounds in turn; \(PNGContest.peerName)")
+            let peer = format == "jpeg" ? JPEGContest.peerName : PNGContest.peerName
+            print("CPU time of a thread, medians of \(rounds) rounds in turn; the peer: \(peer)\n")
             print(table(results))
         }
     }
 
     private static func table(_ results: [Contest.Result]) -> String {
-        let width = results.map(\.file.count).max() ?? 0
-        let title = "file".padding(toLength: width, withPad: " ", startingAt: 0)
-        var lines = ["\(title)      MP      MB   ours ms   peer ms   ratio   to 400 px ms"]
+        var lines = ["| file | work | ours | peer | ratio |", "|---|---|---|---|---|"]
         for result in results {
-            func time(_ entrant: Contest.Entrant) -> Double {
-                result.milliseconds[entrant.rawValue] ?? .nan
-            }
-            lines.append(
-                result.file.padding(toLength: width, withPad: " ", startingAt: 0)
-                    + String(
-                        format: "%8.2f%8.2f%10.2f%10.2f%8.2f%15.2f",
-                        Double(result.pixelCount) / 1e6, Double(result.byteCount) / 1e6,
-                        time(.rows), time(.peer), result.ratio, time(.thumbnail)))
+            let times = String(
+                format: "%.2f ms | %.2f ms | %.2f", result.milliseconds, result.peerMilliseconds,
+                result.ratio)
+            let size = String(
+                format: "%.1f MP, %.1f MB", Double(result.pixelCount) / 1e6,
+                Double(result.byteCount) / 1e6)
+            lines.append("| \(result.file) (\(size)) | \(result.work) | \(times) |")
         }
         return lines.joined(separator: "\n")
     }

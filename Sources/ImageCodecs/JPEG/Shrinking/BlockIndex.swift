@@ -19,6 +19,13 @@
         /// All blocks of the scan, in order.
         fileprivate(set) var runs: [Run] = []
 
+        /// The bytes that all scans of a picture take, each of its two lanes having room for all.
+        static func byteCount(_ frame: JPEGFrame) -> Int {
+            frame.components.indices.reduce(0) {
+                $0 + frame.paddedBlocksAcross($1) * frame.paddedBlocksDown($1) * 4
+            }
+        }
+
         /// - Parameters:
         ///   - data: the scan's data.
         ///   - tables: the codes and the order of the blocks in a unit.

@@ -30,9 +30,9 @@
             for length in 1...16 {
                 let count = counts[length - 1]
                 offsets.append(index - code)
-                guard index + count <= symbols.count, code + count <= 1 << length else {
-                    return nil
-                }
+                // The code of ones alone is left free, as the standard has it.
+                guard index + count <= symbols.count, count == 0 || code + count < 1 << length
+                else { return nil }
                 if length <= Self.windowBits {
                     for symbol in symbols[index..<index + count] {
                         let start = code << (Self.windowBits - length)

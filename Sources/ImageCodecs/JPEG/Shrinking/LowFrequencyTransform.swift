@@ -142,62 +142,63 @@
                 inverse(columns.0.3, columns.1.3, columns.2.3, columns.3.3), target, 3, x)
         }
 
-        /// All 64 coefficients, which colour of half the resolution can need; so rarely that the
-        /// sums are made by their definition.
+        /// All 64 coefficients, which colour of half the resolution can need.
+        @inline(never)
         private func eight(
             _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            var columns = [Vector](repeating: .zero, count: 64)
+            var columns = InlineArray<64, Vector>(repeating: .zero)
             for u in 0..<8 {
-                for j in 0..<8 {
-                    for v in 0..<8 {
-                        columns[j * 8 + u] +=
-                            unsafe load(source, v * 8 + u, x) * Self.basis[v * 8 + j]
-                    }
-                }
+                let (upper, lower) = unsafe inverse(
+                    (
+                        load(source, u, x), load(source, 16 + u, x), load(source, 32 + u, x),
+                        load(source, 48 + u, x)
+                    ),
+                    (
+                        load(source, 8 + u, x), load(source, 24 + u, x), load(source, 40 + u, x),
+                        load(source, 56 + u, x)
+                    ))
+                (columns[u], columns[8 + u], columns[16 + u], columns[24 + u]) = upper
+                (columns[32 + u], columns[40 + u], columns[48 + u], columns[56 + u]) = lower
             }
             for j in 0..<8 {
-                var row = [Vector](repeating: .zero, count: 8)
-                for i in 0..<8 {
-                    for u in 0..<8 { row[i] += columns[j * 8 + u] * Self.basis[u * 8 + i] }
-                }
-                for (half, four) in [
-                    (row[0], row[1], row[2], row[3]), (row[4], row[5], row[6], row[7]),
-                ].enumerated() {
-                    let samples = packed(four)
-                    for block in 0..<Vector.scalarCount {
-                        unsafe target.storeBytes(
-                            of: samples[block],
-                            toByteOffset: ((j * stride + x + block) * 2 + half) * 4,
-                            as: UInt32.self)
-                    }
+                let start = j * 8
+                let (left, right) = inverse(
+                    (columns[start], columns[start + 2], columns[start + 4], columns[start + 6]),
+                    (columns[start + 1], columns[start + 3], columns[start + 5], columns[start + 7]))
+                let (leftSamples, rightSamples) = (packed(left), packed(right))
+                for block in 0..<Vector.scalarCount {
+                    let offset = (j * stride + x + block) * 8
+                    unsafe target.storeBytes(
+                        of: leftSamples[block], toByteOffset: offset, as: UInt32.self)
+                    unsafe target.storeBytes(
+                        of: rightSamples[block], toByteOffset: offset + 4, as: UInt32.self)
                 }
             }
         }
 
-        /// B(u, i) for eight points.
-        private static let basis: [Float] = (0..<64).map { index in
-            let (u, i) = index.quotientAndRemainder(dividingBy: 8)
-            return u == 0 ? 1 : Float(2.squareRoot() * cosine(sixteenths: (2 * i + 1) * u))
+        /// Eight points from the coefficients of even and of odd number.
+        ///
+        /// Those of even number are four points, and the same for the second half in reverse; those
+        /// of odd number change their sign there.
+        @inline(always)
+        private func inverse(_ even: Four, _ odd: Four) -> (Four, Four) {
+            let sums = inverse(even.0, even.1, even.2, even.3)
+            // √2 · cos(uπ / 16)
+            let c1: Float = 1.387_039_845_322_147_5
+            let c3: Float = 1.175_875_602_419_359
+            let c5: Float = 0.785_694_958_387_102_2
+            let c7: Float = 0.275_899_379_282_943_1
+            let (f1, f3, f5, f7) = odd
+            let d0 = f1 * c1 + f3 * c3 + f5 * c5 + f7 * c7
+            let d1 = f1 * c3 - f3 * c7 - f5 * c1 - f7 * c5
+            let d2 = f1 * c5 - f3 * c1 + f5 * c7 + f7 * c3
+            let d3 = f1 * c7 - f3 * c5 + f5 * c3 - f7 * c1
+            return (
+                (sums.0 + d0, sums.1 + d1, sums.2 + d2, sums.3 + d3),
+                (sums.3 - d3, sums.2 - d2, sums.1 - d1, sums.0 - d0)
+            )
         }
-
-        /// The cosine of count · π / 16.
-        private static func cosine(sixteenths count: Int) -> Double {
-            let turned = count % 32
-            let half = turned > 16 ? 32 - turned : turned
-            return half > 8 ? -quarter[16 - half] : quarter[half]
-        }
-
-        /// Cosines of n · π / 16 from 0 to 8, from those of halved angles: no mathematics library here.
-        private static let quarter: [Double] = {
-            let halved = { (cosine: Double) in ((1 + cosine) / 2).squareRoot() }
-            let c4 = 0.5.squareRoot()
-            let c2 = halved(c4)
-            let c1 = halved(c2)
-            let sine = { (cosine: Double) in (1 - cosine * cosine).squareRoot() }
-            let c3 = halved(sine(c2))
-            return [1, c1, c2, c3, c4, sine(c3), sine(c2), sine(c1), 0]
-        }()
 
         private typealias Four = (Vector, Vector, Vector, Vector)
 

@@ -74,6 +74,7 @@
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
             let frame = picture.frame
+            try check(.memoryByteCount, BlockIndex.byteCount(frame) + file.count)
             var scans: [SequentialScan] = []
             var next: JPEGScan? = first
             var missing = Set(frame.components.indices)
