@@ -22,7 +22,8 @@
         /// - Parameters:
         ///   - file: the whole file.
         ///   - offset: where the chunk begins; afterwards, where the next does.
-        ///   - verifiesChecksum: whether the checksum is compared.
+        ///   - verifiesChecksum: whether the checksum is compared; that of text never is.
+        /// - Returns: the chunk, whose body is within the file.
         /// - Throws: ``CodecError/truncated(byteCount:)``, or ``CodecError/malformed(reason:offset:)``
         ///   for a wrong length, type or checksum.
         static func next(

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// `decode-bench FORMAT [--json] [--rounds N] [--no-checksums] FILE…`
+/// Measures decoders on files that are given, beside the library that others use for their format.
 @main struct DecodeBench {
     static let usage = "usage: decode-bench png|jpeg [--json] [--rounds N] [--no-checksums] FILE…"
 
