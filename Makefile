@@ -29,7 +29,7 @@ test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
 fuzz: ## damage JPEG files and decode them with AddressSanitizer (SECONDS=1800)
 	@scripts/fuzz "$(SECONDS)"
 
-bench: ## compare CPU time and memory with vipsthumbnail
+bench: ## compare with vipsthumbnail, libjpeg-turbo and libpng
 	@scripts/bench
 
 build: ## build the calotype command in release mode
@@ -37,7 +37,7 @@ build: ## build the calotype command in release mode
 
 format: ## format every Swift file
 	@scripts/require-swift
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks/Decoding/Sources
 
 lint: ## check the format and the length of every file
 	@scripts/require-swift

@@ -16,7 +16,10 @@ if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null;
         test_packages+=(chromium)
     fi
 fi
-bench_packages=("${build_packages[@]}" "${photo_packages[@]}" libjpeg-turbo-progs libvips-tools)
+bench_packages=(
+    "${build_packages[@]}" "${photo_packages[@]}"
+    fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-pil
+)
 
 # Where the photographs of photo_packages are.
 wallpapers=/usr/share/backgrounds/mate/nature

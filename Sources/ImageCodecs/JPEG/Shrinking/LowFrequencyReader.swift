@@ -19,7 +19,7 @@
             var lastKept: Int
         }
 
-        /// Four symbols behind the last one that is kept can pass 64 coefficients each.
+        /// Four symbols behind the last coefficient can pass 64 coefficients each.
         fileprivate static let slotCount = 384
 
         private let codes: BlockCodes
@@ -39,6 +39,13 @@
             /// Where the next one begins, in bits.
             var position = 0
             var note = 0
+
+            @unsafe @inline(always)
+            mutating func step(_ ends: UnsafePointer<UInt16>) {
+                let low = UInt16(truncatingIfNeeded: position)
+                position &+= unsafe Int(ends[note] &- low)
+                note &+= 1
+            }
         }
 
         /// - Parameters:
@@ -97,14 +104,25 @@
                                 let predictions = predictions.baseAddress
                             else { return }
                             for unit in units {
-                                for index in 0..<places.count {
+                                var index = 0
+                                while index < places.count {
                                     let place = unsafe places[index]
-                                    unsafe reader.read(
+                                    var block = unsafe reader.readFirst(
                                         at: run.position, place, predictions + place.part,
                                         target + (place.start &+ unit &* place.step))
-                                    let low = UInt16(truncatingIfNeeded: run.position)
-                                    run.position &+= unsafe Int(ends[run.note] &- low)
-                                    run.note &+= 1
+                                    unsafe run.step(ends)
+                                    index &+= 1
+                                    if place.lastKept <= 4 || index == places.count {
+                                        if place.lastKept > 0 { unsafe reader.readRest(&block) }
+                                        continue
+                                    }
+                                    let next = unsafe places[index]
+                                    var other = unsafe reader.readFirst(
+                                        at: run.position, next, predictions + next.part,
+                                        target + (next.start &+ unit &* next.step))
+                                    unsafe run.step(ends)
+                                    index &+= 1
+                                    unsafe reader.readRest(&block, &other)
                                 }
                             }
                         }
@@ -160,12 +178,23 @@
         let slots: UnsafePointer<Int32>
         let codes: BlockCodes
 
+        /// A block whose first coefficient has been read.
+        @safe struct Block {
+            var position: Int
+            /// The place in zigzag order of the last coefficient that has been read or passed.
+            var index = 0
+            let lastKept: Int
+            let part: Int
+            let slots: UnsafePointer<Int32>
+            let target: UnsafeMutablePointer<Int16>
+        }
+
         @inline(always)
-        func read(
+        func readFirst(
             at start: Int, _ place: LowFrequencyReader.Place,
             _ prediction: UnsafeMutablePointer<Int>, _ target: UnsafeMutablePointer<Int16>
-        ) {
-            let (part, lastKept) = (place.part, place.lastKept)
+        ) -> Block {
+            let part = place.part
             let table = part &* (2 * SkipTables.entryCount)
             var bits = unsafe load(start)
             var entry = unsafe entries[table &+ window(bits)]
@@ -173,40 +202,53 @@
             bits = unsafe rotated(bits, entry.bitCount)
             unsafe prediction.pointee &+= value(bits, entry.magnitude)
             unsafe target.pointee = Int16(truncatingIfNeeded: prediction.pointee)
-            if lastKept == 0 { return }
-            let slots = unsafe slots + part &* LowFrequencyReader.slotCount
-            var position = start &+ entry.bitCount
-            var index = 0
-            let acTable = table &+ SkipTables.entryCount
-            if lastKept == 4 {
-                unsafe readTwo(&position, &index, acTable, part, 4, slots, target)
-                unsafe readTwo(&position, &index, acTable, part, 4, slots, target)
+            return unsafe Block(
+                position: start &+ entry.bitCount, lastKept: place.lastKept, part: part,
+                slots: slots + part &* LowFrequencyReader.slotCount, target: target)
+        }
+
+        @inline(always)
+        func readRest(_ block: inout Block) {
+            if block.lastKept == 4 {
+                unsafe readTwo(&block)
+                unsafe readTwo(&block)
                 return
             }
-            while index < lastKept {
-                unsafe readTwo(&position, &index, acTable, part, lastKept, slots, target)
+            while block.index < block.lastKept { unsafe readTwo(&block) }
+        }
+
+        /// Reads two blocks side by side until neither wants more.
+        ///
+        /// When a block ends cannot be foretold; so it is asked once for both, and while one of
+        /// them waits for its symbols the other is read.
+        @inline(always)
+        func readRest(_ first: inout Block, _ second: inout Block) {
+            while (first.index &- first.lastKept) | (second.index &- second.lastKept) < 0 {
+                // One that waits for the other goes nowhere.
+                first.index = first.index < 128 ? first.index : 128
+                second.index = second.index < 128 ? second.index : 128
+                unsafe readTwo(&first)
+                unsafe readTwo(&second)
             }
         }
 
-        /// Two symbols fit into the 57 bits of a load, whatever they are.
+        /// Two symbols whose codes are in the table fit into the 57 bits of a load.
         @inline(always)
-        private func readTwo(
-            _ position: inout Int, _ index: inout Int, _ table: Int, _ part: Int, _ lastKept: Int,
-            _ slots: UnsafePointer<Int32>, _ target: UnsafeMutablePointer<Int16>
-        ) {
-            var bits = unsafe load(position)
+        private func readTwo(_ block: inout Block) {
+            var bits = unsafe load(block.position)
+            let table = (block.part &* 2 &+ 1) &* SkipTables.entryCount
             for _ in 0..<2 {
                 var entry = unsafe entries[table &+ window(bits)]
                 if _slowPath(entry.isLong) {
                     // Behind the wanted ones it may be anything, even no code at all.
-                    guard index < lastKept else { return }
-                    entry = unsafe longEntry(part, bits, isAC: true)
+                    guard block.index < block.lastKept else { return }
+                    entry = unsafe longEntry(block.part, bits, isAC: true)
                 }
                 bits = unsafe rotated(bits, entry.bitCount)
-                position &+= entry.bitCount
-                index &+= entry.passed
-                unsafe target[Int(slots[index])] = Int16(
-                    truncatingIfNeeded: value(bits, entry.magnitude))
+                block.position &+= entry.bitCount
+                block.index &+= entry.passed
+                let slot = unsafe Int(block.slots[block.index])
+                unsafe block.target[slot] = Int16(truncatingIfNeeded: value(bits, entry.magnitude))
             }
         }
 

@@ -165,7 +165,8 @@
                 let start = j * 8
                 let (left, right) = inverse(
                     (columns[start], columns[start + 2], columns[start + 4], columns[start + 6]),
-                    (columns[start + 1], columns[start + 3], columns[start + 5], columns[start + 7]))
+                    (columns[start + 1], columns[start + 3], columns[start + 5], columns[start + 7])
+                )
                 let (leftSamples, rightSamples) = (packed(left), packed(right))
                 for block in 0..<Vector.scalarCount {
                     let offset = (j * stride + x + block) * 8
