@@ -84,6 +84,33 @@ import Testing
         #expect(notHandled.count <= tally.files / 20)
     }
 
+    /// Scans that are long enough for a second lane to begin in their middle.
+    @Test(
+        "lanes that met found what one lane finds",
+        .enabled(if: GeneratedFiles.isOptimized, GeneratedFiles.needsOptimization),
+        arguments: EncodeOptions.ChromaSubsampling.allCases)
+    func lanes(subsampling: EncodeOptions.ChromaSubsampling) throws {
+        var tally = Tally()
+        for (number, quality) in [5, 25, 50, 75, 90, 97, 100].enumerated() {
+            for (kind, picture) in [
+                TestPicture.photograph(PixelSize(width: 1021, height: 611), seed: UInt64(number)),
+                TestPicture.photograph(PixelSize(width: 733, height: 900), .gray8),
+                TestPicture.noise(PixelSize(width: 400, height: 333), seed: UInt64(number)),
+                TestPicture.flat(PixelSize(width: 2500, height: 1300), .rgb8, [30, 90, 200]),
+            ].enumerated() {
+                var options = EncodeOptions()
+                options.quality = quality
+                options.chromaSubsampling = subsampling
+                let bytes = try ImageDestination(
+                    format: "jpeg", codecs: builtInCodecs, options: options
+                ).encode(picture)
+                try compare(
+                    bytes, try PlainJPEG(bytes), "picture \(kind) at quality \(quality)", &tally)
+            }
+        }
+        #expect(tally.planes == 7 * (3 * 3 + 1) * Self.sides.count)
+    }
+
     private func check(_ tally: Tally) {
         #expect(tally.planes > tally.files * 8)
         #expect(tally.progressive > tally.files / 4)
