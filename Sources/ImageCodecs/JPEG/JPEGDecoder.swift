@@ -15,6 +15,10 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try header(of: bytes, limits: rows.limits)
             if try decodeShrunk(bytes, header, into: &rows) { return }
+            // libjpeg-turbo goes through all coefficients for each of them: they are counted before.
+            try rows.limits.check(
+                .scanCount,
+                JPEGSegments.scanCount(bytes, limit: rows.limits.maximumScanCount))
             try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
                 let reader = try unsafe JPEGReader(
                     buffer, maximumScanCount: rows.limits.maximumScanCount)

@@ -39,6 +39,20 @@
         /// Goes on behind the data of a scan, to the marker at `end`.
         mutating func skip(to end: Int) { offset = end }
 
+        /// The scans of a file, found by their markers alone; counting ends behind `limit`.
+        static func scanCount(_ file: Span<UInt8>, limit: Int) -> Int {
+            var segments = JPEGSegments()
+            var count = 0
+            while count <= limit, let segment = try? segments.next(file),
+                segment.marker != endOfImage
+            {
+                guard segment.marker == startOfScan else { continue }
+                count += 1
+                segments.skip(to: EntropyCodedData.end(file, from: segments.offset))
+            }
+            return count
+        }
+
         /// Stops behind the marker; `nil` for those that have no body.
         private mutating func nextMarker(_ file: Span<UInt8>) throws(CodecError) -> UInt8? {
             guard offset < file.count else { throw .truncated(byteCount: file.count) }
