@@ -7,8 +7,8 @@
     ///
     /// A file is a list of segments: a marker of two bytes, the second not 0 or 255, and mostly a
     /// length and a body. `SOF` states the size and how it is coded, `SOS` is followed by entropy
-    /// coded data up to the next marker. The header is read in Swift, the pixels by libjpeg-turbo,
-    /// which reduces by 2, 4 or 8 while it decodes.
+    /// coded data up to the next marker. The header is read in Swift, and so are the pixels
+    /// of a smaller picture (``ShrinkingDecoder``); all others are read by libjpeg-turbo.
     struct JPEGCodec: ImageCodec {
         let format = ImageFormat(
             name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], mediaType: "image/jpeg",
