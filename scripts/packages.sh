@@ -18,7 +18,7 @@ if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null;
 fi
 bench_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-pil
+    fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv
 )
 
 # Where the photographs of photo_packages are.
