@@ -14,7 +14,7 @@ public struct RowSink: ~Copyable {
     /// Overrides what the file says of itself.
     private let profile: ColorProfile?
     private var resampler: RowResampler?
-    private var emptyRow: [UInt8] = []
+    private var rowByteCount = 0
     private var planes: YCbCrResampler?
 
     init(
@@ -39,7 +39,7 @@ public struct RowSink: ~Copyable {
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, format))
-        emptyRow = Array(repeating: 0, count: size.width * format.bytesPerPixel)
+        rowByteCount = size.width * format.bytesPerPixel
         resampler = RowResampler(
             from: size, format,
             // A shrunk side is rounded up; the picture ends where it really ends.
@@ -104,7 +104,7 @@ public struct RowSink: ~Copyable {
     /// - Returns: whether it was known what rows were to come.
     mutating func fillRest() -> Bool {
         guard resampler != nil else { return false }
-        let row = emptyRow
+        let row = [UInt8](repeating: 0, count: rowByteCount)
         while resampler?.isComplete == false { resampler?.append(row.span) }
         return true
     }

@@ -160,6 +160,19 @@ import Testing
         }
     }
 
+    @Test("a file of one scan for which there is no room at once is decoded row by row")
+    func rowsWithinTheLimit() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
+        for (limit, decoder) in [(file.count, "libjpeg-turbo"), (1 << 20, "shrinking")] {
+            var limits = DecodeLimits()
+            limits.maximumMemoryByteCount = limit
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
+            let decoded = try source.decodedImage(DecodeOptions(maximumSide: 40))
+            #expect(decoded.report.decoder == decoder)
+        }
+    }
+
     @Test(
         "the embedded thumbnail stands in when it is large enough",
         arguments: SampleFiles.real("photos", extensions: ["jpg"]))

@@ -55,10 +55,13 @@
                 header = try frame(marker, body, file)
             case 0xDD where body.count >= 2:
                 restartInterval = try JPEGSegments.integer(file, body.lowerBound)
-            case 0xE1 where exif == nil && starts(file, body, with: "Exif\0"):
+            case 0xE1
+            where exif == nil && JPEGSegments.starts(file.extracting(body), with: "Exif\0"):
                 let start = min(body.lowerBound + 6, body.upperBound)
                 exif = (EXIF(file.extracting(start..<body.upperBound)), start)
-            case 0xE2 where body.count > 14 && starts(file, body, with: "ICC_PROFILE\0"):
+            case 0xE2
+            where body.count > 14
+                && JPEGSegments.starts(file.extracting(body), with: "ICC_PROFILE\0"):
                 profileParts[file[body.lowerBound + 12]] = body.lowerBound + 14..<body.upperBound
                 profilePartCount = file[body.lowerBound + 13]
             default:
@@ -142,12 +145,6 @@
                 for index in part { profile.append(file[index]) }
             }
             return profile
-        }
-
-        private func starts(_ file: Span<UInt8>, _ body: Range<Int>, with text: String) -> Bool {
-            let text = Array(text.utf8)
-            return body.count >= text.count
-                && text.indices.allSatisfy { file[body.lowerBound + $0] == text[$0] }
         }
     }
 #endif

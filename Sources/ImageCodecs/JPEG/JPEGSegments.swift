@@ -68,6 +68,11 @@
             return marker == 0 || marker == 1 || (0xD0...0xD8).contains(marker) ? nil : marker
         }
 
+        static func starts(_ body: Span<UInt8>, with text: String) -> Bool {
+            let text = Array(text.utf8)
+            return body.count >= text.count && text.indices.allSatisfy { body[$0] == text[$0] }
+        }
+
         static func integer(_ file: Span<UInt8>, _ offset: Int) throws(CodecError) -> Int {
             guard offset + 2 <= file.count else { throw .truncated(byteCount: file.count) }
             return Int(file[offset]) << 8 | Int(file[offset + 1])

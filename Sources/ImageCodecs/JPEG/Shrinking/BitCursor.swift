@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
+    /// The bits at hand, the next one on the left.
+    enum BitWindow {
+        /// At least the next 57 bits; reads eight bytes, whether they are there or not.
+        @unsafe @inline(always)
+        static func load(_ data: UnsafePointer<UInt8>, at position: Int) -> UInt64 {
+            let bytes = unsafe UnsafeRawPointer(data + position &>> 3)
+            return unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+                &<< UInt64(truncatingIfNeeded: position & 7)
+        }
+
+        /// Where tables by the next ``HuffmanCode/windowBits`` bits have their entry.
+        @inline(always)
+        static func index(_ bits: UInt64) -> Int {
+            Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
+        }
+    }
+
     /// A place in entropy-coded data from which symbols and numbers are read one after the other.
     ///
     /// It checks nothing as it reads: whoever uses it asks ``isInside`` at least once in
@@ -25,11 +42,7 @@
 
         /// At least the next 57 bits, from the left.
         @inline(always)
-        func peek() -> UInt64 {
-            let bytes = unsafe UnsafeRawPointer(data + position &>> 3)
-            return unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-                &<< UInt64(truncatingIfNeeded: position & 7)
-        }
+        func peek() -> UInt64 { unsafe BitWindow.load(data, at: position) }
 
         @inline(always)
         mutating func skip(_ count: Int) { position &+= count }
@@ -48,8 +61,7 @@
         /// Symbol × 256 + length of its code; 0 if no code begins like that.
         @inline(always)
         func entry(_ bits: UInt64) -> Int {
-            let index = Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
-            let entry = unsafe Int(window[index])
+            let entry = unsafe Int(window[BitWindow.index(bits)])
             return _fastPath(entry != 0) ? entry : longEntry(bits)
         }
 

@@ -161,10 +161,7 @@
             /// At least the next 57 bits, from the left.
             @inline(always)
             func load(_ machine: Machine) -> UInt64 {
-                let position = machine.tally & SkipTables.positionMask
-                let bytes = unsafe UnsafeRawPointer(data + position &>> 3)
-                return unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-                    &<< UInt64(truncatingIfNeeded: position & 7)
+                unsafe BitWindow.load(data, at: machine.tally & SkipTables.positionMask)
             }
 
             func leave(_ machine: Machine, _ lane: inout Lane) {
@@ -189,7 +186,7 @@
 
         @inline(always)
         private func step(_ machine: inout Machine, _ bits: inout UInt64, _ stretch: Stretch) {
-            let window = Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
+            let window = BitWindow.index(bits)
             let table = Int(UInt32(truncatingIfNeeded: machine.state))
             let entry = unsafe Int(stretch.entries[table &+ window])
             let sum = machine.tally &+ entry

@@ -35,10 +35,8 @@
         init(
             _ data: EntropyCodedData, _ tables: UnitTables, unitCount: Int, restartInterval: Int
         ) throws(ShrinkingStop) {
-            let interval = restartInterval == 0 ? unitCount : restartInterval
-            guard data.segments.count == (unitCount + interval - 1) / interval,
-                !data.hasLostMarkers
-            else { throw .notHandled }
+            let interval = try data.unitsPerSegment(
+                unitCount: unitCount, restartInterval: restartInterval)
             let total = unitCount * tables.phases.count
             let half = total + BlockFinder.overrun
             var synchronizer = LaneSynchronizer(

@@ -42,6 +42,23 @@
             }
         }
 
+        /// Units in each segment but the last.
+        ///
+        /// - Parameters:
+        ///   - unitCount: units in the scan.
+        ///   - restartInterval: units between two restart markers, or 0 for none.
+        /// - Returns: at least 1.
+        /// - Throws: ``ShrinkingStop/notHandled`` if the markers are not where they should be.
+        func unitsPerSegment(
+            unitCount: Int, restartInterval: Int
+        ) throws(ShrinkingStop) -> Int {
+            let interval = restartInterval == 0 ? unitCount : restartInterval
+            guard segments.count == (unitCount + interval - 1) / interval, !hasLostMarkers else {
+                throw .notHandled
+            }
+            return interval
+        }
+
         /// Where the marker is that ends a scan beginning at `start`, or the file's end.
         static func end(_ file: Span<UInt8>, from start: Int) -> Int {
             unsafe file.withUnsafeBufferPointer { file in

@@ -23,6 +23,32 @@
         var restartInterval: Int
         /// Where its entropy-coded data begins in the file.
         var dataStart: Int
+
+        /// How a scan cuts the picture into units.
+        struct Grid {
+            var unitsAcross: Int
+            var unitsDown: Int
+            /// By part: its blocks in a unit.
+            var blocks: [(across: Int, down: Int)]
+
+            var unitCount: Int { unitsAcross * unitsDown }
+        }
+
+        /// A component by itself has units of one block, and none of those that only fill up units.
+        func grid(_ frame: JPEGFrame) -> Grid {
+            if parts.count == 1 {
+                let component = frame.components[parts[0].component]
+                return Grid(
+                    unitsAcross: component.blocksAcross, unitsDown: component.blocksDown,
+                    blocks: [(1, 1)])
+            }
+            return Grid(
+                unitsAcross: frame.unitsAcross, unitsDown: frame.unitsDown,
+                blocks: parts.map {
+                    let component = frame.components[$0.component]
+                    return (component.horizontalSampling, component.verticalSampling)
+                })
+        }
     }
 
     /// Reads a file's segments in order and hands out its scans, each with the tables in force.
@@ -64,8 +90,10 @@
                     quantization = Array(repeating: nil, count: new.components.count)
                 case 0xDC: throw .notHandled
                 case 0xE0:
-                    hasJFIF = hasJFIF || body.count >= 14 && starts(body, with: "JFIF\0")
-                case 0xEE where body.count >= 12 && starts(body, with: "Adobe"):
+                    hasJFIF =
+                        hasJFIF
+                        || body.count >= 14 && JPEGSegments.starts(body, with: "JFIF\0")
+                case 0xEE where body.count >= 12 && JPEGSegments.starts(body, with: "Adobe"):
                     adobeTransform = body[11]
                     isInverted = true
                 default: break
@@ -187,12 +215,6 @@
                 }
                 offset += 64 * byteCount
             }
-        }
-
-        private func starts(_ body: Span<UInt8>, with text: String) -> Bool {
-            let text = Array(text.utf8)
-            return body.count >= text.count
-                && text.indices.allSatisfy { body[$0] == text[$0] }
         }
     }
 

@@ -196,8 +196,8 @@
         ) -> Block {
             let part = place.part
             let table = part &* (2 * SkipTables.entryCount)
-            var bits = unsafe load(start)
-            var entry = unsafe entries[table &+ window(bits)]
+            var bits = unsafe BitWindow.load(data, at: start)
+            var entry = unsafe entries[table &+ BitWindow.index(bits)]
             if _slowPath(entry.isLong) { entry = unsafe longEntry(part, bits, isAC: false) }
             bits = unsafe rotated(bits, entry.bitCount)
             unsafe prediction.pointee &+= value(bits, entry.magnitude)
@@ -235,10 +235,10 @@
         /// Two symbols whose codes are in the table fit into the 57 bits of a load.
         @inline(always)
         private func readTwo(_ block: inout Block) {
-            var bits = unsafe load(block.position)
+            var bits = unsafe BitWindow.load(data, at: block.position)
             let table = (block.part &* 2 &+ 1) &* SkipTables.entryCount
             for _ in 0..<2 {
-                var entry = unsafe entries[table &+ window(bits)]
+                var entry = unsafe entries[table &+ BitWindow.index(bits)]
                 if _slowPath(entry.isLong) {
                     // Behind the wanted ones it may be anything, even no code at all.
                     guard block.index < block.lastKept else { return }
@@ -250,18 +250,6 @@
                 let slot = unsafe Int(block.slots[block.index])
                 unsafe block.target[slot] = Int16(truncatingIfNeeded: value(bits, entry.magnitude))
             }
-        }
-
-        @inline(always)
-        private func load(_ position: Int) -> UInt64 {
-            let bytes = unsafe UnsafeRawPointer(data + position &>> 3)
-            return unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-                &<< UInt64(truncatingIfNeeded: position & 7)
-        }
-
-        @inline(always)
-        private func window(_ bits: UInt64) -> Int {
-            Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
         }
 
         /// Brings the next bits to the left, and to the right those that were there.

@@ -27,25 +27,21 @@
         ) {
             self.scan = scan
             self.data = data
-            let isAlone = scan.parts.count == 1
-            let first = frame.components[scan.parts[0].component]
-            unitsAcross = isAlone ? first.blocksAcross : frame.unitsAcross
-            unitCount = unitsAcross * (isAlone ? first.blocksDown : frame.unitsDown)
+            let grid = scan.grid(frame)
+            unitsAcross = grid.unitsAcross
+            unitCount = grid.unitCount
             var places: [Place] = []
-            for (index, part) in scan.parts.enumerated() {
-                let component = picture.components[part.component]
+            for (index, blocks) in grid.blocks.enumerated() {
+                let component = picture.components[scan.parts[index].component]
                 let size = component.blockSide * component.blockSide
-                let sampling = frame.components[part.component]
-                let across = isAlone ? 1 : sampling.horizontalSampling
-                let down = isAlone ? 1 : sampling.verticalSampling
-                for row in 0..<down {
-                    for column in 0..<across {
+                for row in 0..<blocks.down {
+                    for column in 0..<blocks.across {
                         let block = row * component.blocksAcross + column
                         places.append(
                             .init(
                                 part: index, index: component.start + block * size,
-                                step: across * size,
-                                rowStep: down * component.blocksAcross * size))
+                                step: blocks.across * size,
+                                rowStep: blocks.down * component.blocksAcross * size))
                     }
                 }
             }
@@ -54,10 +50,8 @@
 
         /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
         func read(into picture: inout ProgressivePicture) throws(ShrinkingStop) {
-            let interval = scan.restartInterval == 0 ? unitCount : scan.restartInterval
-            guard data.segments.count == (unitCount + interval - 1) / interval,
-                !data.hasLostMarkers
-            else { throw .notHandled }
+            let interval = try data.unitsPerSegment(
+                unitCount: unitCount, restartInterval: scan.restartInterval)
             for (index, segment) in data.segments.enumerated() {
                 let units = index * interval..<min((index + 1) * interval, unitCount)
                 let isGood = unsafe data.bytes.withUnsafeBufferPointer { bytes in
