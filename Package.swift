@@ -10,6 +10,22 @@ let cLibraries = [
         trait: "PNG", links: ["png", "z"], purpose: "Read PNG, and write it with libpng.",
         accelerator: .init(
             trait: "ISAL", link: "isal", purpose: "Inflate PNG with ISA-L, twice as fast as zlib.")),
+    CLibrary(
+        trait: "WebP", links: ["webp", "webpmux", "webpdemux"],
+        purpose: "Read and write WebP with libwebp."),
+    CLibrary(trait: "TIFF", links: ["tiff"], purpose: "Read and write TIFF with libtiff."),
+    CLibrary(trait: "AVIF", links: ["avif"], purpose: "Read and write AVIF with libavif."),
+    CLibrary(trait: "HEIF", links: ["heif"], purpose: "Read HEIC with libheif."),
+    CLibrary(
+        trait: "JPEGXL", links: ["jxl", "jxl_threads"],
+        purpose: "Read and write JPEG XL with libjxl."),
+    CLibrary(
+        trait: "JPEG2000", links: ["openjp2"], purpose: "Read and write JPEG 2000 with OpenJPEG."),
+    CLibrary(
+        trait: "RAW", links: ["raw_r"], purpose: "Read the files of camera sensors with LibRaw."),
+    CLibrary(
+        trait: "SVG", links: ["rsvg-2", "cairo", "gobject-2.0"],
+        purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),
     CLibrary(trait: "ICC", links: ["lcms2"], purpose: "Convert colours by profile with lcms2."),
 ]
 
@@ -26,7 +42,11 @@ let package = Package(
     ],
     traits: Set(
         cLibraries.flatMap(\.traits)
-            + [.default(enabledTraits: Set(cLibraries.flatMap(\.traits).map(\.name)))]),
+            + [
+                .default(
+                    enabledTraits: Set(
+                        cLibraries.filter(\.isDefault).flatMap(\.traits).map(\.name)))
+            ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
@@ -136,6 +156,8 @@ struct CLibrary {
     let links: [String]
     let purpose: String
     var accelerator: Accelerator?
+    /// Whether it is built in unless somebody turns it off.
+    var isDefault = true
 
     var module: String { "C\(trait)" }
     var folder: String { "\(trait)/\(module)" }

@@ -2,7 +2,10 @@
 # The Debian packages that each goal needs; sourced by the other scripts.
 # shellcheck shell=bash disable=SC2034
 
-build_packages=(libjpeg-dev libpng-dev libisal-dev liblcms2-dev libsqlite3-dev zlib1g-dev)
+build_packages=(
+    libavif-dev libheif-dev libisal-dev libjpeg-dev libjxl-dev liblcms2-dev libopenjp2-7-dev
+    libpng-dev libraw-dev libsqlite3-dev libtiff-dev libwebp-dev zlib1g-dev
+)
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"

@@ -12,6 +12,9 @@ public enum CodecError: Error, Hashable, Sendable {
     case truncated(byteCount: Int)
     /// The file is valid, but this codec lacks `feature`. We can.
     case unsupported(feature: String)
+    /// The format is known, but this program was built without it. Whoever builds it, by enabling
+    /// the trait.
+    case notBuiltIn(format: String, trait: String)
     /// It needs more than ``DecodeLimits`` allow. The operator, by raising that limit.
     case limitExceeded(DecodeLimits.Name, needed: Int, allowed: Int)
     /// Nobody waits for the picture any more.
@@ -30,6 +33,8 @@ extension CodecError: CustomStringConvertible {
         case .malformed(let reason, let offset): "damaged near byte \(offset): \(reason)"
         case .truncated(let byteCount): "cut short: ends after \(byteCount) bytes"
         case .unsupported(let feature): "not supported: \(feature)"
+        case .notBuiltIn(let format, let trait):
+            "\(format) support was not built in: enable the trait \(trait)"
         case .limitExceeded(let name, let needed, let allowed):
             "over the limit \(name.rawValue): needs \(needed), allowed are \(allowed)"
         case .cancelled: "cancelled"

@@ -8,6 +8,22 @@ public protocol ImageCodec: Sendable {
     var decoder: any ImageDecoder { get }
     /// `nil` when the format can only be read.
     var encoder: (any ImageEncoder)? { get }
+
+    /// How many bytes of a file speak for this format; 0 when it is of another.
+    ///
+    /// Of several codecs that know a file, that one reads it for which most bytes speak.
+    func recognizedByteCount(_ file: Span<UInt8>) -> Int
+}
+
+extension ImageCodec {
+    /// The length of the longest signature that the file has.
+    public func recognizedByteCount(_ file: Span<UInt8>) -> Int {
+        var longest = 0
+        for signature in format.signatures where signature.matches(file) {
+            longest = max(longest, signature.bytes.count)
+        }
+        return longest
+    }
 }
 
 /// Reads one file format.
@@ -29,6 +45,41 @@ public protocol ImageDecoder: Sendable {
     /// top, or their counterparts for planes, ``RowSink/beginYCbCr(_:_:)`` and
     /// ``RowSink/append(_:plane:)``. A file that ends early throws ``CodecError/truncated(byteCount:)``.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
+
+    /// The decoder of another of the pictures that a file holds side by side.
+    ///
+    /// - Parameter page: from 0, which is the one that this decoder reads, to
+    ///   ``ImageHeader/pageCount``.
+    /// - Returns: `nil` if files of the format hold one picture only.
+    func selecting(page: Int) -> (any ImageDecoder)?
+
+    /// Reads an animation frame by frame.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file, whose header has been read and checked.
+    ///   - limits: what the file may ask for.
+    /// - Returns: `nil` if files of the format show one picture only.
+    /// - Throws: ``CodecError``.
+    func frameReader(
+        for bytes: EncodedBytes, limits: DecodeLimits
+    ) throws(CodecError) -> (any FrameReader)?
+
+    /// The blocks of metadata as the file holds them, read without decoding pixels.
+    func metadata(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> MetadataBlocks
+}
+
+extension ImageDecoder {
+    public func selecting(page: Int) -> (any ImageDecoder)? { nil }
+
+    public func frameReader(
+        for bytes: EncodedBytes, limits: DecodeLimits
+    ) throws(CodecError) -> (any FrameReader)? { nil }
+
+    public func metadata(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> MetadataBlocks { MetadataBlocks() }
 }
 
 /// Writes one file format.
@@ -40,10 +91,26 @@ public protocol ImageEncoder: Sendable {
 
     /// Whether ``PixelFormat/yCbCr420`` is written without a detour through RGB.
     func prefersYCbCr(_ options: EncodeOptions) -> Bool
+
+    /// Writes an animation frame by frame.
+    ///
+    /// - Parameters:
+    ///   - size: the size of every frame in pixels.
+    ///   - loopCount: how often it is to be shown in all; 0 means for ever.
+    ///   - options: how each frame is written.
+    /// - Returns: `nil` if files of the format show one picture only.
+    /// - Throws: ``CodecError``.
+    func animationWriter(
+        _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
+    ) throws(CodecError) -> (any AnimationWriter)?
 }
 
 extension ImageEncoder {
     public func prefersYCbCr(_ options: EncodeOptions) -> Bool { false }
+
+    public func animationWriter(
+        _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
+    ) throws(CodecError) -> (any AnimationWriter)? { nil }
 }
 
 /// How a picture is written; a format that lacks a choice ignores it.
@@ -59,44 +126,12 @@ public struct EncodeOptions: Hashable, Sendable {
     public var quality = 80
     public var isProgressive = false
     public var chromaSubsampling = ChromaSubsampling.half
-    /// Effort of lossless compression from 0 to 9, on zlib's scale.
+    /// Whether formats that can do either keep every sample as it is.
+    public var isLossless = false
+    /// How much work goes into small files, from 0 to 9, on zlib's scale.
     public var compressionLevel = 6
+    /// What is written besides the pixels and their colour profile.
+    public var metadata = MetadataBlocks()
 
     public init() {}
-}
-
-/// The codecs that a program reads and writes with, passed down to whoever opens pictures.
-public struct CodecSet: Sendable {
-    public let codecs: [any ImageCodec]
-    /// Converts colours; without it, numbers are taken as sRGB whatever the profile says.
-    public let colorConverter: (any ColorConverter)?
-
-    public init(_ codecs: [any ImageCodec], colorConverter: (any ColorConverter)? = nil) {
-        self.codecs = codecs
-        self.colorConverter = colorConverter
-    }
-
-    /// The codec whose signature matches the file's first bytes; of several the longest.
-    public func codec(for bytes: Span<UInt8>) -> (any ImageCodec)? {
-        var best: (codec: any ImageCodec, length: Int)?
-        for codec in codecs {
-            for signature in codec.format.signatures
-            where signature.bytes.count > best?.length ?? 0 && signature.matches(bytes) {
-                best = (codec, signature.bytes.count)
-            }
-        }
-        return best?.codec
-    }
-
-    /// The codec of a format by its name or one of its file name extensions, in any case.
-    public func codec(named name: String) -> (any ImageCodec)? {
-        let name = name.lowercased()
-        return codecs.first { $0.format.name == name || $0.format.extensions.contains(name) }
-    }
-}
-
-/// Converts between colour spaces.
-public protocol ColorConverter: Sendable {
-    /// The same picture in sRGB. A profile that makes no sense for the picture is ignored.
-    func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer
 }

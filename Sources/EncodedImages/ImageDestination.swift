@@ -21,6 +21,9 @@ public struct ImageDestination: Sendable {
     public init(
         format: String, codecs: CodecSet, options: EncodeOptions = EncodeOptions()
     ) throws(CodecError) {
+        if let missing = codecs.missing.first(where: { $0.format.isNamed(format) }) {
+            throw .notBuiltIn(format: missing.format.name, trait: missing.trait)
+        }
         guard let codec = codecs.codec(named: format), let encoder = codec.encoder else {
             throw .unsupported(feature: "writing the format \u{201C}\(format)\u{201D}")
         }
@@ -37,9 +40,30 @@ public struct ImageDestination: Sendable {
         try encoder.encode(image, options)
     }
 
+    /// Writes an animation frame by frame.
+    ///
+    /// - Parameters:
+    ///   - size: the size of every frame in pixels.
+    ///   - loopCount: how often it is to be shown in all; 0 means for ever.
+    /// - Returns: what takes the frames.
+    /// - Throws: ``CodecError/unsupported(feature:)`` if the format shows one picture only.
+    public func animationWriter(
+        _ size: PixelSize, loopCount: Int
+    ) throws(CodecError) -> any AnimationWriter {
+        guard let writer = try encoder.animationWriter(size, loopCount: loopCount, options) else {
+            throw .unsupported(feature: "animations in the format \(format.name)")
+        }
+        return writer
+    }
+
     /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.
     public func write(_ image: PixelBuffer, to path: String) throws(CodecError) {
-        try replaceFile(path, with: try encode(image))
+        try write(try encode(image), to: path)
+    }
+
+    /// Writes the bytes of a whole file or nothing, as ``write(_:to:)-(PixelBuffer,_)`` does.
+    public func write(_ file: [UInt8], to path: String) throws(CodecError) {
+        try replaceFile(path, with: file)
     }
 }
 

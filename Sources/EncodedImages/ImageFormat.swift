@@ -26,6 +26,12 @@ public struct ImageFormat: Hashable, Sendable {
     public let mediaType: String
     public let signatures: [Signature]
 
+    /// Whether that is its name or one of its file name extensions, in any case.
+    public func isNamed(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return self.name == name || extensions.contains(name)
+    }
+
     public init(name: String, extensions: [String], mediaType: String, signatures: [Signature]) {
         self.name = name
         self.extensions = extensions

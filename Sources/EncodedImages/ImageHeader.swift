@@ -6,7 +6,7 @@ public import Pixels
 public struct ImageHeader: Hashable, Sendable {
     /// What the file stores for each pixel, before any conversion.
     public enum ColorModel: String, Hashable, Sendable {
-        case gray, rgb, palette, cmyk
+        case gray, rgb, palette, cmyk, lab
     }
 
     /// The size as stored, before it is turned.
@@ -16,7 +16,12 @@ public struct ImageHeader: Hashable, Sendable {
     public var bitsPerComponent: Int
     public var hasAlpha = false
     public var colorProfile = ColorProfile.sRGB
+    /// Pictures that are shown one after the other.
     public var frameCount = 1
+    /// How often an animation is shown in all; 0 means for ever.
+    public var loopCount = 1
+    /// Pictures of their own that the file holds side by side, such as the pages of a document.
+    public var pageCount = 1
     /// Where an embedded thumbnail, itself a file, stands in the file.
     public var thumbnail: Range<Int>?
     /// Facts that only this format has, such as how it is compressed, for people to read.

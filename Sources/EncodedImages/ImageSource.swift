@@ -26,17 +26,73 @@ public struct ImageSource: Sendable {
         try limits.check(.byteCount, bytes.count)
         let (codec, header) = try bytes.withBytes {
             (file) throws(CodecError) -> (any ImageCodec, ImageHeader) in
-            guard let codec = codecs.codec(for: file) else { throw .unknownFormat }
+            guard let codec = codecs.codec(for: file) else {
+                throw codecs.unknownFormat(of: file)
+            }
             return (codec, try codec.decoder.header(of: file, limits: limits))
         }
+        try self.init(bytes, codec.format, codec.decoder, header, codecs, limits)
+    }
+
+    private init(
+        _ bytes: EncodedBytes, _ format: ImageFormat, _ decoder: any ImageDecoder,
+        _ header: ImageHeader, _ codecs: CodecSet, _ limits: DecodeLimits
+    ) throws(CodecError) {
         try limits.check(header.storedSize)
         try limits.check(.frameCount, header.frameCount)
         self.bytes = bytes
         self.codecs = codecs
         self.limits = limits
         self.header = header
-        format = codec.format
-        decoder = codec.decoder
+        self.format = format
+        self.decoder = decoder
+    }
+
+    /// Another of the pictures that the file holds side by side, such as a page of a document.
+    ///
+    /// - Parameter index: from 0, which is this one, to ``ImageHeader/pageCount``.
+    /// - Returns: the picture as if it were a file of its own.
+    /// - Throws: ``CodecError/unsupported(feature:)`` if there is none of that number.
+    public func page(_ index: Int) throws(CodecError) -> ImageSource {
+        if index == 0 { return self }
+        guard index > 0, index < header.pageCount, let decoder = decoder.selecting(page: index)
+        else { throw .unsupported(feature: "page \(index + 1) of \(header.pageCount)") }
+        let header = try bytes.withBytes { file throws(CodecError) in
+            try decoder.header(of: file, limits: limits)
+        }
+        return try ImageSource(bytes, format, decoder, header, codecs, limits)
+    }
+
+    /// The blocks of metadata as the file holds them; no pixel is decoded.
+    public func metadata() throws(CodecError) -> MetadataBlocks {
+        try bytes.withBytes { file throws(CodecError) in
+            try decoder.metadata(of: file, limits: limits)
+        }
+    }
+
+    /// The frames of an animation, or the picture as the only one.
+    ///
+    /// - Parameters:
+    ///   - options: the size and the form of each frame; truncated files are read up to their last
+    ///     whole frame if it says so.
+    ///   - cancellation: set by another thread when nobody waits any more.
+    /// - Returns: what decodes them one by one.
+    /// - Throws: ``CodecError``, a broken limit before memory is taken.
+    public func frames(
+        _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> ImageFrames {
+        guard header.frameCount > 1,
+            let reader = try decoder.frameReader(for: bytes, limits: limits)
+        else { return ImageFrames(only: self, options, cancellation) }
+        let plan = DecodePlan(header, options)
+        try limits.check(.side, plan.resultSize.largestSide)
+        try limits.check(
+            .memoryByteCount,
+            // The canvas, what it was before a frame that is taken back, and a frame.
+            3 * PixelBuffer.byteCount(of: header.storedSize, .rgba8))
+        return ImageFrames(
+            reader, header, plan, cancellation,
+            options.convertsToSRGB && !header.colorProfile.isSRGB ? codecs.colorConverter : nil)
     }
 
     /// The size as the picture is looked at, turned upright.

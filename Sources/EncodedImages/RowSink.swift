@@ -15,6 +15,8 @@ public struct RowSink: ~Copyable {
     private let profile: ColorProfile?
     private var resampler: RowResampler?
     private var rowByteCount = 0
+    /// A row of 16-bit samples as 8-bit ones; empty where samples have 8 bits anyway.
+    private var narrowed: [UInt8] = []
     private var planes: YCbCrResampler?
 
     init(
@@ -31,17 +33,21 @@ public struct RowSink: ~Copyable {
     ///
     /// - Parameters:
     ///   - size: the size of the picture as it will come; smaller than stored if the decoder shrinks.
-    ///   - format: what the bytes of the rows mean.
+    ///   - format: what the bytes of the rows mean; samples of 16 bits are rounded to 8.
     ///   - colorProfile: which colours the numbers stand for.
     /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
-        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, format))
+        let result = format.with8BitChannels
+        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, result))
         rowByteCount = size.width * format.bytesPerPixel
+        if result != format {
+            narrowed = Array(repeating: 0, count: size.width * result.bytesPerPixel)
+        }
         resampler = RowResampler(
-            from: size, format,
+            from: size, result,
             // A shrunk side is rounded up; the picture ends where it really ends.
             region: plan.geometry.region.scaled(
                 horizontally: scale(size.width, plan.storedSize.width),
@@ -76,7 +82,16 @@ public struct RowSink: ~Copyable {
     /// - Throws: ``CodecError/cancelled`` when nobody waits any more.
     public mutating func append(_ row: Span<UInt8>) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
-        resampler?.append(row)
+        guard !narrowed.isEmpty else {
+            resampler?.append(row)
+            return
+        }
+        var samples: [UInt8] = []
+        swap(&samples, &narrowed)
+        var result = samples.mutableSpan
+        row.narrowSamples(into: &result)
+        resampler?.append(samples.span)
+        swap(&samples, &narrowed)
     }
 
     /// Takes the next row of a plane from the top; the planes may take turns in any way.
@@ -104,7 +119,8 @@ public struct RowSink: ~Copyable {
     /// - Returns: whether it was known what rows were to come.
     mutating func fillRest() -> Bool {
         guard resampler != nil else { return false }
-        let row = [UInt8](repeating: 0, count: rowByteCount)
+        let row = [UInt8](
+            repeating: 0, count: narrowed.isEmpty ? rowByteCount : narrowed.count)
         while resampler?.isComplete == false { resampler?.append(row.span) }
         return true
     }
@@ -117,10 +133,11 @@ public struct RowSink: ~Copyable {
 
     private var yCbCrFormat: PixelFormat { plan.keepsYCbCr ? .yCbCr420 : .rgb8 }
 
-    /// 1 ÷ the decoder's factor, which is the power of two that leads to the size.
+    /// What a side was reduced by: a power of two where that leads to `size`, else what it looks like.
     private func scale(_ size: Int, _ stored: Int) -> Double {
         var factor = 1
         while (stored + factor - 1) / factor > size { factor *= 2 }
-        return 1 / Double(factor)
+        return (stored + factor - 1) / factor == size
+            ? 1 / Double(factor) : Double(size) / Double(stored)
     }
 }

@@ -133,6 +133,12 @@ public struct MutablePixelBuffer: ~Copyable {
     /// Where the samples of a plane lie.
     public func layout(ofPlane plane: Int) -> PlaneLayout { PlaneLayout(plane, format, size) }
 
+    /// The samples of row `y` of a plane as they are now, without padding.
+    @_lifetime(borrow self)
+    public func row(_ y: Int, plane: Int = 0) -> Span<UInt8> {
+        Span(_bytes: unsafe storage.span.bytes).extracting(layout(ofPlane: plane).row(y))
+    }
+
     /// Calls `body` with the samples of row `y` of a plane, without padding.
     public mutating func withMutableRow<Failure: Error>(
         _ y: Int, plane: Int = 0, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void

@@ -13,6 +13,12 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case rgb8
     /// Red, green, blue, alpha, 8 bits each; the colours are premultiplied by alpha.
     case rgba8
+    /// Grey, 16 bits in the machine's byte order.
+    case gray16
+    /// Red, green, blue, 16 bits each in the machine's byte order, opaque.
+    case rgb16
+    /// Red, green, blue, alpha, 16 bits each in the machine's byte order, premultiplied.
+    case rgba16
     /// Luma, blue and red difference as JFIF defines them, 8 bits each over the full range.
     ///
     /// Three planes: that of Y is as large as the picture, those of Cb and Cr have half as many
@@ -42,6 +48,9 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         case .alpha8, .gray8: Plane(channelCount: 1, bytesPerChannel: 1)
         case .rgb8: Plane(channelCount: 3, bytesPerChannel: 1)
         case .rgba8: Plane(channelCount: 4, bytesPerChannel: 1)
+        case .gray16: Plane(channelCount: 1, bytesPerChannel: 2)
+        case .rgb16: Plane(channelCount: 3, bytesPerChannel: 2)
+        case .rgba16: Plane(channelCount: 4, bytesPerChannel: 2)
         case .yCbCr420:
             index == 0
                 ? Plane(channelCount: 1, bytesPerChannel: 1)
@@ -65,5 +74,15 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     /// The bytes a pixel of the first plane.
     public var bytesPerPixel: Int { plane(0).bytesPerPixel }
 
-    public var hasAlpha: Bool { self == .rgba8 || self == .alpha8 }
+    public var hasAlpha: Bool { self == .rgba8 || self == .rgba16 || self == .alpha8 }
+
+    /// The same channels with 8 bits each.
+    public var with8BitChannels: PixelFormat {
+        switch self {
+        case .gray16: .gray8
+        case .rgb16: .rgb8
+        case .rgba16: .rgba8
+        case .alpha8, .gray8, .rgb8, .rgba8, .yCbCr420: self
+        }
+    }
 }

@@ -9,7 +9,22 @@ import Testing
 
 /// What every codec must do, run over all that were built in.
 @Suite("Every codec") struct CodecContractTests {
-    static let formats = builtInCodecs.codecs.map(\.format.name)
+    /// What a format cannot keep, so that the tests can tell it from a fault.
+    struct Loss {
+        /// The largest difference of a sample at the best quality, of 255.
+        var maximumDifference = 0
+        /// The same for colours; `nil` where the format holds none.
+        var color: Int? = 0
+        /// Files that end early may lack nothing that counts, such as a trailer.
+        var mayLackBytes = 0
+    }
+
+    /// By format; every other keeps all that it is given.
+    static let losses: [String: Loss] = [
+        "jpeg": Loss(maximumDifference: 6, color: 6)
+    ]
+
+    static let formats = builtInCodecs.codecs.filter { $0.encoder != nil }.map(\.format.name)
 
     private func codec(_ name: String) throws -> any ImageCodec {
         try #require(builtInCodecs.codec(named: name))
@@ -34,8 +49,11 @@ import Testing
         "reads back what it wrote", arguments: formats,
         [PixelFormat.gray8, .rgb8, .rgba8, .yCbCr420])
     func roundTrip(name: String, format: PixelFormat) throws {
+        let loss = Self.losses[name] ?? Loss()
+        guard let allowed = format == .gray8 ? loss.maximumDifference : loss.color else { return }
         var options = EncodeOptions()
         options.quality = 100
+        options.isLossless = true
         options.chromaSubsampling = .full
         for size in [PixelSize(width: 1, height: 1), PixelSize(width: 100, height: 67)] {
             let picture = TestPicture.photograph(size, format == .rgba8 ? .rgb8 : format)
@@ -46,7 +64,6 @@ import Testing
             #expect(opened.format.name == name)
             #expect(opened.pixelSize == size)
             let comparison = PixelComparison(try opened.image().asRGBA, picture.asRGBA)
-            let allowed = name == "jpeg" ? 6 : 0
             #expect(comparison.maximumDifference <= allowed, "\(size): \(comparison)")
         }
     }
@@ -56,7 +73,8 @@ import Testing
         var options = EncodeOptions()
         options.isProgressive = isProgressive
         let file = try smallFile(name, options)
-        for length in file.indices {
+        let loss = Self.losses[name] ?? Loss()
+        for length in file.indices.dropLast(loss.mayLackBytes) {
             #expect(throws: CodecError.self, "cut at \(length) of \(file.count) bytes") {
                 _ = try source(Array(file[..<length])).image()
             }

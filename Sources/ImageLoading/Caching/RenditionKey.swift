@@ -17,6 +17,7 @@ struct RenditionKey: Hashable, Sendable {
         // Settings that came later are written out only if they are not the usual ones.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
         if image.acceptsTruncated { later += " truncated=true" }
+        if encode.isLossless { later += " lossless=true" }
         self.request =
             [
                 "box=\(image.box.map(\.description) ?? "none")",

@@ -55,7 +55,7 @@ struct ErrorResponse {
 
     private init(decoding error: CodecError) {
         switch error {
-        case .unknownFormat:
+        case .unknownFormat, .notBuiltIn:
             self.init(status: .unsupportedMediaType, message: error.description)
         case .malformed, .truncated, .unsupported, .limitExceeded:
             self.init(status: .unprocessableContent, message: error.description)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// A frame of an animation as it is shown.
+public struct ImageFrame: Sendable {
+    /// The whole canvas at the size that was asked for.
+    public let image: PixelBuffer
+    /// How long it is shown, as the file says; 0 where it says nothing.
+    public let duration: Duration
+    /// What the frame changed on the canvas, in stored pixels.
+    public let region: PixelRect
+    public let disposal: StoredFrame.Disposal
+    public let blending: StoredFrame.Blending
+}
+
+/// The frames of an animation, each composed when it is asked for.
+///
+/// Memory: the canvas, one frame and, only while a frame is to be taken back, what it covers.
+public struct ImageFrames: ~Copyable {
+    private enum Source {
+        case animation(any FrameReader, DecodePlan, (any ColorConverter)?)
+        case still(ImageSource, DecodeOptions)
+        case ended
+    }
+
+    private var source: Source
+    private var canvas: FrameCanvas?
+    private let cancellation: CancellationFlag?
+    /// How often the animation is shown in all; 0 means for ever.
+    public let loopCount: Int
+
+    init(only source: ImageSource, _ options: DecodeOptions, _ cancellation: CancellationFlag?) {
+        self.source = .still(source, options)
+        self.cancellation = cancellation
+        loopCount = source.header.loopCount
+    }
+
+    init(
+        _ reader: any FrameReader, _ header: ImageHeader, _ plan: DecodePlan,
+        _ cancellation: CancellationFlag?, _ converter: (any ColorConverter)?
+    ) {
+        source = .animation(reader, plan, converter)
+        canvas = FrameCanvas(header.storedSize, header.colorProfile)
+        self.cancellation = cancellation
+        loopCount = header.loopCount
+    }
+
+    /// Decodes and composes the next frame.
+    ///
+    /// - Returns: `nil` after the last.
+    /// - Throws: ``CodecError``; no frame comes after an error, unless it says that the file ends
+    ///   early and that was to be accepted, which ends the animation.
+    public mutating func next() throws(CodecError) -> ImageFrame? {
+        if cancellation?.isCancelled == true { throw .cancelled }
+        let current = source
+        source = .ended
+        switch current {
+        case .ended:
+            return nil
+        case .still(let still, let options):
+            let image = try still.image(options, cancellation: cancellation)
+            return ImageFrame(
+                image: image, duration: .zero, region: PixelRect(still.header.storedSize),
+                disposal: .keep, blending: .replace)
+        case .animation(var reader, let plan, let converter):
+            do throws(CodecError) {
+                guard let frame = try reader.next() else { return nil }
+                source = .animation(reader, plan, converter)
+                return try shown(frame, plan, converter)
+            } catch {
+                guard case .truncated = error, plan.acceptsTruncated else { throw error }
+                return nil
+            }
+        }
+    }
+
+    private mutating func shown(
+        _ frame: StoredFrame, _ plan: DecodePlan, _ converter: (any ColorConverter)?
+    ) throws(CodecError) -> ImageFrame? {
+        guard var canvas = canvas.take() else { return nil }
+        canvas.draw(frame)
+        var image = canvas.picture(plan)
+        self.canvas = consume canvas
+        if let converter { image = try converter.convertedToSRGB(image) }
+        return ImageFrame(
+            image: image, duration: frame.duration, region: frame.region,
+            disposal: frame.disposal, blending: frame.blending)
+    }
+}
