@@ -44,6 +44,16 @@ public struct DecodeOptions: Hashable, Sendable {
     ///
     /// It then is if the file holds luma and colour differences and no colours must be converted.
     public var acceptsYCbCr = false
+    /// Whether samples of more than 8 bits come as 16 bits; they are else rounded to 8.
+    public var keepsDepth = false
+    /// The form of the result: any but ``PixelFormat/yCbCr420``, for which ``acceptsYCbCr`` is.
+    ///
+    /// `nil` gives grey, RGB, or premultiplied RGBA, as the file has it. A format of more than 8 bits
+    /// keeps the file's depth; ``PixelFormat/rgb565`` and ``PixelFormat/rgb555`` are for opaque
+    /// pictures on small devices, and drop alpha.
+    public var pixelFormat: PixelFormat?
+    /// How steps are hidden in a result of 5 or 6 bits a channel.
+    public var dithering = Dithering.ordered
     /// Whether checksums over the pixels are compared, where the format has any.
     ///
     /// Turning it off saves time on files that are trusted, such as those that this program wrote:

@@ -20,6 +20,8 @@ public struct DecodePlan: Hashable, Sendable {
     /// Whether a picture that comes as luma and colour differences stays so, the latter at half the
     /// result's size.
     public let keepsYCbCr: Bool
+    /// Whether samples of 16 bits stay so.
+    public let keepsDepth: Bool
     /// Whether checksums over the pixels are compared.
     public let verifiesChecksums: Bool
 
@@ -30,8 +32,10 @@ public struct DecodePlan: Hashable, Sendable {
         quality = options.quality
         acceptsTruncated = options.acceptsTruncated
         verifiesChecksums = options.verifiesChecksums
+        keepsDepth = options.keepsDepth || options.pixelFormat?.isDeep == true
         keepsYCbCr =
-            options.acceptsYCbCr && (!options.convertsToSRGB || header.colorProfile.isSRGB)
+            options.acceptsYCbCr && options.pixelFormat == nil
+            && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // The box is meant for the picture as it is looked at; rows come as they are stored.
         let box = options.box.map(orientation.oriented) ?? storedSize
         geometry = ResizeGeometry(

@@ -106,6 +106,22 @@ public struct ImageSource: Sendable {
         DecodePlan(header, options).resultSize
     }
 
+    /// The bytes that the pixels of the result will take, stated before any memory is.
+    public func resultByteCount(_ options: DecodeOptions) -> Int {
+        let size = resultSize(options)
+        if let format = options.pixelFormat { return PixelBuffer.byteCount(of: size, format) }
+        if options.acceptsYCbCr, !header.hasAlpha, header.colorModel == .rgb {
+            return PixelBuffer.byteCount(of: size, .yCbCr420)
+        }
+        let isDeep = options.keepsDepth && header.bitsPerComponent > 8
+        let isGray = header.colorModel == .gray && !header.hasAlpha
+        let format: PixelFormat =
+            header.hasAlpha
+            ? (isDeep ? .rgba16 : .rgba8)
+            : isGray ? (isDeep ? .gray16 : .gray8) : (isDeep ? .rgb16 : .rgb8)
+        return PixelBuffer.byteCount(of: size, format)
+    }
+
     /// Decodes the picture at the size at which it is wanted.
     ///
     /// The decoder reduces as far as it can while it reads, the resampler does the rest row by row,
@@ -195,9 +211,20 @@ public struct ImageSource: Sendable {
         guard let image = rows.finish() else {
             throw .library(message: "the decoder delivered no rows")
         }
-        guard options.convertsToSRGB, image.colorProfile != .sRGB,
+        return DecodedImage(image: try finished(image, options), report: report)
+    }
+
+    /// The picture in the colours and the form that were asked for.
+    private func finished(
+        _ image: consuming PixelBuffer, _ options: DecodeOptions
+    ) throws(CodecError) -> PixelBuffer {
+        if options.convertsToSRGB, image.colorProfile != .sRGB,
             let converter = codecs.colorConverter
-        else { return DecodedImage(image: image, report: report) }
-        return DecodedImage(image: try converter.convertedToSRGB(image), report: report)
+        {
+            image = try converter.convertedToSRGB(image)
+        }
+        guard let format = options.pixelFormat, format != image.format else { return image }
+        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: image.size, format))
+        return image.converted(to: format, dithering: options.dithering)
     }
 }

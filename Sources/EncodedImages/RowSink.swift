@@ -33,14 +33,15 @@ public struct RowSink: ~Copyable {
     ///
     /// - Parameters:
     ///   - size: the size of the picture as it will come; smaller than stored if the decoder shrinks.
-    ///   - format: what the bytes of the rows mean; samples of 16 bits are rounded to 8.
+    ///   - format: what the bytes of the rows mean; samples of 16 bits are rounded to 8
+    ///     unless ``DecodePlan/keepsDepth`` says otherwise.
     ///   - colorProfile: which colours the numbers stand for.
     /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
-        let result = format.with8BitChannels
+        let result = plan.keepsDepth ? format : format.with8BitChannels
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, result))
         rowByteCount = size.width * format.bytesPerPixel
         if result != format {

@@ -49,8 +49,11 @@ struct OrientedWriter: ~Copyable, PlaneSink {
         }
         switch planes[plane].bytesPerPixel {
         case 1: scatter(row, y: y, planes[plane], bytesPerPixel: 1)
+        case 2: scatter(row, y: y, planes[plane], bytesPerPixel: 2)
         case 3: scatter(row, y: y, planes[plane], bytesPerPixel: 3)
-        default: scatter(row, y: y, planes[plane], bytesPerPixel: 4)
+        case 4: scatter(row, y: y, planes[plane], bytesPerPixel: 4)
+        case 6: scatter(row, y: y, planes[plane], bytesPerPixel: 6)
+        default: scatter(row, y: y, planes[plane], bytesPerPixel: 8)
         }
     }
 

@@ -19,6 +19,13 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case rgb16
     /// Red, green, blue, alpha, 16 bits each in the machine's byte order, premultiplied.
     case rgba16
+    /// Red, green, blue, alpha, a half-precision number each, premultiplied: 1 is what 65535 is in
+    /// ``rgba16``, and colours outside of the profile's primaries are below 0 or above 1.
+    case rgbaHalf
+    /// Red, green and blue in the 5, 6 and 5 bits of a 16-bit number, red in the highest.
+    case rgb565
+    /// Red, green and blue in 5 bits each of a 16-bit number, red in the highest; bit 15 is 0.
+    case rgb555
     /// Luma, blue and red difference as JFIF defines them, 8 bits each over the full range.
     ///
     /// Three planes: that of Y is as large as the picture, those of Cb and Cr have half as many
@@ -50,7 +57,9 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         case .rgba8: Plane(channelCount: 4, bytesPerChannel: 1)
         case .gray16: Plane(channelCount: 1, bytesPerChannel: 2)
         case .rgb16: Plane(channelCount: 3, bytesPerChannel: 2)
-        case .rgba16: Plane(channelCount: 4, bytesPerChannel: 2)
+        case .rgba16, .rgbaHalf: Plane(channelCount: 4, bytesPerChannel: 2)
+        // Packed, so that only all channels together have a size.
+        case .rgb565, .rgb555: Plane(channelCount: 1, bytesPerChannel: 2)
         case .yCbCr420:
             index == 0
                 ? Plane(channelCount: 1, bytesPerChannel: 1)
@@ -74,14 +83,31 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     /// The bytes a pixel of the first plane.
     public var bytesPerPixel: Int { plane(0).bytesPerPixel }
 
-    public var hasAlpha: Bool { self == .rgba8 || self == .rgba16 || self == .alpha8 }
+    public var hasAlpha: Bool {
+        switch self {
+        case .alpha8, .rgba8, .rgba16, .rgbaHalf: true
+        case .gray8, .gray16, .rgb8, .rgb16, .rgb565, .rgb555, .yCbCr420: false
+        }
+    }
+
+    /// Whether a sample has more than 8 bits.
+    public var isDeep: Bool {
+        switch self {
+        case .gray16, .rgb16, .rgba16, .rgbaHalf: true
+        case .alpha8, .gray8, .rgb8, .rgba8, .rgb565, .rgb555, .yCbCr420: false
+        }
+    }
+
+    /// Whether the bytes are samples of whole numbers, one after the other.
+    var canBeResampled: Bool { ![.rgbaHalf, .rgb565, .rgb555].contains(self) }
 
     /// The same channels with 8 bits each.
     public var with8BitChannels: PixelFormat {
         switch self {
         case .gray16: .gray8
         case .rgb16: .rgb8
-        case .rgba16: .rgba8
+        case .rgba16, .rgbaHalf: .rgba8
+        case .rgb565, .rgb555: .rgb8
         case .alpha8, .gray8, .rgb8, .rgba8, .yCbCr420: self
         }
     }

@@ -15,18 +15,40 @@ extension Span<UInt8> {
 extension PixelBuffer {
     /// The same picture in another format of one plane; free if it has that format already.
     ///
-    /// Samples of 16 bits are rounded to 8, grey becomes equal parts of red, green and blue, colours
-    /// become grey by JFIF's luma, and coverage alone becomes black. An opaque format drops alpha,
-    /// as if the picture stood before black.
+    /// Samples of 16 bits are rounded to 8 and those of 8 widened so that white stays white, grey
+    /// becomes equal parts of red, green and blue, colours become grey by JFIF's luma, and coverage
+    /// alone becomes black. An opaque format drops alpha, as if the picture stood before black.
     ///
-    /// - Parameter result: ``PixelFormat/gray8``, ``PixelFormat/rgb8`` or ``PixelFormat/rgba8``.
+    /// - Parameters:
+    ///   - result: any format but ``PixelFormat/yCbCr420``.
+    ///   - dithering: how steps are hidden in a format of 5 or 6 bits a channel.
     /// - Returns: a picture of the same size and profile.
-    public func converted(to result: PixelFormat) -> PixelBuffer {
+    public func converted(
+        to result: PixelFormat, dithering: Dithering = .ordered
+    ) -> PixelBuffer {
+        precondition(result.planeCount == 1, "a picture cannot be converted to \(result)")
         guard format != result else { return self }
-        guard format.planeCount == 1 else { return convertedFromYCbCr().converted(to: result) }
+        guard format.planeCount == 1 else {
+            return convertedFromYCbCr().converted(to: result, dithering: dithering)
+        }
         var buffer = MutablePixelBuffer(size: size, format: result, colorProfile: colorProfile)
+        if format.canBeResampled, [.gray8, .rgb8, .rgba8].contains(result) {
+            for y in 0..<size.height {
+                buffer.withMutableRow(y) { row(y).convert(from: format, to: result, into: &$0) }
+            }
+            return buffer.finish()
+        }
+        var deepRow = DeepRow(width: size.width)
+        var ditherer = Ditherer(dithering, result, width: size.width)
         for y in 0..<size.height {
-            buffer.withMutableRow(y) { row(y).convert(from: format, to: result, into: &$0) }
+            deepRow.unpack(row(y), format)
+            buffer.withMutableRow(y) { bytes in
+                if result == .rgb565 || result == .rgb555 {
+                    ditherer.pack(deepRow.samples, y: y, into: &bytes)
+                } else {
+                    deepRow.pack(result, into: &bytes)
+                }
+            }
         }
         return buffer.finish()
     }

@@ -17,7 +17,7 @@
             case .gray8: layout = calotype_icc_gray
             case .rgb8: layout = calotype_icc_rgb
             case .rgba8: layout = calotype_icc_rgba
-            case .alpha8, .yCbCr420, .gray16, .rgb16, .rgba16: return nil
+            default: return nil
             }
             switch profile {
             case .sRGB:

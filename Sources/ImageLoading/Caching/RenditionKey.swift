@@ -17,6 +17,10 @@ struct RenditionKey: Hashable, Sendable {
         // Settings that came later are written out only if they are not the usual ones.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
         if image.acceptsTruncated { later += " truncated=true" }
+        if image.keepsDepth { later += " deep=true" }
+        if let format = image.pixelFormat {
+            later += " pixels=\(format.rawValue) dithering=\(image.dithering.rawValue)"
+        }
         if encode.isLossless { later += " lossless=true" }
         self.request =
             [

@@ -5,13 +5,15 @@ struct PlaneResampler {
     private let sourceSize: PixelSize
     private let resultSize: PixelSize
     private let channelCount: Int
+    private let bytesPerPixel: Int
     private let hasAlpha: Bool
     private var scaler: Scaler?
     private var nextSourceRow = 0
     private var nextResultRow = 0
 
     init(
-        from sourceSize: PixelSize, channelCount: Int, hasAlpha: Bool = false,
+        from sourceSize: PixelSize, channelCount: Int, bytesPerChannel: Int = 1,
+        hasAlpha: Bool = false,
         region: SampleRegion, to resultSize: PixelSize, kernels: AxisKernels,
         approximation: RowResampler.Approximation = .boxFirst
     ) {
@@ -19,9 +21,12 @@ struct PlaneResampler {
         self.sourceSize = sourceSize
         self.resultSize = resultSize
         self.channelCount = channelCount
+        bytesPerPixel = channelCount * bytesPerChannel
         self.hasAlpha = hasAlpha
         if resultSize != sourceSize || region != SampleRegion(sourceSize) {
-            scaler = Scaler(sourceSize, channelCount, region, resultSize, kernels, approximation)
+            scaler = Scaler(
+                sourceSize, channelCount, isDeep: bytesPerChannel == 2, region, resultSize,
+                kernels, approximation)
         }
     }
 
@@ -37,7 +42,7 @@ struct PlaneResampler {
         _ row: Span<UInt8>, into sink: inout Sink, plane: Int
     ) {
         precondition(nextSourceRow < sourceSize.height, "the source has \(sourceSize.height) rows")
-        precondition(row.count == sourceSize.width * channelCount, "the row's length is wrong")
+        precondition(row.count == sourceSize.width * bytesPerPixel, "the row's length is wrong")
         let y = nextSourceRow
         nextSourceRow += 1
         guard scaler != nil else {
@@ -50,7 +55,7 @@ struct PlaneResampler {
             if hasAlpha { scaler?.limitColorsToAlpha() }
             if let result = scaler?.result {
                 sink.append(
-                    result.span.extracting(first: resultSize.width * channelCount), plane: plane)
+                    result.span.extracting(first: resultSize.width * bytesPerPixel), plane: plane)
             }
         }
     }

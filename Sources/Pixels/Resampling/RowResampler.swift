@@ -37,8 +37,11 @@ public struct RowResampler: ~Copyable {
     ) {
         precondition(!sourceSize.isEmpty && !resultSize.isEmpty, "a picture is at least 1x1")
         precondition(format.planeCount == 1, "the planes of \(format) come one by one")
+        precondition(format.canBeResampled, "\(format) has no samples of whole numbers")
         resampler = PlaneResampler(
-            from: sourceSize, channelCount: format.channelCount, hasAlpha: format == .rgba8,
+            from: sourceSize, channelCount: format.channelCount,
+            bytesPerChannel: format.plane(0).bytesPerChannel,
+            hasAlpha: format == .rgba8 || format == .rgba16,
             region: region ?? SampleRegion(sourceSize), to: resultSize,
             kernels: AxisKernels(horizontal: kernel, vertical: kernel),
             approximation: approximation)

@@ -15,6 +15,8 @@ struct Scaler {
     private static let largestRing = 256 << 10
 
     private let channelCount: Int
+    /// Whether samples have 16 bits; then every pixel is weighed by the kernel, whatever it costs.
+    private let isDeep: Bool
     private let horizontal: ResamplingWeights
     private let vertical: ResamplingWeights
     private let sourceHeight: Int
@@ -31,18 +33,22 @@ struct Scaler {
     private var ringRow = 0
     /// Where the rows lie in the ring that make a result row.
     private var starts: [Int]
+    /// A row of the result as bytes.
     private(set) var result: [UInt8]
+    /// The same before it is rounded, for samples of 16 bits.
+    private var deepResult: [Float]
 
     init(
-        _ sourceSize: PixelSize, _ channelCount: Int, _ region: SampleRegion,
+        _ sourceSize: PixelSize, _ channelCount: Int, isDeep: Bool, _ region: SampleRegion,
         _ resultSize: PixelSize, _ kernels: AxisKernels,
         _ approximation: RowResampler.Approximation
     ) {
         self.channelCount = channelCount
+        self.isDeep = isDeep
         sourceHeight = sourceSize.height
         var sourceSize = sourceSize
         var region = region
-        if approximation == .boxFirst {
+        if approximation == .boxFirst, !isDeep {
             let x = BoxReducer.factor(forScale: region.width / Double(resultSize.width))
             let y = BoxReducer.factor(forScale: region.height / Double(resultSize.height))
             if x > 1 || y > 1 {
@@ -63,7 +69,7 @@ struct Scaler {
         let sourceStride = Self.wholeVectors(sourceSize.width * channelCount)
         let resultStride = Self.wholeVectors(resultSize.width * channelCount + 4)
         isVerticalFirst =
-            channelCount == 1 && sourceStride * vertical.tapCount * 4 <= Self.largestRing
+            channelCount == 1 && !isDeep && sourceStride * vertical.tapCount * 4 <= Self.largestRing
             && Self.isLessWork(horizontal, vertical)
         rowStride = isVerticalFirst ? sourceStride : resultStride
         columns =
@@ -73,11 +79,12 @@ struct Scaler {
         source = Array(repeating: 0, count: sourceStride + 4 * horizontal.tapStride * channelCount)
         ring = Array(repeating: 0, count: rowStride * vertical.tapCount)
         starts = Array(repeating: 0, count: vertical.tapCount)
-        result = Array(repeating: 0, count: resultStride)
+        result = Array(repeating: 0, count: isDeep ? resultStride * 2 : resultStride)
+        deepResult = Array(repeating: 0, count: isDeep ? resultStride : 0)
     }
 
     var byteCount: Int {
-        (source.count + ring.count) * MemoryLayout<Float>.stride + result.count
+        (source.count + ring.count + deepResult.count) * MemoryLayout<Float>.stride + result.count
             + (reducer?.byteCount ?? 0)
     }
 
@@ -97,7 +104,11 @@ struct Scaler {
         if isVerticalFirst {
             if reducer == nil { RowKernels.widen(row, into: &ring, at: place) }
         } else {
-            if reducer == nil { RowKernels.widen(row, into: &source, at: 0) }
+            if isDeep {
+                RowKernels.widenSamples16(row, into: &source)
+            } else if reducer == nil {
+                RowKernels.widen(row, into: &source, at: 0)
+            }
             RowKernels.horizontal(
                 source, horizontal, channelCount: channelCount, into: &ring, at: place)
         }
@@ -115,6 +126,11 @@ struct Scaler {
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
                 into: &source)
             RowKernels.horizontal(source, horizontal, into: &result)
+        } else if isDeep {
+            RowKernels.vertical(
+                ring, starts[..<count], vertical.weights, at: weights, columns: columns,
+                into: &deepResult)
+            RowKernels.roundToSamples16(deepResult, into: &result)
         } else {
             RowKernels.vertical(
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
@@ -125,6 +141,7 @@ struct Scaler {
 
     /// A kernel with negative lobes can leave a colour above its alpha, which no premultiplied pixel has.
     mutating func limitColorsToAlpha() {
+        if isDeep { return RowKernels.limitColorsToAlpha16(&result) }
         for pixel in stride(from: 0, to: result.count - 3, by: 4) {
             let alpha = result[pixel + 3]
             for channel in pixel..<pixel + 3 where result[channel] > alpha {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A row of pixels as premultiplied RGBA of 16 bits: what every format can be read into and written
+/// from.
+struct DeepRow {
+    private(set) var samples: [UInt16]
+
+    init(width: Int) { samples = Array(repeating: 0, count: width * 4) }
+
+    /// Takes the pixels of a row; numbers below 0 and above 1 become these.
+    mutating func unpack(_ row: Span<UInt8>, _ format: PixelFormat) {
+        let pixelCount = samples.count / 4
+        precondition(row.count >= pixelCount * format.bytesPerPixel, "the row is too short")
+        switch format {
+        case .alpha8, .gray8, .rgb8, .rgba8, .yCbCr420:
+            let channelCount = format.channelCount
+            for pixel in 0..<pixelCount {
+                for channel in 0..<4 {
+                    samples[pixel * 4 + channel] =
+                        Self.source(of: channel, format).map {
+                            UInt16(row[pixel * channelCount + $0]) * 257
+                        } ?? (channel == 3 ? 65535 : 0)
+                }
+            }
+        case .gray16, .rgb16, .rgba16:
+            let channelCount = format.channelCount
+            row.withSamples16 { row in
+                for pixel in 0..<pixelCount {
+                    for channel in 0..<4 {
+                        samples[pixel * 4 + channel] =
+                            Self.source(of: channel, format).map {
+                                row[pixel * channelCount + $0]
+                            } ?? 65535
+                    }
+                }
+            }
+        case .rgbaHalf:
+            row.withSamples16 { row in
+                for index in samples.indices {
+                    let value = Float(Float16(bitPattern: row[index]))
+                    samples[index] = UInt16(min(max(value, 0), 1) * 65535 + 0.5)
+                }
+            }
+        case .rgb565, .rgb555:
+            let greenBits: UInt16 = format == .rgb565 ? 6 : 5
+            let greenTop = (UInt32(1) << UInt32(greenBits)) - 1
+            row.withSamples16 { row in
+                for pixel in 0..<pixelCount {
+                    let packed = row[pixel]
+                    let red = UInt32(packed >> (5 + greenBits) & 31)
+                    let green = UInt32(packed >> 5) & greenTop
+                    samples[pixel * 4] = UInt16((red * 65535 + 15) / 31)
+                    samples[pixel * 4 + 1] = UInt16((green * 65535 + greenTop / 2) / greenTop)
+                    samples[pixel * 4 + 2] = UInt16((UInt32(packed & 31) * 65535 + 15) / 31)
+                    samples[pixel * 4 + 3] = 65535
+                }
+            }
+        }
+    }
+
+    /// Writes the pixels in a format that needs no dithering.
+    func pack(_ format: PixelFormat, into row: inout MutableSpan<UInt8>) {
+        let pixelCount = samples.count / 4
+        for pixel in 0..<pixelCount {
+            let (red, green) = (samples[pixel * 4], samples[pixel * 4 + 1])
+            let (blue, alpha) = (samples[pixel * 4 + 2], samples[pixel * 4 + 3])
+            switch format {
+            case .alpha8: row[pixel] = Self.narrow(alpha)
+            case .gray8: row[pixel] = Self.narrow(Self.luma(red, green, blue))
+            case .rgb8, .rgba8:
+                let count = format.channelCount
+                row[pixel * count] = Self.narrow(red)
+                row[pixel * count + 1] = Self.narrow(green)
+                row[pixel * count + 2] = Self.narrow(blue)
+                if count == 4 { row[pixel * count + 3] = Self.narrow(alpha) }
+            case .gray16: Self.store(Self.luma(red, green, blue), into: &row, at: pixel)
+            case .rgb16, .rgba16:
+                let count = format.channelCount
+                Self.store(red, into: &row, at: pixel * count)
+                Self.store(green, into: &row, at: pixel * count + 1)
+                Self.store(blue, into: &row, at: pixel * count + 2)
+                if count == 4 { Self.store(alpha, into: &row, at: pixel * count + 3) }
+            case .rgbaHalf:
+                for channel in 0..<4 {
+                    let value = Float(samples[pixel * 4 + channel]) / 65535
+                    Self.store(Float16(value).bitPattern, into: &row, at: pixel * 4 + channel)
+                }
+            case .rgb565, .rgb555, .yCbCr420:
+                preconditionFailure("\(format) is written elsewhere")
+            }
+        }
+    }
+
+    /// Writes a 16-bit number in the machine's byte order.
+    @inline(__always)
+    static func store(_ value: UInt16, into row: inout MutableSpan<UInt8>, at index: Int) {
+        var bytes = row._mutatingExtracting(index * 2..<index * 2 + 2)
+        unsafe bytes.withUnsafeMutableBytes { unsafe $0.storeBytes(of: value, as: UInt16.self) }
+    }
+
+    private static func source(of channel: Int, _ format: PixelFormat) -> Int? {
+        switch format.channelCount {
+        case 1: format == .alpha8 ? (channel == 3 ? 0 : nil) : (channel == 3 ? nil : 0)
+        case 3: channel == 3 ? nil : channel
+        default: channel
+        }
+    }
+
+    private static func narrow(_ value: UInt16) -> UInt8 {
+        UInt8((UInt32(value) * 255 + 32895) >> 16)
+    }
+
+    private static func luma(_ red: UInt16, _ green: UInt16, _ blue: UInt16) -> UInt16 {
+        var luma: UInt64 = 19595 * UInt64(red) + 32768
+        luma += 38470 * UInt64(green)
+        luma += 7471 * UInt64(blue)
+        return UInt16(luma >> 16)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the steps of a format of few bits are hidden.
+public enum Dithering: String, Hashable, Sendable, CaseIterable {
+    /// Each sample becomes the nearest that there is; smooth colours show bands.
+    case none
+    /// A fixed pattern of 8 by 8 pixels: each pixel by itself, so that a part of a picture looks
+    /// the same as in the whole.
+    case ordered
+    /// What a pixel loses its neighbours to the right and below get: finer, and slower.
+    ///
+    /// - SeeAlso: R. W. Floyd, L. Steinberg, “An Adaptive Algorithm for Spatial Grey Scale”, 1976.
+    case errorDiffusion
+}
+
+/// Packs rows of 16-bit RGBA into ``PixelFormat/rgb565`` or ``PixelFormat/rgb555``.
+struct Ditherer {
+    private let dithering: Dithering
+    private let greenBits: UInt16
+    /// What is owed to the pixels of this row and the next, in 16ths of a level of 65535, with a
+    /// pixel more on either side.
+    private var owed: (here: [Int32], below: [Int32])
+
+    init(_ dithering: Dithering, _ format: PixelFormat, width: Int) {
+        self.dithering = dithering
+        greenBits = format == .rgb555 ? 5 : 6
+        let count = dithering == .errorDiffusion ? (width + 2) * 3 : 0
+        owed = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
+    }
+
+    /// Takes the rows of a picture from the top.
+    mutating func pack(_ samples: [UInt16], y: Int, into row: inout MutableSpan<UInt8>) {
+        for x in 0..<samples.count / 4 {
+            let red = level(samples, x, y, channel: 0, bits: 5)
+            let green = level(samples, x, y, channel: 1, bits: greenBits)
+            let blue = level(samples, x, y, channel: 2, bits: 5)
+            DeepRow.store(red << (5 + greenBits) | green << 5 | blue, into: &row, at: x)
+        }
+        if dithering == .errorDiffusion {
+            swap(&owed.here, &owed.below)
+            for index in owed.below.indices { owed.below[index] = 0 }
+        }
+    }
+
+    private mutating func level(
+        _ samples: [UInt16], _ x: Int, _ y: Int, channel: Int, bits: UInt16
+    ) -> UInt16 {
+        let top = (1 << Int32(bits)) - 1 as Int32
+        let value = Int32(samples[x * 4 + channel])
+        switch dithering {
+        case .none:
+            return UInt16((value * top + 32767) / 65535)
+        case .ordered:
+            let threshold = Int32(Self.pattern[y % 8 * 8 + x % 8])
+            return UInt16((value * top + (threshold * 2 + 1) * 65535 / 128) / 65535)
+        case .errorDiffusion:
+            let place = (x + 1) * 3 + channel
+            let wanted = value + (owed.here[place] + 8) >> 4
+            let level = min(max((wanted * top + 32767) / 65535, 0), top)
+            let error = wanted - level * 65535 / top
+            owed.here[place + 3] += error * 7
+            owed.below[place - 3] += error * 3
+            owed.below[place] += error * 5
+            owed.below[place + 3] += error
+            return UInt16(level)
+        }
+    }
+
+    /// Bayer's matrix: every number below 64 once, neighbours far apart.
+    ///
+    /// - SeeAlso: B. E. Bayer, “An optimum method for two-level rendition of continuous-tone
+    ///   pictures”, 1973.
+    private static let pattern: [UInt8] = (0..<64).map { index in
+        let (x, y) = (UInt8(index % 8), UInt8(index / 8))
+        var value: UInt8 = 0
+        for bit in 0..<3 as Range<UInt8> {
+            let difference = (x ^ y) >> bit & 1
+            value |= (difference << 1 | y >> bit & 1) << ((2 - bit) * 2)
+        }
+        return value
+    }
+}
