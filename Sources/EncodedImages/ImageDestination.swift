@@ -45,15 +45,12 @@ public struct ImageDestination: Sendable {
     /// - Parameters:
     ///   - size: the size of every frame in pixels.
     ///   - loopCount: how often it is to be shown in all; 0 means for ever.
-    /// - Returns: what takes the frames.
-    /// - Throws: ``CodecError/unsupported(feature:)`` if the format shows one picture only.
+    /// - Returns: what takes the frames; `nil` if the format shows one picture only.
+    /// - Throws: ``CodecError``.
     public func animationWriter(
         _ size: PixelSize, loopCount: Int
-    ) throws(CodecError) -> any AnimationWriter {
-        guard let writer = try encoder.animationWriter(size, loopCount: loopCount, options) else {
-            throw .unsupported(feature: "animations in the format \(format.name)")
-        }
-        return writer
+    ) throws(CodecError) -> (any AnimationWriter)? {
+        try encoder.animationWriter(size, loopCount: loopCount, options)
     }
 
     /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.

@@ -21,7 +21,7 @@ struct CalotypeCommand: AsyncParsableCommand {
               130  interrupted; files that were written are whole
             """,
         version: "calotype \(calotypeVersion)",
-        subcommands: [Info.self, Thumbnail.self, Convert.self, Serve.self])
+        subcommands: [Info.self, Thumbnail.self, Convert.self, Bench.self, Serve.self])
 
     /// Parses and runs the command line on the main thread, where ``Interruption`` is to be made.
     @MainActor static func main() async {

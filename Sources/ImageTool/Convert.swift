@@ -16,11 +16,14 @@ struct Convert: ParsableCommand {
         discussion: """
             The picture is turned upright and, unless --keep-profile is given, converted to sRGB. \
             The format is that of OUTPUT's extension or of --format. A dash stands for standard \
-            input or standard output.
+            input or standard output. An animation stays one if the format that is written can \
+            move; --still writes its first frame only.
 
             EXAMPLES
               calotype convert scan.png scan.jpg --quality 90
               calotype convert photo.jpg smaller.jpg --size 1920x1080 --progressive
+              calotype convert film.gif film.webp --size 320
+              calotype convert scan.tif page3.png --page 3 --deep
               curl -s https://example.org/p.png | calotype convert - - --format jpeg > p.jpg
             """)
 
@@ -53,10 +56,30 @@ struct Convert: ParsableCommand {
             """)
     var subsampling = EncodeOptions.ChromaSubsampling.half
 
+    @Flag(help: "Keep every sample as it is, in formats that can do that or not, such as WebP.")
+    var lossless = false
+
+    @Option(
+        help: "How much work goes into a small file, from 0 (fast) to 9.",
+        transform: parseEffort)
+    var effort = EncodeOptions().compressionLevel
+
+    @Flag(help: "Keep samples of more than 8 bits, in formats that hold them.")
+    var deep = false
+
+    @Option(help: "Which picture of a file of several, such as a page of a TIFF, from 1.")
+    var page = 1
+
+    @Flag(help: "Write the first frame of an animation only.")
+    var still = false
+
     @Flag(help: "Keep the picture's colour profile instead of converting to sRGB.")
     var keepProfile = false
 
-    func validate() throws { _ = try destination() }
+    func validate() throws {
+        _ = try destination()
+        if page < 1 { throw ValidationError("--page is at least 1") }
+    }
 
     func run() throws {
         let destination = try destination()
@@ -70,28 +93,48 @@ struct Convert: ParsableCommand {
 
     private func convert(to destination: ImageDestination) throws(FileFailure) {
         let bytes = try readInput()
-        let image: PixelBuffer
+        let file: [UInt8]
         do throws(CodecError) {
-            var options = resizing.decodeOptions(size)
-            options.convertsToSRGB = !keepProfile
-            options.acceptsYCbCr = destination.prefersYCbCr
-            image = try ImageSource(bytes, codecs: builtInCodecs).image(options)
+            let source = try ImageSource(bytes, codecs: builtInCodecs).page(page - 1)
+            file = try encode(source, for: destination)
         } catch {
             throw FileFailure(input == "-" ? "standard input" : input, error)
         }
         do throws(CodecError) {
             if output == "-" {
-                if let reason = writeAll(try destination.encode(image), to: STDOUT_FILENO) {
-                    throw .file(reason: reason)
-                }
+                if let reason = writeAll(file, to: STDOUT_FILENO) { throw .file(reason: reason) }
             } else {
                 // From here on an interruption waits until the file is whole.
                 _ = Interruption()
-                try destination.write(image, to: output)
+                try destination.write(file, to: output)
             }
         } catch {
             throw FileFailure(output == "-" ? "standard output" : output, error)
         }
+    }
+
+    private func encode(
+        _ source: ImageSource, for destination: ImageDestination
+    ) throws(CodecError) -> [UInt8] {
+        var options = resizing.decodeOptions(size)
+        options.convertsToSRGB = !keepProfile
+        options.keepsDepth = deep
+        let count = source.header.frameCount
+        if count > 1, !still,
+            var writer = try destination.animationWriter(
+                source.resultSize(options), loopCount: source.header.loopCount)
+        {
+            let bar = ProgressBar(total: count, isWanted: true)
+            defer { bar.end() }
+            var frames = try source.frames(options)
+            while let frame = try frames.next() {
+                try writer.append(frame.image, duration: frame.duration)
+                bar.advance(failed: false)
+            }
+            return try writer.finish()
+        }
+        options.acceptsYCbCr = destination.prefersYCbCr
+        return try destination.encode(try source.image(options))
     }
 
     private func readInput() throws(FileFailure) -> EncodedBytes {
@@ -114,6 +157,8 @@ struct Convert: ParsableCommand {
         options.quality = quality
         options.isProgressive = progressive
         options.chromaSubsampling = subsampling
+        options.isLossless = lossless
+        options.compressionLevel = effort
         do throws(CodecError) {
             return try ImageDestination(format: format, codecs: builtInCodecs, options: options)
         } catch {

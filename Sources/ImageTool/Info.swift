@@ -15,7 +15,7 @@ struct Info: ParsableCommand {
             With --json, standard output is one array with an object a file. Its keys are file, \
             format, mediaType, width, height, storedWidth, storedHeight, orientation (1 to 8, as \
             EXIF counts), colorModel, bitsPerComponent, hasAlpha, colorProfile, frameCount, \
-            thumbnail (width, height and byteCount, or null), byteCount and facts; a file that \
+            loopCount (0: for ever), pageCount, thumbnail (width, height and byteCount, or null), byteCount and facts; a file that \
             cannot be read has file and error instead.
 
             --explain decodes each picture once at --size, and says what was done: which decoder, \

@@ -7,6 +7,8 @@ indirect enum JSON: Hashable {
     case null
     case bool(Bool)
     case integer(Int)
+    /// A finite number.
+    case number(Double)
     case string(String)
     case array([JSON])
     case object([Member])
@@ -28,6 +30,7 @@ indirect enum JSON: Hashable {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
         case .string(let value): Self.quoted(value)
         case .array(let values):
             Self.enclosed(

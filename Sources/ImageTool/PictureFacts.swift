@@ -26,7 +26,8 @@ struct PictureFacts {
             ("colours", "\(header.colorModel.rawValue), \(header.bitsPerComponent) bits"),
             ("alpha", header.hasAlpha ? "yes" : "no"),
             ("profile", profileText),
-            ("frames", "\(header.frameCount)"),
+            ("frames", framesText),
+            ("pages", "\(header.pageCount)"),
             ("thumbnail", thumbnail.map { "\($0.pixelSize), \($0.byteCount) bytes" } ?? "none"),
             ("file", "\(source.byteCount) bytes"),
         ]
@@ -58,6 +59,8 @@ struct PictureFacts {
             .init("hasAlpha", .bool(header.hasAlpha)),
             .init("colorProfile", .string(profileText)),
             .init("frameCount", .integer(header.frameCount)),
+            .init("loopCount", .integer(header.loopCount)),
+            .init("pageCount", .integer(header.pageCount)),
             .init("thumbnail", thumbnail.map(Self.json) ?? .null),
             .init("byteCount", .integer(source.byteCount)),
             .init("facts", .object(header.facts.map { .init($0.name, .string($0.value)) })),
@@ -73,6 +76,17 @@ struct PictureFacts {
             .init("height", .integer(thumbnail.pixelSize.height)),
             .init("byteCount", .integer(thumbnail.byteCount)),
         ])
+    }
+
+    private var framesText: String {
+        guard header.frameCount > 1 else { return "\(header.frameCount)" }
+        let loops =
+            switch header.loopCount {
+            case 0: "for ever"
+            case 1: "once"
+            default: "\(header.loopCount) times"
+            }
+        return "\(header.frameCount), shown \(loops)"
     }
 
     private var sizeText: String {

@@ -36,3 +36,11 @@ func parseQuality(_ text: String) throws -> Int {
     }
     return quality
 }
+
+/// A number from 0 to 9.
+func parseEffort(_ text: String) throws -> Int {
+    guard let effort = Int(text), 0...9 ~= effort else {
+        throw ValidationError("the effort is a whole number from 0 to 9")
+    }
+    return effort
+}

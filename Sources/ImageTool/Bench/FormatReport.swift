@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Pixels
+
+/// The results of a benchmark of formats, for people and for programs.
+struct FormatReport {
+    let results: [FormatBenchmark.Result]
+    let seconds: Double
+    let display: Int
+    let quality: Int
+
+    /// A row a file; milliseconds for loading and decoding it.
+    var table: String {
+        var rows = [
+            ["picture", "size", "format", "bytes", "warm", "cold", "shown", "shown, cold"]
+        ]
+        var files: [[FormatBenchmark.Result]] = []
+        for result in results {
+            if let last = files.last?.first, last.format == result.format,
+                last.picture == result.picture, last.size == result.size
+            {
+                files[files.count - 1].append(result)
+            } else {
+                files.append([result])
+            }
+        }
+        for file in files {
+            let time = { (isCold: Bool, isShrunk: Bool) in
+                file.first { $0.isCold == isCold && $0.isShrunk == isShrunk }
+                    .map { Self.text($0.total.milliseconds) } ?? "-"
+            }
+            rows.append([
+                file[0].picture, "\(file[0].size)", file[0].format, "\(file[0].byteCount)",
+                time(false, false), time(true, false), time(false, true), time(true, true),
+            ])
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.map { row in
+            row.indices.map { column in
+                let gap = String(repeating: " ", count: widths[column] - row[column].count)
+                return column < 3 ? row[column] + gap : gap + row[column]
+            }.joined(separator: "  ")
+        }
+        return """
+            Milliseconds to load and decode, median of \(Self.text(seconds)) s each; \
+            quality \(quality); shown: at most \(display) pixels a side.
+            \(lines.joined(separator: "\n"))
+            """
+    }
+
+    var json: JSON {
+        .object([
+            .init("unit", .string("milliseconds")),
+            .init("seconds", .number(seconds)),
+            .init("quality", .integer(quality)),
+            .init("display", .integer(display)),
+            .init("coldCache", .bool(results.contains(where: \.isCold))),
+            .init(
+                "results",
+                .array(
+                    results.map { result in
+                        .object([
+                            .init("format", .string(result.format)),
+                            .init("picture", .string(result.picture)),
+                            .init("width", .integer(result.size.width)),
+                            .init("height", .integer(result.size.height)),
+                            .init("byteCount", .integer(result.byteCount)),
+                            .init("cache", .string(result.isCold ? "cold" : "warm")),
+                            .init("shown", .bool(result.isShrunk)),
+                            .init("milliseconds", .number(result.total.milliseconds)),
+                            .init("loadMilliseconds", .number(result.load.milliseconds)),
+                            .init("repetitions", .integer(result.repetitions)),
+                        ])
+                    })),
+        ])
+    }
+
+    /// Three digits that count.
+    static func text(_ value: Double) -> String {
+        let digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3
+        return String(format: "%.\(digits)f", value)
+    }
+}
+
+extension Duration {
+    var milliseconds: Double { self / .milliseconds(1) }
+}
