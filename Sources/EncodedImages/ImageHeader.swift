@@ -22,6 +22,9 @@ public struct ImageHeader: Hashable, Sendable {
     public var loopCount = 1
     /// Pictures of their own that the file holds side by side, such as the pages of a document.
     public var pageCount = 1
+    /// Whether the bytes end before all of this is certain, as a file's first bytes may: there may be
+    /// more frames, or a statement of how the picture is turned.
+    public var endsEarly = false
     /// Where an embedded thumbnail, itself a file, stands in the file.
     public var thumbnail: Range<Int>?
     /// Facts that only this format has, such as how it is compressed, for people to read.

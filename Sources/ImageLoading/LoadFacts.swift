@@ -84,7 +84,9 @@ extension ImagePipeline {
         if original.byteCount > Self.headerByteCount {
             let start = try EncodedBytes(
                 reading: original.path, first: Self.headerByteCount, limits: limits)
-            if let source = try? ImageSource(start, codecs: codecs, limits: limits) {
+            if let source = try? ImageSource(start, codecs: codecs, limits: limits),
+                !source.header.endsEarly
+            {
                 return source
             }
         }
