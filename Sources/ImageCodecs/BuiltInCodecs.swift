@@ -3,7 +3,7 @@
 public import EncodedImages
 
 /// Every codec that was built in, one line each; the order means nothing.
-public let builtInCodecs = CodecSet(codecs, colorConverter: colorConverter)
+public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: colorConverter)
 
 private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = []
@@ -13,7 +13,19 @@ private var codecs: [any ImageCodec] {
     #if PNG
         codecs.append(PNGCodec())
     #endif
+    #if WebP
+        codecs.append(WebPCodec())
+    #endif
     return codecs
+}
+
+/// The formats that are known, but whose trait is off.
+private var missing: [CodecSet.MissingFormat] {
+    var missing: [CodecSet.MissingFormat] = []
+    #if !WebP
+        missing.append(.init(.webP, trait: "WebP"))
+    #endif
+    return missing
 }
 
 private var colorConverter: (any ColorConverter)? {

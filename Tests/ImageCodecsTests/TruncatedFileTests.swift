@@ -7,7 +7,7 @@ import Pixels
 import Testing
 
 @Suite("Files that end early") struct TruncatedFileTests {
-    static let kinds = ["png", "jpeg", "progressive jpeg"]
+    static let kinds = ["png", "jpeg", "progressive jpeg", "webp"]
 
     private func file(_ kind: String, _ picture: PixelBuffer) throws -> [UInt8] {
         var options = EncodeOptions()

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if WebP
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Decodes with libwebp, which holds the whole picture until its last row has been given out.
+    struct WebPDecoder: ImageDecoder {
+        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+            let container = try WebPContainer(bytes)
+            var header = ImageHeader(
+                storedSize: container.canvas, colorModel: .rgb, bitsPerComponent: 8)
+            header.hasAlpha = container.hasAlpha
+            header.colorProfile = try profile(container, bytes, limits)
+            header.frameCount = max(1, container.frames.count)
+            header.loopCount = container.isAnimated ? container.loopCount : 1
+            header.endsEarly = container.lacksChunks
+            if let exif = container.exifBlock {
+                try limits.check(.metadataByteCount, exif.count)
+                header.orientation = EXIF(bytes.extracting(exif)).orientation ?? .upright
+            }
+            if let still = container.still {
+                header.facts.append(
+                    .init("compression", still.isLossless ? "lossless" : "lossy"))
+            }
+            return header
+        }
+
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            let container = try WebPContainer(bytes)
+            let profile = try profile(container, bytes, rows.limits)
+            rows.report = DecodeReport(decoder: "libwebp", shrinkFactors: [1])
+            if let still = container.still {
+                try rows.limits.check(.memoryByteCount, still.memoryByteCount)
+                if !still.isLossless && !still.hasAlpha && isWorthPlanes(rows.plan) {
+                    try decodePlanes(still, bytes, profile, into: &rows)
+                } else {
+                    let format: PixelFormat = still.hasAlpha ? .rgba8 : .rgb8
+                    try rows.begin(still.size, format, profile)
+                    try decode(still, bytes, into: &rows)
+                }
+            } else if let first = container.frames.first {
+                try decode(
+                    try WebPFrame(bytes, first, canvas: container.canvas), container.canvas, bytes,
+                    profile, into: &rows)
+            }
+            if container.isTruncated { throw .truncated(byteCount: bytes.count) }
+        }
+
+        func metadata(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            let container = try WebPContainer(bytes)
+            var blocks = MetadataBlocks()
+            if let exif = container.exifBlock {
+                try limits.check(.metadataByteCount, exif.count)
+                blocks.exif = exif.map { bytes[$0] }
+            }
+            if let xmp = container.xmp {
+                try limits.check(.metadataByteCount, xmp.count)
+                blocks.xmp = xmp.map { bytes[$0] }
+            }
+            return blocks
+        }
+
+        func frameReader(
+            for bytes: EncodedBytes, limits: DecodeLimits
+        ) throws(CodecError) -> (any FrameReader)? {
+            let container = try bytes.withBytes { file throws(CodecError) in
+                try WebPContainer(file)
+            }
+            guard container.isAnimated else { return nil }
+            return WebPFrameReader(bytes, container, limits)
+        }
+
+        private func profile(
+            _ container: WebPContainer, _ file: Span<UInt8>, _ limits: DecodeLimits
+        ) throws(CodecError) -> ColorProfile {
+            guard let range = container.profile, !range.isEmpty else { return .sRGB }
+            try limits.check(.metadataByteCount, range.count)
+            return .icc(range.map { file[$0] })
+        }
+
+        /// The first frame on the transparent canvas.
+        private func decode(
+            _ frame: WebPFrame, _ canvas: PixelSize, _ file: Span<UInt8>, _ profile: ColorProfile,
+            into rows: inout RowSink
+        ) throws(CodecError) {
+            try rows.limits.check(.memoryByteCount, frame.bitstream.memoryByteCount)
+            if frame.region.size == canvas {
+                let format: PixelFormat = frame.bitstream.hasAlpha ? .rgba8 : .rgb8
+                try rows.begin(canvas, format, profile)
+                return try decode(frame.bitstream, file, into: &rows)
+            }
+            try rows.begin(canvas, .rgba8, profile)
+            let empty = [UInt8](repeating: 0, count: canvas.width * 4)
+            var row = empty
+            for _ in 0..<frame.region.y { try rows.append(empty.span) }
+            let reader = try WebPReader(.rgba)
+            try reader.forEachRow(
+                frame.bitstream, file, rows.cancellation
+            ) { pixels, _ throws(CodecError) in
+                let left = frame.region.x * 4
+                for index in pixels.indices { row[left + index] = pixels[index] }
+                var span = row.mutableSpan
+                PremultipliedAlpha.multiply(&span)
+                try rows.append(row.span)
+            }
+            let bottom = frame.region.y + frame.region.height
+            for _ in bottom..<canvas.height { try rows.append(empty.span) }
+        }
+
+        private func decode(
+            _ bitstream: WebPBitstream, _ file: Span<UInt8>, into rows: inout RowSink
+        ) throws(CodecError) {
+            let reader = try WebPReader(bitstream.hasAlpha ? .rgba : .rgb)
+            guard bitstream.hasAlpha else {
+                return try reader.forEachRow(
+                    bitstream, file, rows.cancellation
+                ) { row, _ throws(CodecError) in try rows.append(row) }
+            }
+            var premultiplied = [UInt8](repeating: 0, count: bitstream.size.width * 4)
+            try reader.forEachRow(
+                bitstream, file, rows.cancellation
+            ) { row, _ throws(CodecError) in
+                var span = premultiplied.mutableSpan
+                PremultipliedAlpha.multiply(row, into: &span)
+                try rows.append(premultiplied.span)
+            }
+        }
+
+        /// Whether the planes are resampled one by one: that saves converting pixels that are not
+        /// kept, and a JPEG is written from them without RGB between.
+        private func isWorthPlanes(_ plan: DecodePlan) -> Bool {
+            plan.keepsYCbCr || plan.reduction(ofChroma: false) > 1.25
+        }
+
+        private func decodePlanes(
+            _ bitstream: WebPBitstream, _ file: Span<UInt8>, _ profile: ColorProfile,
+            into rows: inout RowSink
+        ) throws(CodecError) {
+            let size = bitstream.size
+            let half = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+            let color = SourcePlane(size: half, horizontalScale: 0.5, verticalScale: 0.5)
+            try rows.beginYCbCr(
+                [SourcePlane(size: size, horizontalScale: 1, verticalScale: 1), color, color],
+                profile)
+            rows.report.shrinkFactors = [1, 2, 2]
+            let range = WebPRange()
+            var full = [UInt8](repeating: 0, count: size.width)
+            try WebPReader(.yuv).forEachRow(
+                bitstream, file, rows.cancellation
+            ) { row, plane throws(CodecError) in
+                range.widen(row, plane: plane, into: &full)
+                try rows.append(full.span.extracting(first: row.count), plane: plane)
+            }
+        }
+    }
+
+    /// Turns the range of video, 16 to 235 and 16 to 240, into that of JFIF, 0 to 255.
+    private struct WebPRange {
+        private let luma: [UInt8]
+        private let color: [UInt8]
+
+        init() {
+            luma = (0..<256).map { UInt8(clamping: (($0 - 16) * 510 + 219) / 438) }
+            color = (0..<256).map {
+                // Shifted by a multiple of the divisor, so that division rounds one way.
+                UInt8(clamping: (($0 - 128) * 510 + 224 + 448 * 256) / 448 - 256 + 128)
+            }
+        }
+
+        func widen(_ row: Span<UInt8>, plane: Int, into result: inout [UInt8]) {
+            precondition(row.count <= result.count, "the row does not fit")
+            let count = row.count
+            let table = plane == 0 ? luma : color
+            unsafe row.withUnsafeBufferPointer { row in
+                unsafe table.withUnsafeBufferPointer { table in
+                    unsafe result.withUnsafeMutableBufferPointer { result in
+                        for index in 0..<count {
+                            unsafe result[index] = table[Int(row[index])]
+                        }
+                    }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if WebP
+    internal import CWebP
+    internal import EncodedImages
+    internal import Pixels
+
+    /// The only owner of a libwebp decoder, which gives rows as the bytes go.
+    @safe struct WebPReader: ~Copyable {
+        enum Layout {
+            case rgb
+            /// Not premultiplied.
+            case rgba
+            /// Planes as the file has them.
+            case yuv
+        }
+
+        /// Bytes taken at a time, so that a decode can be cancelled.
+        private static let stepByteCount = 1 << 16
+
+        private let raw: OpaquePointer
+        private let layout: Layout
+
+        init(_ layout: Layout) throws(CodecError) {
+            let value =
+                switch layout {
+                case .rgb: calotype_webp_rgb
+                case .rgba: calotype_webp_rgba
+                case .yuv: calotype_webp_yuv
+                }
+            guard let raw = unsafe calotype_webp_reader_create(value) else {
+                throw .library(message: "no memory for a WebP decoder")
+            }
+            unsafe self.raw = raw
+            self.layout = layout
+        }
+
+        deinit { unsafe calotype_webp_reader_destroy(raw) }
+
+        /// Decodes a picture and calls `body` with each row as soon as it is there.
+        ///
+        /// - Parameters:
+        ///   - bitstream: where the compressed pixels stand.
+        ///   - file: the whole file.
+        ///   - cancellation: set when nobody waits any more.
+        ///   - body: gets a row and the number of its plane; those of planes take turns.
+        /// - Throws: ``CodecError``, and what `body` throws.
+        func forEachRow(
+            _ bitstream: WebPBitstream, _ file: Span<UInt8>, _ cancellation: CancellationFlag?,
+            _ body: (Span<UInt8>, _ plane: Int) throws(CodecError) -> Void
+        ) throws(CodecError) {
+            let end = min(bitstream.range.upperBound, file.count)
+            let bytes = file.extracting(bitstream.range.lowerBound..<end)
+            let step = max(Self.stepByteCount, bytes.count / 64)
+            var taken = 0
+            var given = [0, 0, 0]
+            var status = calotype_webp_suspended
+            while status == calotype_webp_suspended, taken < bytes.count {
+                if cancellation?.isCancelled == true { throw .cancelled }
+                taken = min(taken + step, bytes.count)
+                status = unsafe bytes.withUnsafeBufferPointer {
+                    unsafe calotype_webp_reader_update(raw, $0.baseAddress, taken)
+                }
+                guard status == calotype_webp_ok || status == calotype_webp_suspended else { break }
+                let hasEnded = status == calotype_webp_ok
+                let count = unsafe Int(calotype_webp_reader_row_count(raw))
+                for plane in 0..<(layout == .yuv ? 3 : 1) {
+                    let isColor = plane > 0
+                    let rowCount = isColor ? (count + (hasEnded ? 1 : 0)) / 2 : count
+                    while given[plane] < rowCount {
+                        try withRow(given[plane], plane, bitstream.size, body)
+                        given[plane] += 1
+                    }
+                }
+            }
+            switch status {
+            case calotype_webp_ok where given[0] == bitstream.size.height: return
+            case calotype_webp_suspended where end < bitstream.range.upperBound:
+                throw .truncated(byteCount: file.count)
+            case calotype_webp_suspended:
+                throw .malformed(reason: "the picture's data ends early", offset: end)
+            case calotype_webp_unsupported: throw .unsupported(feature: "a sort of WebP")
+            case calotype_webp_out_of_memory:
+                throw .library(message: "no memory to decode WebP")
+            default:
+                throw .malformed(
+                    reason: "the compressed data is damaged", offset: bitstream.range.lowerBound)
+            }
+        }
+
+        private func withRow(
+            _ y: Int, _ plane: Int, _ size: PixelSize,
+            _ body: (Span<UInt8>, _ plane: Int) throws(CodecError) -> Void
+        ) throws(CodecError) {
+            let isAsLarge =
+                unsafe Int(calotype_webp_reader_width(raw)) == size.width
+                && Int(calotype_webp_reader_height(raw)) == size.height
+            let byteCount =
+                switch layout {
+                case .rgb: size.width * 3
+                case .rgba: size.width * 4
+                case .yuv: plane == 0 ? size.width : (size.width + 1) / 2
+                }
+            guard isAsLarge,
+                let start = unsafe calotype_webp_reader_row(raw, Int32(plane), Int32(y))
+            else { throw .library(message: "libwebp delivered another picture") }
+            let row = unsafe UnsafeBufferPointer(start: start, count: byteCount)
+            try body(unsafe Span(_unsafeElements: row), plane)
+        }
+    }
+#endif
