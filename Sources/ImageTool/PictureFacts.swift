@@ -98,6 +98,8 @@ struct PictureFacts {
         switch header.colorProfile {
         case .sRGB: "sRGB"
         case .icc(let bytes): ICCProfile(bytes)?.description ?? "ICC, \(bytes.count) bytes"
+        case .coded(let points):
+            "\(points.name) (CICP \(points.primaries)/\(points.transfer))"
         case .calibrated(let gamma, let chromaticities):
             chromaticities == .sRGB
                 ? "gamma \(gamma), primaries of sRGB" : "gamma \(gamma), primaries of its own"

@@ -32,6 +32,16 @@
                 let raw = unsafe calotype_icc_transform_create_calibrated(
                     gamma, points.flatMap { [$0.x, $0.y] }, layout)
                 unsafe self.init(raw, format, format)
+            case .coded(let points):
+                let curve = TransferCurve(points.curve).table
+                let chromaticities = points.chromaticities
+                let xy = [
+                    chromaticities.white, chromaticities.red, chromaticities.green,
+                    chromaticities.blue,
+                ]
+                let raw = unsafe calotype_icc_transform_create_curve(
+                    curve, curve.count, xy.flatMap { [$0.x, $0.y] }, layout)
+                unsafe self.init(raw, format, format)
             }
         }
 

@@ -8,6 +8,8 @@ public enum ColorProfile: Hashable, Sendable {
     case icc([UInt8])
     /// A pure power curve between three primaries, as PNG's `gAMA` and `cHRM` state it.
     case calibrated(gamma: Double, Chromaticities)
+    /// Code points of ITU-T H.273.
+    case coded(CICP)
 
     /// Whether the numbers are those of sRGB, also if a profile says so under another name.
     public var isSRGB: Bool {
@@ -15,6 +17,7 @@ public enum ColorProfile: Hashable, Sendable {
         case .sRGB: true
         case .icc(let bytes): ICCProfile(bytes)?.isSRGB ?? false
         case .calibrated: false
+        case .coded(let points): points.isSRGB
         }
     }
 

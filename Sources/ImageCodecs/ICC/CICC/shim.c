@@ -91,12 +91,10 @@ calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, si
     return created(result, is_made);
 }
 
-calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
-                                                                 const double xy[8],
-                                                                 calotype_icc_layout layout) {
-    calotype_icc_transform *result = create();
-    if (!result) return NULL;
-    cmsToneCurve *tone = cmsBuildGamma(result->context, gamma);
+// Takes the curve.
+static calotype_icc_transform *create_from_curve(calotype_icc_transform *result,
+                                                 cmsToneCurve *tone, const double xy[8],
+                                                 calotype_icc_layout layout) {
     bool is_made = false;
     if (tone && layout == calotype_icc_gray) {
         is_made = make_gray(result, tone);
@@ -111,6 +109,24 @@ calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
     }
     if (tone) cmsFreeToneCurve(tone);
     return created(result, is_made);
+}
+
+calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
+                                                                 const double xy[8],
+                                                                 calotype_icc_layout layout) {
+    calotype_icc_transform *result = create();
+    if (!result) return NULL;
+    return create_from_curve(result, cmsBuildGamma(result->context, gamma), xy, layout);
+}
+
+calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, size_t count,
+                                                            const double xy[8],
+                                                            calotype_icc_layout layout) {
+    calotype_icc_transform *result = create();
+    if (!result) return NULL;
+    cmsToneCurve *tone =
+        cmsBuildTabulatedToneCurveFloat(result->context, (cmsUInt32Number)count, curve);
+    return create_from_curve(result, tone, xy, layout);
 }
 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform) {

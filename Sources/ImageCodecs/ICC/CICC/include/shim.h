@@ -29,6 +29,12 @@ calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
                                                                  const double xy[8],
                                                                  calotype_icc_layout layout);
 
+/// From a curve of any shape to sRGB: the light of `count` signals from 0 to 1 at even steps; x and
+/// y of white, red, green and blue.
+calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, size_t count,
+                                                            const double xy[8],
+                                                            calotype_icc_layout layout);
+
 void calotype_icc_transform_destroy(calotype_icc_transform *transform);
 void calotype_icc_transform_convert(const calotype_icc_transform *transform, const uint8_t *from,
                                     uint8_t *to, size_t pixel_count);
