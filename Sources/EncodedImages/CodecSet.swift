@@ -10,15 +10,24 @@ public struct CodecSet: Sendable {
     /// Formats that this program knows by their signatures only.
     public let missing: [MissingFormat]
 
-    /// A format whose codec was not built in.
+    /// A format whose codec was not built in, or is not among these.
     public struct MissingFormat: Sendable {
         public let format: ImageFormat
-        /// The trait of the package that builds it in.
-        public let trait: String
+        /// What is said of its files.
+        public let error: CodecError
 
+        /// - Parameters:
+        ///   - format: what was left out.
+        ///   - trait: the trait of the package that builds it in.
         public init(_ format: ImageFormat, trait: String) {
             self.format = format
-            self.trait = trait
+            error = .notBuiltIn(format: format.name, trait: trait)
+        }
+
+        /// A format that was built in, and is read only for somebody who trusts its files.
+        public init(switchedOff format: ImageFormat) {
+            self.format = format
+            error = .unsupported(feature: "\(format.name) that was not said to be trusted")
         }
     }
 
@@ -29,6 +38,11 @@ public struct CodecSet: Sendable {
         self.codecs = codecs
         self.missing = missing
         self.colorConverter = colorConverter
+    }
+
+    /// The same codecs and others.
+    public func adding(_ others: [any ImageCodec]) -> CodecSet {
+        CodecSet(codecs + others, missing: missing, colorConverter: colorConverter)
     }
 
     /// The codec for whose format most bytes of the file speak.
@@ -45,7 +59,7 @@ public struct CodecSet: Sendable {
     func unknownFormat(of bytes: Span<UInt8>) -> CodecError {
         for missing in missing
         where missing.format.signatures.contains(where: { $0.matches(bytes) }) {
-            return .notBuiltIn(format: missing.format.name, trait: missing.trait)
+            return missing.error
         }
         return .unknownFormat
     }

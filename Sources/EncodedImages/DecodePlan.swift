@@ -39,7 +39,8 @@ public struct DecodePlan: Hashable, Sendable {
         // The box is meant for the picture as it is looked at; rows come as they are stored.
         let box = options.box.map(orientation.oriented) ?? storedSize
         geometry = ResizeGeometry(
-            of: storedSize, into: box, mode: options.mode, enlarging: options.allowsEnlarging)
+            of: storedSize, into: box, mode: options.mode,
+            enlarging: options.allowsEnlarging || header.isScalable)
     }
 
     /// The size of the picture that will come out.

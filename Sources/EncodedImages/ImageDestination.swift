@@ -21,10 +21,9 @@ public struct ImageDestination: Sendable {
     public init(
         format: String, codecs: CodecSet, options: EncodeOptions = EncodeOptions()
     ) throws(CodecError) {
-        if let missing = codecs.missing.first(where: { $0.format.isNamed(format) }) {
-            throw .notBuiltIn(format: missing.format.name, trait: missing.trait)
-        }
         guard let codec = codecs.codec(named: format), let encoder = codec.encoder else {
+            let missing = codecs.missing.first { $0.format.isNamed(format) }
+            if case .notBuiltIn = missing?.error, let error = missing?.error { throw error }
             throw .unsupported(feature: "writing the format \u{201C}\(format)\u{201D}")
         }
         self.format = codec.format
@@ -45,12 +44,15 @@ public struct ImageDestination: Sendable {
     /// - Parameters:
     ///   - size: the size of every frame in pixels.
     ///   - loopCount: how often it is to be shown in all; 0 means for ever.
-    /// - Returns: what takes the frames; `nil` if the format shows one picture only.
-    /// - Throws: ``CodecError``.
+    /// - Returns: what takes the frames.
+    /// - Throws: ``CodecError/unsupported(feature:)`` if the format shows one picture only.
     public func animationWriter(
         _ size: PixelSize, loopCount: Int
-    ) throws(CodecError) -> (any AnimationWriter)? {
-        try encoder.animationWriter(size, loopCount: loopCount, options)
+    ) throws(CodecError) -> any AnimationWriter {
+        guard let writer = try encoder.animationWriter(size, loopCount: loopCount, options) else {
+            throw .unsupported(feature: "animations in the format \(format.name)")
+        }
+        return writer
     }
 
     /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.

@@ -22,6 +22,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var loopCount = 1
     /// Pictures of their own that the file holds side by side, such as the pages of a document.
     public var pageCount = 1
+    /// Whether the picture is drawn at any size, so that a large one is no worse than its own.
+    public var isScalable = false
     /// Whether the bytes end before all of this is certain, as a file's first bytes may: there may be
     /// more frames, or a statement of how the picture is turned.
     public var endsEarly = false

@@ -5,6 +5,18 @@ public import EncodedImages
 /// Every codec that was built in, one line each; the order means nothing.
 public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: colorConverter)
 
+/// Codecs whose files can make a decoder do nearly anything, for whoever trusts them:
+/// `builtInCodecs.adding(trustedCodecs)`. A server never does.
+public let trustedCodecs = trusted
+
+private var trusted: [any ImageCodec] {
+    #if SVG
+        [SVGCodec()]
+    #else
+        []
+    #endif
+}
+
 private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = []
     #if JPEG
@@ -24,6 +36,11 @@ private var missing: [CodecSet.MissingFormat] {
     var missing: [CodecSet.MissingFormat] = []
     #if !WebP
         missing.append(.init(.webP, trait: "WebP"))
+    #endif
+    #if SVG
+        missing.append(.init(switchedOff: .svg))
+    #else
+        missing.append(.init(.svg, trait: "SVG"))
     #endif
     return missing
 }

@@ -119,22 +119,35 @@ struct Convert: ParsableCommand {
         var options = resizing.decodeOptions(size)
         options.convertsToSRGB = !keepProfile
         options.keepsDepth = deep
-        let count = source.header.frameCount
-        if count > 1, !still,
-            var writer = try destination.animationWriter(
-                source.resultSize(options), loopCount: source.header.loopCount)
+        if source.header.frameCount > 1, !still,
+            let file = try encodeFrames(source, options, for: destination)
         {
-            let bar = ProgressBar(total: count, isWanted: true)
-            defer { bar.end() }
-            var frames = try source.frames(options)
-            while let frame = try frames.next() {
-                try writer.append(frame.image, duration: frame.duration)
-                bar.advance(failed: false)
-            }
-            return try writer.finish()
+            return file
         }
         options.acceptsYCbCr = destination.prefersYCbCr
         return try destination.encode(try source.image(options))
+    }
+
+    /// - Returns: `nil` if the format shows one picture only.
+    private func encodeFrames(
+        _ source: ImageSource, _ options: DecodeOptions, for destination: ImageDestination
+    ) throws(CodecError) -> [UInt8]? {
+        var writer: any AnimationWriter
+        do throws(CodecError) {
+            writer = try destination.animationWriter(
+                source.resultSize(options), loopCount: source.header.loopCount)
+        } catch {
+            if case .unsupported = error { return nil }
+            throw error
+        }
+        let bar = ProgressBar(total: source.header.frameCount, isWanted: true)
+        defer { bar.end() }
+        var frames = try source.frames(options)
+        while let frame = try frames.next() {
+            try writer.append(frame.image, duration: frame.duration)
+            bar.advance(failed: false)
+        }
+        return try writer.finish()
     }
 
     private func readInput() throws(FileFailure) -> EncodedBytes {
