@@ -138,3 +138,31 @@ second_scan = progressive.index(b"\xff\xda", progressive.index(b"\xff\xda") + 2)
     + segment(0xEE, b"Adobe" + bytes([0, 100, 0, 0, 0, 0, 0]))
     + progressive[second_scan:]
 )
+
+
+# JPEG 2000: what Pillow can write, and colour differences of a quarter of the samples.
+def pillow_picture(mode):
+    channels = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "I;16": 1}[mode]
+    if mode == "I;16":
+        data = b"".join(v.to_bytes(2, "little") for row in rows(1, 16) for v in row)
+    else:
+        data = bytes(sum(rows(channels, 8), []))
+    return Image.frombytes(mode, (WIDTH, HEIGHT), data)
+
+
+folder = here / "jpeg2000/valid"
+folder.mkdir(parents=True, exist_ok=True)
+for name, mode, options in [
+    ("gray", "L", {}),
+    ("gray-16", "I;16", {}),
+    ("gray-alpha", "LA", {}),
+    ("rgb", "RGB", {}),
+    ("rgba", "RGBA", {}),
+    ("tiles", "RGB", {"tile_size": (16, 16), "num_resolutions": 3}),
+    ("tiles-offset", "RGB", {"tile_size": (16, 16), "num_resolutions": 2, "offset": (5, 3)}),
+    ("irreversible", "RGB", {"irreversible": True, "quality_mode": "dB", "quality_layers": [50]}),
+    ("layers", "RGB", {"quality_mode": "rates", "quality_layers": [8, 4, 1]}),
+    ("precincts", "RGB", {"precinct_size": (16, 16), "progression": "RPCL"}),
+]:
+    pillow_picture(mode).save(folder / f"{name}.jp2", **options)
+pillow_picture("RGB").save(folder / "codestream.j2k", no_jp2=True)

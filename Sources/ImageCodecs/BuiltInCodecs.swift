@@ -27,6 +27,8 @@ private var codecs: [any ImageCodec] {
     #endif
     #if WebP
         codecs.append(WebPCodec())
+    #if JPEG2000
+        codecs.append(JPEG2000Codec())
     #endif
     return codecs
 }
@@ -41,6 +43,8 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
+    #if !JPEG2000
+        missing.append(.init(.jpeg2000, trait: "JPEG2000"))
     #endif
     return missing
 }

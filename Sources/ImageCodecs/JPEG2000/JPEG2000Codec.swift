@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+
+extension ImageFormat {
+    static let jpeg2000 = ImageFormat(
+        name: "jpeg2000", extensions: ["jp2", "j2k", "jpx", "jpf", "j2c", "jpc", "jph"],
+        mediaType: "image/jp2",
+        signatures: [
+            Signature([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A]),
+            Signature([0xFF, 0x4F, 0xFF, 0x51]),
+        ])
+}
+
+#if JPEG2000
+    /// JPEG 2000 (ISO/IEC 15444-1), as a JP2 file or a bare codestream.
+    ///
+    /// A JP2 file is a list of boxes: `jp2h` says what the channels mean (colours, palette, alpha),
+    /// `uuid` boxes hold metadata, and `jp2c` holds the codestream. That has a main header (`SIZ`:
+    /// size, tiles and components; `COD`: the wavelet) and, tile by tile, the coded coefficients.
+    /// All but the tiles is read here; OpenJPEG decodes them one by one, so a tiled picture takes
+    /// memory for a row of tiles. A wavelet holds the picture at ½, ¼, … of its size, which is what
+    /// is decoded where a smaller one is wanted.
+    struct JPEG2000Codec: ImageCodec {
+        let format = ImageFormat.jpeg2000
+        let decoder: any ImageDecoder = JPEG2000Decoder()
+        let encoder: (any ImageEncoder)? = JPEG2000Encoder()
+    }
+#endif

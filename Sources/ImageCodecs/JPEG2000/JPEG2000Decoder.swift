@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG2000
+    internal import CJPEG2000
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Decodes tile by tile, at the wavelet's smaller sizes where they are enough.
+    struct JPEG2000Decoder: ImageDecoder {
+        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+            try JPEG2000Header(bytes, limits: limits).imageHeader()
+        }
+
+        func metadata(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            try JPEG2000Header(bytes, limits: limits, readsAll: true).metadata
+        }
+
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            let header = try JPEG2000Header(bytes, limits: rows.limits)
+            let isTruncated = header.isCutShort || header.codestream.isTruncated(bytes)
+            let problem = CodecError.truncated(byteCount: bytes.count)
+            if isTruncated {
+                if !rows.plan.acceptsTruncated { throw problem }
+                rows.report.problem = problem
+            }
+            do throws(CodecError) {
+                let picture = try JPEG2000Picture(header, rows)
+                if picture.channels.precision > 8 {
+                    try picture.decode(bytes, JPEG2000Rows<UInt16>(picture.channels), into: &rows)
+                } else {
+                    try picture.decode(bytes, JPEG2000Rows<UInt8>(picture.channels), into: &rows)
+                }
+            } catch {
+                if case .malformed = error, isTruncated { throw problem }
+                throw error
+            }
+        }
+    }
+
+    /// A picture on its way from tiles to rows.
+    private struct JPEG2000Picture {
+        let channels: JPEG2000Channels
+        private let header: JPEG2000Header
+        private let codestream: JPEG2000Codestream
+        private let grid: JPEG2000Channels.Grid
+        /// How often the wavelet's size is halved.
+        private let reduction: Int
+
+        init(_ header: JPEG2000Header, _ rows: borrowing RowSink) throws(CodecError) {
+            self.header = header
+            codestream = header.codestream
+            channels = try header.channels()
+            grid = channels.grid(codestream)
+            let levels = min(codestream.resolutionCount - 1, 16)
+            reduction = channels.canShrink ? Self.reduction(levels, rows.plan, codestream) : 0
+            try rows.limits.check(
+                .memoryByteCount, codestream.memoryByteCount(reduction: reduction))
+        }
+
+        /// How often to halve so that nobody sees it.
+        ///
+        /// The smaller pictures of the 5/3 wavelet are sharper than they should be, so that more is
+        /// left to the resampler; from the fourth on those of either drift from the means of pixels.
+        private static func reduction(
+            _ levels: Int, _ plan: DecodePlan, _ codestream: JPEG2000Codestream
+        ) -> Int {
+            guard levels > 0 else { return 0 }
+            if plan.quality == .fast {
+                return plan.shrinkFactor(of: (1...levels).map { 1 << $0 }).trailingZeroBitCount
+            }
+            let margin = codestream.isReversible ? 1 : 0
+            let factors = (1...min(levels, 3)).map { 1 << ($0 + margin) }
+            let factor = plan.shrinkFactor(of: factors)
+            return factor == 1 ? 0 : factor.trailingZeroBitCount - margin
+        }
+
+        func decode<Sample>(
+            _ file: Span<UInt8>, _ maker: JPEG2000Rows<Sample>, into rows: inout RowSink
+        ) throws(CodecError) {
+            let size = PixelSize(
+                width: grid.columns(reduction).count, height: grid.rows(reduction).count)
+            guard !size.isEmpty else {
+                throw .malformed(
+                    reason: "the picture has no pixels", offset: codestream.range.lowerBound)
+            }
+            let isWide = Sample.bitWidth == 16
+            let isCMYK = channels.model == .cmyk
+            let format: PixelFormat =
+                switch isCMYK ? 3 : maker.channelCount {
+                case 1: isWide ? .gray16 : .gray8
+                case 3: isWide && !isCMYK ? .rgb16 : .rgb8
+                default: isWide ? .rgba16 : .rgba8
+                }
+            let factor = 1 << reduction
+            rows.report.decoder = "OpenJPEG"
+            rows.report.shrinkFactors = Array(
+                repeating: factor, count: codestream.components.count)
+            // The wavelet keeps the samples at multiples of the factor on the reference grid.
+            let origin = (x: grid.columns(0).lowerBound, y: grid.rows(0).lowerBound)
+            let lattice = SampleLattice(
+                first: (
+                    grid.columns(reduction).lowerBound * factor - origin.x,
+                    grid.rows(reduction).lowerBound * factor - origin.y
+                ), step: factor)
+            try rows.begin(
+                size, format, isCMYK ? .sRGB : header.profile,
+                lattice: reduction > 0 ? lattice : nil)
+            try unsafe file.extracting(codestream.range).withUnsafeBufferPointer {
+                buffer throws(CodecError) in
+                let reader = try unsafe JPEG2000Reader(buffer)
+                try reader.start(isStrict: !rows.plan.acceptsTruncated, reduction: reduction)
+                try decode(reader, size, maker, into: &rows)
+            }
+        }
+
+        private func decode<Sample>(
+            _ reader: borrowing JPEG2000Reader, _ size: PixelSize, _ maker: JPEG2000Rows<Sample>,
+            into rows: inout RowSink
+        ) throws(CodecError) {
+            let counts = codestream.tileCounts
+            let rowCount = size.width * maker.channelCount
+            let finisher = RowFinisher(maker, header.profile, width: size.width)
+            let bandHeight = min(codestream.tileStep.y, size.height)
+            let heldRows = counts.x == 1 ? 1 : bandHeight
+            let (sampleCount, overflow) = rowCount.multipliedReportingOverflow(by: heldRows)
+            try rows.limits.check(
+                .memoryByteCount,
+                overflow
+                    ? .max
+                    : sampleCount * 2
+                        + codestream.memoryByteCount(reduction: reduction))
+            var band = [Sample](repeating: 0, count: sampleCount)
+            let left = grid.columns(reduction).lowerBound
+            for tileRow in 0..<counts.y {
+                let extent = codestream.tileRows(tileRow)
+                let lines = JPEG2000Codestream.samples(
+                    extent, step: grid.stepY, reduction: reduction)
+                for tileColumn in 0..<counts.x {
+                    if rows.cancellation?.isCancelled == true { throw .cancelled }
+                    try reader.decode(tile: tileRow * counts.x + tileColumn)
+                    let tile = Tile(
+                        codestream, grid, codestream.tileColumns(tileColumn), extent, reduction)
+                    let shares = try maker.components.map { component throws(CodecError) in
+                        try tile.share(of: component)
+                    }
+                    for y in lines {
+                        let first = counts.x == 1 ? 0 : (y - lines.lowerBound) * rowCount
+                        var all = band.mutableSpan
+                        var row = all._mutatingExtracting(first..<first + rowCount)
+                        for (channel, share) in shares.enumerated() where !tile.columns.isEmpty {
+                            try reader.withSamples(share, line: share.line(y)) { samples in
+                                maker.put(
+                                    channel, samples, share.places.span,
+                                    count: tile.columns.count, into: &row,
+                                    start: tile.columns.lowerBound - left)
+                            }
+                        }
+                        if counts.x == 1 { try finisher.finish(&row, into: &rows) }
+                    }
+                }
+                guard counts.x > 1 else { continue }
+                for y in 0..<lines.count {
+                    var all = band.mutableSpan
+                    var row = all._mutatingExtracting(y * rowCount..<(y + 1) * rowCount)
+                    try finisher.finish(&row, into: &rows)
+                }
+            }
+        }
+    }
+
+    /// The last steps from samples to a row that can be given away.
+    private struct RowFinisher<
+        Sample: FixedWidthInteger & UnsignedInteger & Sendable
+    >: ~Copyable {
+        private let maker: JPEG2000Rows<Sample>
+        private let inks: CMYKConversion?
+        private let width: Int
+
+        init(_ maker: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int) {
+            self.maker = maker
+            self.width = width
+            inks = maker.isCMYK ? CMYKConversion(profile, isInverted: false) : nil
+        }
+
+        func finish(
+            _ row: inout MutableSpan<Sample>, into rows: inout RowSink
+        ) throws(CodecError) {
+            if maker.isCMYK { return try convertInks(row.span, into: &rows) }
+            maker.convertColors(&row)
+            if maker.alphaTreatment.clamps { PremultipliedAlpha.clamp(&row) }
+            let multiplies = maker.alphaTreatment.multiplies
+            try unsafe row.withUnsafeMutableBufferPointer { samples throws(CodecError) in
+                if Sample.bitWidth == 16 {
+                    let start = UnsafeMutableRawPointer(samples.baseAddress)
+                    let wide = unsafe UnsafeMutableBufferPointer(
+                        start: start?.assumingMemoryBound(to: UInt16.self), count: samples.count)
+                    var pixels = unsafe MutableSpan<UInt16>(_unsafeElements: wide)
+                    if multiplies { PremultipliedAlpha.multiplyWide(&pixels) }
+                    try pixels.span.withSampleBytes { bytes throws(CodecError) in
+                        try rows.append(bytes)
+                    }
+                } else {
+                    let start = UnsafeMutableRawPointer(samples.baseAddress)
+                    let narrow = unsafe UnsafeMutableBufferPointer(
+                        start: start?.assumingMemoryBound(to: UInt8.self), count: samples.count)
+                    var pixels = unsafe MutableSpan<UInt8>(_unsafeElements: narrow)
+                    if multiplies { PremultipliedAlpha.multiply(&pixels) }
+                    try rows.append(pixels.span)
+                }
+            }
+        }
+
+        private func convertInks(
+            _ row: Span<Sample>, into rows: inout RowSink
+        ) throws(CodecError) {
+            let amounts = row.indices.map {
+                UInt8(truncatingIfNeeded: row[$0] >> Sample(Sample.bitWidth - 8))
+            }
+            var colors = [UInt8](repeating: 0, count: width * 3)
+            switch inks {
+            case .some(let inks): inks.convert(amounts.span, into: &colors)
+            case .none: break
+            }
+            try rows.append(colors.span)
+        }
+    }
+
+    /// A tile's place in the picture.
+    private struct Tile {
+        let codestream: JPEG2000Codestream
+        let grid: JPEG2000Channels.Grid
+        let columnExtent: Range<Int>
+        let rowExtent: Range<Int>
+        let reduction: Int
+        /// The pixels' columns.
+        let columns: Range<Int>
+
+        init(
+            _ codestream: JPEG2000Codestream, _ grid: JPEG2000Channels.Grid,
+            _ columns: Range<Int>, _ rows: Range<Int>, _ reduction: Int
+        ) {
+            self.codestream = codestream
+            self.grid = grid
+            columnExtent = columns
+            rowExtent = rows
+            self.reduction = reduction
+            self.columns = JPEG2000Codestream.samples(
+                columns, step: grid.stepX, reduction: reduction)
+        }
+
+        /// What a component has of a tile.
+        struct Share {
+            let component: Int
+            let width: Int
+            let rows: Range<Int>
+            let stepY: Int
+            let pixelStepY: Int
+            /// For each column of pixels, that of the sample; empty where they are the same.
+            let places: [Int]
+
+            /// The line that has the samples of a row of pixels.
+            func line(_ y: Int) -> Int {
+                let line = stepY == pixelStepY ? y : y * pixelStepY / stepY
+                return min(max(line, rows.lowerBound), rows.upperBound - 1) - rows.lowerBound
+            }
+        }
+
+        func share(of component: Int) throws(CodecError) -> Share {
+            let steps = codestream.components[component]
+            let across = JPEG2000Codestream.samples(
+                columnExtent, step: steps.stepX, reduction: reduction)
+            let down = JPEG2000Codestream.samples(
+                rowExtent, step: steps.stepY, reduction: reduction)
+            guard !across.isEmpty && !down.isEmpty || columns.isEmpty else {
+                throw .unsupported(feature: "a tile of JPEG 2000 without samples of a component")
+            }
+            let places =
+                steps.stepX == grid.stepX
+                ? []
+                : columns.map {
+                    min(
+                        max($0 * grid.stepX / steps.stepX, across.lowerBound), across.upperBound - 1
+                    )
+                        - across.lowerBound
+                }
+            return Share(
+                component: component, width: across.count, rows: down, stepY: steps.stepY,
+                pixelStepY: grid.stepY, places: places)
+        }
+    }
+
+    /// The only owner of an OpenJPEG decoder.
+    ///
+    /// It must not outlive the bytes that it reads.
+    @safe private struct JPEG2000Reader: ~Copyable {
+        private let raw: OpaquePointer
+
+        @unsafe init(
+            _ codestream: UnsafeBufferPointer<UInt8>
+        ) throws(CodecError) {
+            guard
+                let raw = unsafe calotype_j2k_reader_create(
+                    codestream.baseAddress, codestream.count)
+            else { throw .library(message: "no memory for a JPEG 2000 decoder") }
+            unsafe self.raw = raw
+        }
+
+        deinit { unsafe calotype_j2k_reader_destroy(raw) }
+
+        func start(isStrict: Bool, reduction: Int) throws(CodecError) {
+            try check(unsafe calotype_j2k_reader_start(raw, isStrict, Int32(reduction)))
+        }
+
+        func decode(tile: Int) throws(CodecError) {
+            try check(unsafe calotype_j2k_reader_decode_tile(raw, UInt32(tile)))
+        }
+
+        /// Calls `body` with a line of samples of the tile that was decoded last.
+        func withSamples(
+            _ share: Tile.Share, line: Int, _ body: (Span<Int32>) -> Void
+        ) throws(CodecError) {
+            var width: UInt32 = 0
+            var height: UInt32 = 0
+            let start = unsafe calotype_j2k_reader_samples(
+                raw, UInt32(share.component), &width, &height)
+            guard let start = unsafe start, Int(width) == share.width,
+                Int(height) == share.rows.count
+            else { throw .malformed(reason: "a tile has a size of its own", offset: 0) }
+            let samples = unsafe UnsafeBufferPointer(
+                start: start + line * share.width, count: share.width)
+            body(unsafe Span(_unsafeElements: samples))
+        }
+
+        private func check(_ isDone: Bool) throws(CodecError) {
+            if isDone { return }
+            let message = unsafe String(cString: calotype_j2k_reader_message(raw))
+            throw .malformed(
+                reason: message.isEmpty ? "OpenJPEG gives no reason" : message, offset: 0)
+        }
+    }
+#endif

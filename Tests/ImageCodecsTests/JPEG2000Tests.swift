@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("JPEG 2000") struct JPEG2000Tests {
+    static let extensions: Set<String> = ["jp2", "j2k"]
+
+    /// Real files that are damaged: their answer is an error.
+    static let damaged: Set<String> = [
+        // Its samples and its header disagree on how many components are how fine.
+        "00r0_gray_l.jp2",
+        "unbound_variable.jp2", "zero_height.j2k", "jp2_dims.j2k", "jp2_tiles_1x1.j2k",
+    ]
+
+    static var files: [URL] {
+        SampleFiles.own("jpeg2000", "valid")
+            + SampleFiles.real(extensions: extensions)
+            .filter { !damaged.union(otherwiseRead).contains($0.lastPathComponent) }
+    }
+
+    /// Pillow does not read these as they are meant.
+    static let otherwiseRead: Set<String> = [
+        // It mixes up the palette.
+        "issue412.jp2",
+        // It refuses 64 rows of the grid of which only the first has samples.
+        "crash-d2c93af851d3ab9a19e34503626368b2ecde9c03.j2k",
+    ]
+
+    @Test(
+        "pictures that the independent decoder misreads have the size that they state",
+        arguments: SampleFiles.real(extensions: extensions)
+            .filter { otherwiseRead.contains($0.lastPathComponent) })
+    func misread(file: URL) throws {
+        let source = try open(file)
+        #expect(try source.image().size == source.pixelSize)
+    }
+
+    private func open(_ file: [UInt8]) throws(CodecError) -> ImageSource {
+        try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+    }
+
+    private func open(_ file: URL) throws -> ImageSource {
+        try open(Array(try Data(contentsOf: file)))
+    }
+
+    private func encode(
+        _ image: PixelBuffer, _ options: EncodeOptions = EncodeOptions()
+    ) throws -> [UInt8] {
+        try ImageDestination(format: "jp2", codecs: builtInCodecs, options: options).encode(image)
+    }
+
+    @Test(
+        "pixels are those of an independent decoder",
+        .enabled(if: PeerTool.python != nil), arguments: files)
+    func pillow(file: URL) throws {
+        let expected = try #require(try PeerTool.picture("decode.py", [file.path]))
+        var options = DecodeOptions()
+        options.convertsToSRGB = false
+        let decoded = try open(file).image(options)
+        let comparison = PixelComparison(decoded.asRGBA, expected.asRGBA)
+        // Pillow cuts off the lower half of 16 bits, which is rounded here.
+        #expect(comparison.maximumDifference <= 1, "\(comparison)")
+    }
+
+    @Test(
+        "damaged files are refused",
+        arguments: SampleFiles.real(extensions: extensions)
+            .filter { damaged.contains($0.lastPathComponent) })
+    func refused(file: URL) {
+        #expect(throws: CodecError.self) { _ = try open(file).image() }
+    }
+
+    @Test(
+        "a header needs no more than the start of the file, and says what the picture is",
+        arguments: [("gray.jp2", false, 8), ("gray-16.jp2", false, 16), ("rgba.jp2", true, 8)])
+    func header(name: String, hasAlpha: Bool, depth: Int) throws {
+        let files = SampleFiles.own("jpeg2000", "valid")
+        let file = try #require(files.first { $0.lastPathComponent == name })
+        let header = try open(Array(try Data(contentsOf: file).prefix(300))).header
+        #expect(header.storedSize == PixelSize(width: 37, height: 29))
+        #expect(header.hasAlpha == hasAlpha)
+        #expect(header.bitsPerComponent == depth)
+    }
+
+    @Test("a picture that is wanted smaller is decoded smaller, and looks like the whole one")
+    func shrinking() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 405, height: 307))
+        for isLossless in [true, false] {
+            var encoding = EncodeOptions()
+            encoding.isLossless = isLossless
+            encoding.quality = 95
+            let source = try open(try encode(picture, encoding))
+            let full = try source.image()
+            for (side, factor) in [(200, 1), (100, 2), (50, 4), (25, 8)] {
+                let factor = isLossless ? max(1, factor / 2) : factor
+                let small = try source.decodedImage(DecodeOptions(maximumSide: side))
+                #expect(small.report.shrinkFactors == [factor, factor, factor])
+                let comparison = PixelComparison(
+                    small.image, full.resampled(to: small.image.size))
+                #expect(
+                    comparison.meanDifference < (side == 25 ? 3 : 1.5), "\(side): \(comparison)")
+            }
+        }
+    }
+
+    @Test("quality decides how large a file is and how far it is from the picture")
+    func quality() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 256, height: 192))
+        var lastCount = 0
+        var lastDifference = Double.infinity
+        for quality in [10, 50, 80, 95, 100] {
+            var options = EncodeOptions()
+            options.quality = quality
+            let file = try encode(picture, options)
+            let comparison = PixelComparison(try open(file).image(), picture)
+            #expect(file.count > lastCount, "\(quality)")
+            #expect(comparison.meanDifference < lastDifference, "\(quality): \(comparison)")
+            lastCount = file.count
+            lastDifference = comparison.meanDifference
+        }
+        #expect(lastDifference < 0.5)
+    }
+
+    @Test("16 bits and alpha are written and read again", arguments: [false, true])
+    func wide(hasAlpha: Bool) throws {
+        let size = PixelSize(width: 40, height: 30)
+        let format: PixelFormat = hasAlpha ? .rgba16 : .rgb16
+        var buffer = MutablePixelBuffer(size: size, format: format)
+        let narrow = TestPicture.photograph(size, hasAlpha ? .rgba8 : .rgb8)
+        for y in 0..<size.height {
+            let source = narrow.row(y)
+            buffer.withMutableRow(y) { row in
+                for index in source.indices {
+                    row[index * 2] = source[index]
+                    row[index * 2 + 1] = source[index]
+                }
+            }
+        }
+        var options = EncodeOptions()
+        options.isLossless = true
+        let source = try open(try encode(buffer.finish(), options))
+        #expect(source.header.bitsPerComponent == 16)
+        #expect(source.header.hasAlpha == hasAlpha)
+        let comparison = PixelComparison(try source.image(), narrow)
+        #expect(comparison.maximumDifference <= (hasAlpha ? 1 : 0), "\(comparison)")
+    }
+
+    @Test("metadata comes back as it was given")
+    func metadata() throws {
+        var options = EncodeOptions()
+        options.metadata.exif = Array("II*\0".utf8) + [8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        options.metadata.xmp = Array("<x:xmpmeta/>".utf8)
+        options.metadata.iptc = [0x1C, 2, 0, 0, 2, 0, 4]
+        let picture = TestPicture.flat(PixelSize(width: 9, height: 9), .rgb8, [1, 2, 3])
+        let source = try open(try encode(picture, options))
+        #expect(try source.metadata() == options.metadata)
+    }
+
+    /// A file of one 8-bit component whose header box also holds `boxes`.
+    private func file(_ picture: PixelBuffer, colorSpace: UInt8, _ boxes: [UInt8]) throws -> [UInt8]
+    {
+        var options = EncodeOptions()
+        options.isLossless = true
+        var file = try encode(picture, options)
+        let space = try #require(file.firstRange(of: [1, 0, 0, 0, 0, 0, 17]))
+        file[space.upperBound - 1] = colorSpace
+        let header = try #require(file.firstRange(of: Array("jp2h".utf8)))
+        let length = Int(file[header.lowerBound - 1]) + boxes.count
+        file[header.lowerBound - 2] = UInt8(length >> 8)
+        file[header.lowerBound - 1] = UInt8(length & 0xFF)
+        file.insert(contentsOf: boxes, at: space.upperBound)
+        return file
+    }
+
+    private func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+        [0, 0, 0, UInt8(body.count + 8)] + Array(type.utf8) + body
+    }
+
+    private static let indices = TestPicture.make(PixelSize(width: 4, height: 2), .gray8) {
+        x, _, _ in
+        UInt8(x)
+    }
+
+    @Test("numbers of a palette become its colours, and numbers beyond it its last")
+    func palette() throws {
+        let colors: [[UInt8]] = [[1, 2, 3], [200, 100, 50], [7, 8, 9]]
+        let boxes =
+            box("pclr", [0, 3, 3, 7, 7, 7] + colors.joined())
+            + box("cmap", [0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 1, 2])
+        let source = try open(try file(Self.indices, colorSpace: 16, boxes))
+        #expect(source.header.colorModel == .palette)
+        let expected = [0, 1, 2, 2].flatMap { colors[$0] }
+        #expect(try source.image().packedBytes == expected + expected)
+    }
+
+    @Test("one component cannot be three: it is shown as grey")
+    func missingChannels() throws {
+        let image = try open(try file(Self.indices, colorSpace: 18, [])).image()
+        #expect(PixelComparison(image, Self.indices).maximumDifference == 0)
+    }
+
+    @Test("luma and colour differences become colours")
+    func colorDifferences() throws {
+        // Three channels that are columns of a palette: Y, Cb and Cr.
+        let boxes =
+            box(
+                "pclr", [0, 4, 3, 7, 7, 7] + [76, 85, 255, 150, 44, 21, 29, 255, 107, 9, 128, 128])
+            + box("cmap", [0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 1, 2])
+        let image = try open(try file(Self.indices, colorSpace: 18, boxes)).image()
+        let expected: [UInt8] = [254, 0, 0, 0, 255, 1, 0, 0, 254, 9, 9, 9]
+        #expect(image.packedBytes == expected + expected)
+    }
+
+    @Test("survives files cut and damaged anywhere")
+    func damage() throws {
+        var random = SeededRandom(seed: 11)
+        for file in SampleFiles.own("jpeg2000", "valid") {
+            let whole = Array(try Data(contentsOf: file))
+            for length in stride(from: 0, to: whole.count, by: 37) {
+                _ = try? open(Array(whole[..<length])).image()
+                var options = DecodeOptions()
+                options.acceptsTruncated = true
+                _ = try? open(Array(whole[..<length])).image(options)
+            }
+            for _ in 0..<100 {
+                var damaged = whole
+                for _ in 0..<Int.random(in: 1...8, using: &random) {
+                    damaged[Int.random(in: 0..<whole.count, using: &random)] = UInt8.random(
+                        in: 0...255, using: &random)
+                }
+                var limits = DecodeLimits()
+                limits.maximumPixelCount = 1_000_000
+                limits.maximumMemoryByteCount = 100 << 20
+                _ = try? ImageSource(
+                    EncodedBytes(damaged), codecs: builtInCodecs, limits: limits
+                ).image()
+            }
+        }
+    }
+}
