@@ -29,6 +29,8 @@ private var codecs: [any ImageCodec] {
         codecs.append(WebPCodec())
     #if JPEG2000
         codecs.append(JPEG2000Codec())
+    #if AVIF
+        codecs.append(AVIFCodec())
     #endif
     return codecs
 }
@@ -45,6 +47,10 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(.svg, trait: "SVG"))
     #if !JPEG2000
         missing.append(.init(.jpeg2000, trait: "JPEG2000"))
+private var missing: [CodecSet.MissingFormat] {
+    var missing: [CodecSet.MissingFormat] = []
+    #if !AVIF
+        missing.append(.init(.avif, trait: "AVIF"))
     #endif
     return missing
 }
