@@ -5,10 +5,11 @@ One small picture of our own, 37 by 29 pixels, in every form that the formats al
 """
 
 import pathlib
+import struct
 import subprocess
 
 import png
-from PIL import Image
+from PIL import Image, ImageCms
 
 here = pathlib.Path(__file__).parent
 WIDTH, HEIGHT = 37, 29
@@ -166,3 +167,52 @@ for name, mode, options in [
 ]:
     pillow_picture(mode).save(folder / f"{name}.jp2", **options)
 pillow_picture("RGB").save(folder / "codestream.j2k", no_jp2=True)
+# BMP: what Pillow writes, and by hand what it does not.
+(here / "bmp/valid").mkdir(parents=True, exist_ok=True)
+color = Image.frombytes("RGB", (WIDTH, HEIGHT), bytes(sum(rows(3, 8), [])))
+alpha = Image.frombytes("RGBA", (WIDTH, HEIGHT), bytes(sum(rows(4, 8), [])))
+for name, image in {
+    "gray-1": color.convert("1"),
+    "gray-8": color.convert("L"),
+    "palette-8": color.quantize(100),
+    "rgb-24": color,
+    "rgba-32": alpha,
+}.items():
+    image.save(here / f"bmp/valid/{name}.bmp")
+
+
+def bmp(name, size, depth, compression, pixels, palette=(), header=40, masks=b"", extra=b""):
+    body = struct.pack(
+        "<IiiHHIIiiII", header, *size, 1, depth, compression, len(pixels), 0, 0, len(palette), 0
+    )
+    if header == 12:
+        body = struct.pack("<IHHHH", 12, *size, 1, depth)
+    body = (body + extra).ljust(header, b"\0") + masks
+    for red, green, blue in palette:
+        body += bytes([blue, green, red]) + (b"" if header == 12 else b"\0")
+    offset = 14 + len(body)
+    data = struct.pack("<2sIII", b"BM", offset + len(pixels), 0, offset) + body + pixels
+    (here / f"bmp/valid/{name}.bmp").write_bytes(data)
+
+
+palette = [(i * 37 % 256, i * 91 % 256, i * 53 % 256) for i in range(16)]
+runs8 = bytes([3, 1, 5, 2, 0, 0, 0, 3, 7, 8, 9, 0, 0, 2, 2, 1, 2, 4, 0, 0, 8, 15, 0, 1])
+bmp("rle8-skips", (8, 5), 8, 1, runs8, palette)
+runs4 = bytes([5, 0x12, 3, 0x34, 0, 0, 0, 5, 0x78, 0x9A, 0xB0, 0, 3, 0xCD, 0, 0, 8, 0xEF, 0, 1])
+bmp("rle4", (8, 3), 4, 2, runs4, palette)
+runs24 = bytes([4, 1, 2, 3, 4, 9, 8, 7, 0, 0, 0, 3] + list(range(9)) + [0, 5, 50, 60, 70, 0, 1])
+bmp("rle24", (8, 2), 24, 4, runs24, header=64)
+small = bytes([0x12, 0x30, 0, 0, 0x45, 0x60, 0, 0])
+bmp("os2-4", (3, 2), 4, 0, small, palette, header=12)
+bmp("os2-16-4", (3, 2), 4, 0, small, palette, header=16)
+bmp("palette-2", (3, 2), 2, 0, bytes([0b00011000, 0, 0, 0, 0b11100100, 0, 0, 0]), palette[:4])
+words = struct.pack("<12H", *[i * 5461 % 65536 for i in range(12)])
+bmp("rgb-565-down", (4, -3), 16, 3, words, masks=struct.pack("<3I", 0xF800, 0x7E0, 0x1F))
+bmp("rgb-555", (4, 3), 16, 0, words)
+longs = struct.pack("<12I", *[i * 390451572 % (1 << 32) for i in range(12)])
+wide = struct.pack("<4I", 0x3FF, 0xFFC00, 0x3FF00000, 0xC0000000)
+bmp("rgba-1010102", (4, 3), 32, 6, longs, masks=wide)
+bmp("linear-64", (3, 2), 64, 0, struct.pack("<24h", *[i * 397 - 99 for i in range(24)]))
+profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+version5 = struct.pack("<16x4s48xIIII", b"DEBM", 4, 124 + 12, len(profile), 0)
+bmp("profile", (3, 1), 24, 0, bytes(range(12)) + profile, header=124, extra=version5)

@@ -18,7 +18,7 @@ private var trusted: [any ImageCodec] {
 }
 
 private var codecs: [any ImageCodec] {
-    var codecs: [any ImageCodec] = []
+    var codecs: [any ImageCodec] = [BMPCodec()]
     #if JPEG
         codecs.append(JPEGCodec())
     #endif

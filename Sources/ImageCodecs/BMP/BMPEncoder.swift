@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Writes 8-bit greys, 24-bit colours, or 32 bits with alpha, not compressed.
+struct BMPEncoder: ImageEncoder {
+    func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
+        let image = image.convertedFromYCbCr()
+        let size = image.size
+        let bitsPerPixel: Int
+        let format: PixelFormat
+        switch image.format.with8BitChannels {
+        case .gray8: (bitsPerPixel, format) = (8, .gray8)
+        case .rgba8, .alpha8: (bitsPerPixel, format) = (32, .rgba8)
+        case .rgb8, .yCbCr420, .gray16, .rgb16, .rgba16: (bitsPerPixel, format) = (24, .rgb8)
+        }
+        var profile: [UInt8] = []
+        if case .icc(let bytes) = image.colorProfile { profile = bytes }
+        let isVersion5 = !profile.isEmpty || format == .rgba8
+        let headerByteCount = isVersion5 ? 124 : 40
+        let paletteByteCount = format == .gray8 ? 1024 : 0
+        let dataOffset = 14 + headerByteCount + paletteByteCount
+        let rowByteCount = (size.width * bitsPerPixel + 31) / 32 * 4
+        let dataByteCount = rowByteCount * size.height
+        let byteCount = dataOffset + dataByteCount + profile.count
+        guard byteCount <= Int(UInt32.max), size.largestSide <= Int(Int32.max) else {
+            throw .unsupported(feature: "a BMP file of 4 GiB or more")
+        }
+
+        var file: [UInt8] = []
+        file.reserveCapacity(byteCount)
+        file += Array("BM".utf8)
+        file.appendLittleEndian32(byteCount, 0, dataOffset)
+        file.appendLittleEndian32(headerByteCount, size.width, size.height)
+        file.appendLittleEndian16(1, bitsPerPixel)
+        let hasMasks = format == .rgba8
+        // 72 pixels an inch, as most writers say.
+        file.appendLittleEndian32(hasMasks ? 3 : 0, dataByteCount, 2835, 2835, 0, 0)
+        if isVersion5 {
+            let masks = hasMasks ? BMPMasks.bgra : BMPMasks(red: 0, green: 0, blue: 0)
+            for mask in masks.all { file.appendLittleEndian32(Int(mask)) }
+            let space = profile.isEmpty ? BMPColorSpace.sRGB : BMPColorSpace.embedded
+            file.appendLittleEndian32(Int(space))
+            file += Array(repeating: 0, count: 48)
+            // Perceptual, where the profile has the choice.
+            file.appendLittleEndian32(
+                4, profile.isEmpty ? 0 : headerByteCount + paletteByteCount + dataByteCount,
+                profile.count, 0)
+        }
+        if format == .gray8 {
+            for gray in 0..<256 { file.appendLittleEndian32(gray * 0x01_01_01) }
+        }
+        Self.appendRows(of: image.converted(to: format), rowByteCount: rowByteCount, to: &file)
+        return file + profile
+    }
+
+    /// Adds the rows from the bottom up; alpha becomes straight.
+    ///
+    /// - Parameters:
+    ///   - image: grey, RGB or RGBA of 8 bits.
+    ///   - rowByteCount: how many bytes a row takes with its padding.
+    ///   - file: what the rows are added to.
+    static func appendRows(of image: PixelBuffer, rowByteCount: Int, to file: inout [UInt8]) {
+        let channelCount = image.format.channelCount
+        var row = [UInt8](repeating: 0, count: rowByteCount)
+        for y in (0..<image.size.height).reversed() {
+            let source = image.row(y)
+            for index in source.indices { row[index] = source[index] }
+            var span = row.mutableSpan
+            if channelCount == 4 { PremultipliedAlpha.divide(&span) }
+            if channelCount >= 3 {
+                for pixel in stride(from: 0, to: source.count, by: channelCount) {
+                    let red = span[pixel]
+                    span[pixel] = span[pixel + 2]
+                    span[pixel + 2] = red
+                }
+            }
+            file += row
+        }
+    }
+}

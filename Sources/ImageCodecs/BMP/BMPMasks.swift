@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which bits of a pixel of 16 or 32 bits are red, green, blue and alpha; 0 for what is not there.
+struct BMPMasks: Equatable {
+    var red: UInt32 = 0
+    var green: UInt32 = 0
+    var blue: UInt32 = 0
+    var alpha: UInt32 = 0
+
+    /// Blue, green, red and alpha, a byte each.
+    static let bgra = BMPMasks(
+        red: 0xFF_0000, green: 0xFF00, blue: 0xFF, alpha: 0xFF00_0000)
+
+    init(red: UInt32, green: UInt32, blue: UInt32, alpha: UInt32 = 0) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// - Parameters:
+    ///   - file: the whole file.
+    ///   - offset: where the masks stand, behind or in the bitmap header.
+    ///   - compression: whether they count.
+    ///   - bitsPerPixel: what they are by default.
+    ///   - count: 3, or 4 with alpha.
+    ///   - isIcon: whether 32 bits have alpha by default.
+    init(
+        _ file: Span<UInt8>, at offset: Int, _ compression: BMPHeader.Compression,
+        _ bitsPerPixel: Int, count: Int, isIcon: Bool
+    ) {
+        if compression == .bitFields || compression == .alphaBitFields {
+            let masks = (0..<4).map { index in
+                index < count ? file.littleEndian32(at: offset + index * 4) ?? 0 : 0
+            }
+            self.init(red: masks[0], green: masks[1], blue: masks[2], alpha: masks[3])
+        } else if bitsPerPixel == 16 {
+            self.init(red: 0x7C00, green: 0x3E0, blue: 0x1F)
+        } else {
+            self = .bgra
+            if !isIcon || bitsPerPixel != 32 { alpha = 0 }
+        }
+    }
+
+    /// Red, green, blue, alpha.
+    var all: [UInt32] { [red, green, blue, alpha] }
+
+    var mostBitsPerComponent: Int { all.map(Self.bitCount).max() ?? 8 }
+
+    /// The bits from the lowest to the highest of a mask.
+    static func bitCount(_ mask: UInt32) -> Int {
+        mask == 0 ? 0 : 32 - mask.leadingZeroBitCount - mask.trailingZeroBitCount
+    }
+}

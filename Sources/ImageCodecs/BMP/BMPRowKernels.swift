@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The loops over the pixels of a row, without checks inside: each checks its buffers before.
+enum BMPRowKernels {
+    /// Bytes behind the last pixel that may be written over.
+    static let writeAhead = 4
+
+    /// Writes the colour of each index of 8 bits.
+    ///
+    /// - Parameters:
+    ///   - indices: at least `width`.
+    ///   - width: the pixels.
+    ///   - table: 256 colours, red in the lowest byte.
+    ///   - byteCount: 1 for grey, 3 for RGB.
+    ///   - pixels: as many pixels, and ``writeAhead`` bytes.
+    static func lookUp(
+        _ indices: Span<UInt8>, width: Int, _ table: [UInt32], byteCount: Int,
+        into pixels: inout [UInt8]
+    ) {
+        precondition(indices.count >= width && table.count == 256, "the indices are too few")
+        precondition(pixels.count >= width * byteCount + writeAhead, "the pixels do not fit")
+        unsafe indices.withUnsafeBufferPointer { indices in
+            unsafe table.withUnsafeBufferPointer { table in
+                unsafe pixels.withUnsafeMutableBytes { pixels in
+                    guard let pixels = pixels.baseAddress else { return }
+                    if byteCount == 1 {
+                        for x in 0..<width {
+                            let color = unsafe table[Int(indices[x])]
+                            unsafe pixels.storeBytes(
+                                of: UInt8(truncatingIfNeeded: color), toByteOffset: x,
+                                as: UInt8.self)
+                        }
+                    } else {
+                        for x in 0..<width {
+                            let color = unsafe table[Int(indices[x])].littleEndian
+                            unsafe pixels.storeBytes(
+                                of: color, toByteOffset: x &* 3, as: UInt32.self)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes indices of 1, 2 or 4 bits apart, the leftmost pixel in the highest bits.
+    static func unpack(_ row: Span<UInt8>, bits: Int, width: Int, into indices: inout [UInt8]) {
+        precondition(row.count * 8 >= width * bits && indices.count >= width, "a row is too short")
+        let mask = UInt8(truncatingIfNeeded: 1 << bits - 1)
+        unsafe row.withUnsafeBufferPointer { row in
+            unsafe indices.withUnsafeMutableBufferPointer { indices in
+                for x in 0..<width {
+                    let place = x &* bits
+                    let byte = unsafe row[place &>> 3]
+                    let shift = UInt8(truncatingIfNeeded: 8 &- bits &- (place & 7))
+                    unsafe indices[x] = (byte &>> shift) & mask
+                }
+            }
+        }
+    }
+
+    /// Turns blue, green and red round, and drops what else a pixel has.
+    ///
+    /// - Parameters:
+    ///   - row: the pixels of the file.
+    ///   - width: the pixels.
+    ///   - step: the bytes of a pixel, 3 or 4.
+    ///   - pixels: RGB, and ``writeAhead`` bytes.
+    static func reverse(
+        _ row: Span<UInt8>, width: Int, step: Int, into pixels: inout [UInt8]
+    ) {
+        precondition(row.count >= width * step, "a row is too short")
+        precondition(pixels.count >= width * 3 + writeAhead, "the pixels do not fit")
+        unsafe row.withUnsafeBytes { row in
+            unsafe pixels.withUnsafeMutableBytes { pixels in
+                guard let row = row.baseAddress, let pixels = pixels.baseAddress else { return }
+                var x = 0
+                // Four bytes at a time, the last pixel aside: there may be no fourth byte.
+                while x < width - 1 {
+                    let color = unsafe row.loadUnaligned(
+                        fromByteOffset: x &* step, as: UInt32.self)
+                    unsafe pixels.storeBytes(
+                        of: color.byteSwapped.littleEndian &>> 8, toByteOffset: x &* 3,
+                        as: UInt32.self)
+                    x &+= 1
+                }
+                for channel in 0..<3 {
+                    let sample = unsafe row.load(
+                        fromByteOffset: x &* step &+ 2 &- channel, as: UInt8.self)
+                    unsafe pixels.storeBytes(
+                        of: sample, toByteOffset: x &* 3 &+ channel, as: UInt8.self)
+                }
+            }
+        }
+    }
+
+    /// Turns blue, green, red and straight alpha to premultiplied RGBA.
+    static func premultiply(_ row: Span<UInt8>, width: Int, into pixels: inout [UInt8]) {
+        precondition(row.count >= width * 4 && pixels.count >= width * 4, "a row is too short")
+        unsafe row.withUnsafeBytes { row in
+            unsafe pixels.withUnsafeMutableBytes { pixels in
+                guard let row = row.baseAddress, let pixels = pixels.baseAddress else { return }
+                for x in 0..<width {
+                    let bytes = unsafe row.loadUnaligned(
+                        fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+                    var color = SIMD4<UInt32>(truncatingIfNeeded: bytes)
+                    let alpha = color.w
+                    color = SIMD4(color.z, color.y, color.x, 255)
+                    if alpha != 255 {
+                        let product = color &* alpha &+ 128
+                        color = (product &+ product &>> 8) &>> 8
+                    }
+                    unsafe pixels.storeBytes(
+                        of: SIMD4<UInt8>(truncatingIfNeeded: color), toByteOffset: x &* 4,
+                        as: SIMD4<UInt8>.self)
+                }
+            }
+        }
+    }
+}
