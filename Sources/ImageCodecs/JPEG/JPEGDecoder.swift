@@ -12,6 +12,12 @@
             return try reader.read(bytes)
         }
 
+        func metadata(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            try JPEGMetadata.read(bytes, limits)
+        }
+
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try header(of: bytes, limits: rows.limits)
             if try decodeShrunk(bytes, header, into: &rows) { return }

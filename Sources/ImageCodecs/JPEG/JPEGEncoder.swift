@@ -20,8 +20,11 @@
                 throw .unsupported(feature: "a JPEG with a side of more than 65500 pixels")
             }
             let image = prefersYCbCr(options) ? image : image.convertedFromYCbCr()
+            let segments = try JPEGMetadata.segments(of: options.metadata)
             let writer = try JPEGWriter()
             try writer.start(image, options)
+            for segment in segments { try writer.writeSegment(segment.marker, segment.body) }
+            try writer.writeProfile(of: image)
             if image.format == .yCbCr420 {
                 try writePlanes(of: image, to: writer)
             } else if image.format == .rgba8 {
@@ -111,23 +114,36 @@
                 case .halfWidth: (2, 1)
                 case .half: (2, 2)
                 }
-            var profile: [UInt8] = []
-            if case .icc(let bytes) = image.colorProfile { profile = bytes }
-            let status = unsafe profile.withUnsafeBufferPointer { profile in
-                var settings = unsafe calotype_jpeg_settings()
-                unsafe settings.width = Int32(image.size.width)
-                unsafe settings.height = Int32(image.size.height)
-                unsafe settings.channels = [.gray8, .alpha8].contains(image.format) ? 1 : 3
-                unsafe settings.is_planar = image.format == .yCbCr420
-                unsafe settings.quality = Int32(min(max(options.quality, 1), 100))
-                unsafe settings.progressive = options.isProgressive
-                unsafe settings.horizontal_subsampling = Int32(subsampling.0)
-                unsafe settings.vertical_subsampling = Int32(subsampling.1)
-                unsafe settings.icc = profile.baseAddress
-                unsafe settings.icc_count = profile.count
-                return unsafe calotype_jpeg_writer_start(raw, &settings)
-            }
-            try check(status)
+            var settings = calotype_jpeg_settings()
+            settings.width = Int32(image.size.width)
+            settings.height = Int32(image.size.height)
+            settings.channels = [.gray8, .alpha8].contains(image.format) ? 1 : 3
+            settings.is_planar = image.format == .yCbCr420
+            settings.quality = Int32(min(max(options.quality, 1), 100))
+            settings.progressive = options.isProgressive
+            settings.horizontal_subsampling = Int32(subsampling.0)
+            settings.vertical_subsampling = Int32(subsampling.1)
+            // EXIF must follow the start of the image at once.
+            settings.omits_jfif = options.metadata.exif != nil
+            try check(unsafe calotype_jpeg_writer_start(raw, &settings))
+        }
+
+        /// Writes a segment before the pixels.
+        func writeSegment(_ marker: Int32, _ body: [UInt8]) throws(CodecError) {
+            try check(
+                unsafe body.withUnsafeBufferPointer {
+                    unsafe calotype_jpeg_writer_write_segment(
+                        raw, marker, $0.baseAddress, $0.count)
+                })
+        }
+
+        /// Writes the colour profile, if the picture has one, before the pixels.
+        func writeProfile(of image: PixelBuffer) throws(CodecError) {
+            guard case .icc(let profile) = image.colorProfile, !profile.isEmpty else { return }
+            try check(
+                unsafe profile.withUnsafeBufferPointer {
+                    unsafe calotype_jpeg_writer_write_profile(raw, $0.baseAddress, $0.count)
+                })
         }
 
         func writeRow(_ row: Span<UInt8>) throws(CodecError) {

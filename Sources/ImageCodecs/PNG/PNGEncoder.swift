@@ -43,18 +43,40 @@
         deinit { unsafe calotype_png_writer_destroy(raw) }
 
         func start(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) {
-            var profile: [UInt8] = []
-            if case .icc(let bytes) = image.colorProfile { profile = bytes }
-            let status = unsafe profile.withUnsafeBufferPointer { profile in
-                var settings = unsafe calotype_png_settings()
-                unsafe settings.width = UInt32(image.size.width)
-                unsafe settings.height = UInt32(image.size.height)
-                unsafe settings.channels = Int32(image.format.channelCount)
-                unsafe settings.compression_level = Int32(
-                    min(max(options.compressionLevel, 0), 9))
-                unsafe settings.icc = profile.baseAddress
-                unsafe settings.icc_count = profile.count
-                return unsafe calotype_png_writer_start(raw, &settings)
+            var settings = calotype_png_settings()
+            settings.width = UInt32(image.size.width)
+            settings.height = UInt32(image.size.height)
+            settings.channels = Int32(image.format.channelCount)
+            settings.compression_level = Int32(min(max(options.compressionLevel, 0), 9))
+            try check(unsafe calotype_png_writer_start(raw, &settings))
+            if case .icc(let profile) = image.colorProfile, !profile.isEmpty {
+                try unsafe setBlock(profile) { unsafe calotype_png_writer_set_profile($0, $1, $2) }
+            }
+            if let block = options.metadata.exif, !block.isEmpty {
+                try unsafe setBlock(block) { unsafe calotype_png_writer_set_exif($0, $1, $2) }
+            }
+            for text in PNGMetadata.texts(of: options.metadata) {
+                try setText(text)
+            }
+            try check(unsafe calotype_png_writer_write_header(raw))
+        }
+
+        private func setBlock(
+            _ block: [UInt8],
+            _ call: (OpaquePointer, UnsafePointer<UInt8>?, Int) -> calotype_png_status
+        ) throws(CodecError) {
+            let status = unsafe block.withUnsafeBufferPointer {
+                unsafe call(raw, $0.baseAddress, $0.count)
+            }
+            try check(status)
+        }
+
+        private func setText(_ text: PNGMetadata.Text) throws(CodecError) {
+            let status = unsafe text.keyword.withCString { keyword in
+                unsafe text.bytes.withUnsafeBufferPointer {
+                    unsafe calotype_png_writer_set_text(
+                        raw, keyword, $0.baseAddress, $0.count, text.isCompressed)
+                }
             }
             try check(status)
         }

@@ -267,9 +267,22 @@ calotype_jpeg_status calotype_jpeg_writer_start(calotype_jpeg_writer *writer,
     }
     info->raw_data_in = settings->is_planar;
     if (settings->progressive) jpeg_simple_progression(info);
+    if (settings->omits_jfif) info->write_JFIF_header = FALSE;
     jpeg_start_compress(info, TRUE);
-    if (settings->icc_count > 0)
-        jpeg_write_icc_profile(info, settings->icc, (unsigned)settings->icc_count);
+    return calotype_jpeg_ok;
+}
+
+calotype_jpeg_status calotype_jpeg_writer_write_segment(calotype_jpeg_writer *writer, int marker,
+                                                        const uint8_t *bytes, size_t count) {
+    if (setjmp(writer->errors.escape)) return writer->errors.status;
+    jpeg_write_marker(&writer->info, marker, bytes, (unsigned)count);
+    return calotype_jpeg_ok;
+}
+
+calotype_jpeg_status calotype_jpeg_writer_write_profile(calotype_jpeg_writer *writer,
+                                                        const uint8_t *icc, size_t count) {
+    if (setjmp(writer->errors.escape)) return writer->errors.status;
+    jpeg_write_icc_profile(&writer->info, icc, (unsigned)count);
     return calotype_jpeg_ok;
 }
 

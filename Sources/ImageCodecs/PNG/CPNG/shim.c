@@ -82,10 +82,42 @@ calotype_png_status calotype_png_writer_start(calotype_png_writer *writer,
     png_set_IHDR(png, writer->info, settings->width, settings->height, 8, color_type,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_level(png, settings->compression_level);
-    if (settings->icc_count > 0)
-        png_set_iCCP(png, writer->info, "profile", PNG_COMPRESSION_TYPE_BASE, settings->icc,
-                     (png_uint_32)settings->icc_count);
-    png_write_info(png, writer->info);
+    return calotype_png_ok;
+}
+
+calotype_png_status calotype_png_writer_set_profile(calotype_png_writer *writer,
+                                                    const uint8_t *icc, size_t count) {
+    if (setjmp(png_jmpbuf(writer->png))) return writer->failure.status;
+    png_set_iCCP(writer->png, writer->info, "profile", PNG_COMPRESSION_TYPE_BASE, icc,
+                 (png_uint_32)count);
+    return calotype_png_ok;
+}
+
+calotype_png_status calotype_png_writer_set_exif(calotype_png_writer *writer,
+                                                 const uint8_t *block, size_t count) {
+    if (setjmp(png_jmpbuf(writer->png))) return writer->failure.status;
+    // libpng copies the block.
+    png_set_eXIf_1(writer->png, writer->info, (png_uint_32)count, (png_bytep)block);
+    return calotype_png_ok;
+}
+
+calotype_png_status calotype_png_writer_set_text(calotype_png_writer *writer, const char *keyword,
+                                                 const uint8_t *text, size_t count,
+                                                 bool is_compressed) {
+    if (setjmp(png_jmpbuf(writer->png))) return writer->failure.status;
+    png_text chunk = {.compression = is_compressed ? PNG_TEXT_COMPRESSION_zTXt
+                                                   : PNG_ITXT_COMPRESSION_NONE,
+                      .key = (png_charp)keyword,
+                      .text = (png_charp)text,
+                      .text_length = is_compressed ? count : 0,
+                      .itxt_length = is_compressed ? 0 : count};
+    png_set_text(writer->png, writer->info, &chunk, 1);
+    return calotype_png_ok;
+}
+
+calotype_png_status calotype_png_writer_write_header(calotype_png_writer *writer) {
+    if (setjmp(png_jmpbuf(writer->png))) return writer->failure.status;
+    png_write_info(writer->png, writer->info);
     return calotype_png_ok;
 }
 

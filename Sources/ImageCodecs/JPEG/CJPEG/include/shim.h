@@ -63,8 +63,8 @@ typedef struct {
     int horizontal_subsampling, vertical_subsampling;
     /// Whether planes of Y, Cb and Cr are written, the latter of half the size, in place of rows.
     bool is_planar;
-    const uint8_t *icc;
-    size_t icc_count;
+    /// Whether the file begins without the segment by which JFIF is known.
+    bool omits_jfif;
 } calotype_jpeg_settings;
 
 typedef struct calotype_jpeg_writer calotype_jpeg_writer;
@@ -73,6 +73,12 @@ calotype_jpeg_writer *calotype_jpeg_writer_create(void);
 void calotype_jpeg_writer_destroy(calotype_jpeg_writer *writer);
 calotype_jpeg_status calotype_jpeg_writer_start(calotype_jpeg_writer *writer,
                                                 const calotype_jpeg_settings *settings);
+/// Writes a segment of at most 65533 bytes behind its length; before the first row.
+calotype_jpeg_status calotype_jpeg_writer_write_segment(calotype_jpeg_writer *writer, int marker,
+                                                        const uint8_t *bytes, size_t count);
+/// Writes a colour profile, over several segments if need be; before the first row.
+calotype_jpeg_status calotype_jpeg_writer_write_profile(calotype_jpeg_writer *writer,
+                                                        const uint8_t *icc, size_t count);
 calotype_jpeg_status calotype_jpeg_writer_write_row(calotype_jpeg_writer *writer,
                                                     const uint8_t *row);
 /// Writes 16 rows of Y and 8 each of Cb and Cr, whole blocks of 8 columns.

@@ -42,8 +42,6 @@ typedef struct {
     /// 1 grey, 3 RGB, 4 RGBA, alpha not premultiplied.
     int channels;
     int compression_level;
-    const uint8_t *icc;
-    size_t icc_count;
 } calotype_png_settings;
 
 typedef struct calotype_png_writer calotype_png_writer;
@@ -52,6 +50,16 @@ calotype_png_writer *calotype_png_writer_create(void);
 void calotype_png_writer_destroy(calotype_png_writer *writer);
 calotype_png_status calotype_png_writer_start(calotype_png_writer *writer,
                                               const calotype_png_settings *settings);
+/// What stands before the pixels is set between the start and the header.
+calotype_png_status calotype_png_writer_set_profile(calotype_png_writer *writer,
+                                                    const uint8_t *icc, size_t count);
+calotype_png_status calotype_png_writer_set_exif(calotype_png_writer *writer,
+                                                 const uint8_t *block, size_t count);
+/// Text in Latin-1 if it is compressed, otherwise in UTF-8.
+calotype_png_status calotype_png_writer_set_text(calotype_png_writer *writer, const char *keyword,
+                                                 const uint8_t *text, size_t count,
+                                                 bool is_compressed);
+calotype_png_status calotype_png_writer_write_header(calotype_png_writer *writer);
 calotype_png_status calotype_png_writer_write_row(calotype_png_writer *writer,
                                                   const uint8_t *row);
 /// The finished file, owned by the writer.

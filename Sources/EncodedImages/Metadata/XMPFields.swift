@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an XMP packet says of a picture, as far as people ask for it.
+///
+/// Dates stand as they do in the packet, mostly by ISO 8601. Damage is never an error: the fields
+/// before it are there.
+/// - SeeAlso: ISO 16684-1; Adobe, *XMP Specification Part 1 and 2*.
+public struct XMPFields: Hashable, Sendable {
+    public var title: String?
+    public var description: String?
+    public var creators: [String] = []
+    public var rights: String?
+    /// Keywords.
+    public var subjects: [String] = []
+
+    /// Stars from 0 to 5; -1 for a picture that was rejected.
+    public var rating: Int?
+    /// A mark, mostly the name of a colour.
+    public var label: String?
+    public var createDate: String?
+    public var modifyDate: String?
+    public var creatorTool: String?
+
+    public var headline: String?
+    public var instructions: String?
+    public var credit: String?
+    public var source: String?
+    public var city: String?
+    public var state: String?
+    public var country: String?
+    /// When what the picture shows came to be.
+    public var dateCreated: String?
+
+    /// How a panorama shows the sphere around it, such as `equirectangular`.
+    public var panoramaProjection: String?
+
+    public init() {}
+
+    /// Reads a packet in UTF-8.
+    public init(_ packet: [UInt8]) {
+        var reader = XMPPropertyReader(packet)
+        while let property = reader.next() { take(property) }
+    }
+
+    private mutating func take(_ property: XMPPropertyReader.Property) {
+        guard let text = property.text else { return }
+        let name = property.name.local
+        switch property.name.namespace {
+        case XMPNamespace.dublinCore:
+            switch name {
+            case "title": title = text
+            case "description": description = text
+            case "creator": creators = property.items.map(\.text)
+            case "rights": rights = text
+            case "subject": subjects = property.items.map(\.text)
+            default: break
+            }
+        case XMPNamespace.basic:
+            switch name {
+            case "Rating": rating = Double(text).flatMap { Self.stars($0) }
+            case "Label": label = text
+            case "CreateDate": createDate = text
+            case "ModifyDate": modifyDate = text
+            case "CreatorTool": creatorTool = text
+            default: break
+            }
+        case XMPNamespace.photoshop:
+            switch name {
+            case "Headline": headline = text
+            case "Instructions": instructions = text
+            case "Credit": credit = text
+            case "Source": source = text
+            case "City": city = text
+            case "State": state = text
+            case "Country": country = text
+            case "DateCreated": dateCreated = text
+            default: break
+            }
+        case XMPNamespace.microsoftPhoto where name == "Rating" && rating == nil:
+            // Percent: 1, 25, 50, 75 and 99 for one to five stars.
+            rating = Double(text).flatMap {
+                $0 >= 0 && $0 <= 100 ? $0 == 0 ? 0 : Int(($0 + 12) / 25) + 1 : nil
+            }
+        case XMPNamespace.panorama where name == "ProjectionType": panoramaProjection = text
+        default: break
+        }
+    }
+
+    private static func stars(_ value: Double) -> Int? {
+        (-1...5).contains(value) ? Int(value.rounded()) : nil
+    }
+}
+
+/// The namespaces that are asked for by name.
+enum XMPNamespace {
+    static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    static let xml = "http://www.w3.org/XML/1998/namespace"
+    static let dublinCore = "http://purl.org/dc/elements/1.1/"
+    static let basic = "http://ns.adobe.com/xap/1.0/"
+    static let photoshop = "http://ns.adobe.com/photoshop/1.0/"
+    static let microsoftPhoto = "http://ns.microsoft.com/photo/1.0/"
+    static let panorama = "http://ns.google.com/photos/1.0/panorama/"
+    static let exif = "http://ns.adobe.com/exif/1.0/"
+    static let tiff = "http://ns.adobe.com/tiff/1.0/"
+    static let notes = "http://ns.adobe.com/xmp/note/"
+}
+
+/// Reads the properties of an XMP packet one by one: attributes and children of `rdf:Description`.
+struct XMPPropertyReader {
+    struct Item {
+        var language: String?
+        var text: String
+    }
+
+    struct Property {
+        let name: XMLScanner.Name
+        /// One for a plain value, else those of its list.
+        let items: [Item]
+
+        /// Of several, that for any language, or the first.
+        var text: String? { (items.first { $0.language == "x-default" } ?? items.first)?.text }
+    }
+
+    private static let description = XMLScanner.Name(XMPNamespace.rdf, "Description")
+    private static let item = XMLScanner.Name(XMPNamespace.rdf, "li")
+
+    private var scanner: XMLScanner
+    private var waiting: [Property] = []
+    /// The depth of the description that is open, and not part of another.
+    private var descriptionDepth: Int?
+
+    init(_ packet: [UInt8]) { scanner = XMLScanner(packet) }
+
+    mutating func next() -> Property? {
+        if let property = waiting.popLast() { return property }
+        while let event = scanner.next() {
+            switch event {
+            case .start(let name, let attributes, _):
+                if name == Self.description, descriptionDepth == nil {
+                    descriptionDepth = scanner.depth
+                    waiting = attributes.reversed().compactMap { attribute in
+                        MetadataText.trimmed(attribute.value).map {
+                            Property(name: attribute.name, items: [Item(text: $0)])
+                        }
+                    }
+                    if let property = waiting.popLast() { return property }
+                } else if let descriptionDepth, scanner.depth == descriptionDepth + 1 {
+                    return Property(name: name, items: items())
+                }
+            case .end:
+                if let descriptionDepth, scanner.depth < descriptionDepth {
+                    self.descriptionDepth = nil
+                }
+            case .text: break
+            }
+        }
+        return nil
+    }
+
+    /// The values of the property whose start tag has just been read, up to its end tag.
+    private mutating func items() -> [Item] {
+        let depth = scanner.depth
+        var items: [Item] = []
+        var text = ""
+        var isInItem = false
+        var language: String?
+        while let event = scanner.next() {
+            switch event {
+            case .start(let name, let attributes, _):
+                guard name == Self.item, scanner.depth == depth + 2 else { continue }
+                text = ""
+                isInItem = true
+                language =
+                    attributes.first {
+                        $0.name == XMLScanner.Name(XMPNamespace.xml, "lang")
+                    }?.value
+            case .end:
+                let endsProperty = scanner.depth < depth
+                if (isInItem && scanner.depth == depth + 1) || (endsProperty && items.isEmpty),
+                    let value = MetadataText.trimmed(text)
+                {
+                    items.append(Item(language: language, text: value))
+                }
+                if endsProperty { return items }
+                if scanner.depth == depth + 1 {
+                    isInItem = false
+                    text = ""
+                }
+            case .text(let part):
+                if scanner.depth == depth || (isInItem && scanner.depth == depth + 2) {
+                    text += part
+                }
+            }
+        }
+        return items
+    }
+}

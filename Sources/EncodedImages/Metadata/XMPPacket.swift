@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Changes to the bytes of XMP packets: everything that is not taken out stays as it was.
+package enum XMPPacket {
+    /// A packet without the properties, and fields of properties, that are named.
+    ///
+    /// - Parameters:
+    ///   - packet: XML in UTF-8.
+    ///   - isRemoved: whether what has a name is taken out, with all that is in it.
+    /// - Returns: `nil` if the packet is damaged, so that nobody knows what it may hold.
+    static func removing(
+        from packet: [UInt8], where isRemoved: (XMLScanner.Name) -> Bool
+    ) -> [UInt8]? {
+        var scanner = XMLScanner(packet)
+        var ranges: [Range<Int>] = []
+        var removed: (start: Int, depth: Int)?
+        while let event = scanner.next() {
+            switch event {
+            case .start(let name, let attributes, let range):
+                guard removed == nil else { continue }
+                if isRemoved(name) {
+                    removed = (range.lowerBound, scanner.depth)
+                } else {
+                    ranges += attributes.filter { isRemoved($0.name) }.map(\.range)
+                }
+            case .end(let range):
+                guard let (start, depth) = removed, scanner.depth < depth else { continue }
+                ranges.append(start..<range.upperBound)
+                removed = nil
+            case .text: break
+            }
+        }
+        guard !scanner.isDamaged else { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(packet.count)
+        var end = 0
+        for range in ranges {
+            result += packet[end..<range.lowerBound]
+            end = range.upperBound
+        }
+        return result + packet[end...]
+    }
+}

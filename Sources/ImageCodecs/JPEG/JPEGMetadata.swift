@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    internal import EncodedImages
+
+    /// The blocks of metadata in the segments of a JPEG file.
+    ///
+    /// EXIF stands in one segment APP1, as does an XMP packet; what of the latter is too long for
+    /// a segment follows in further ones, as a second packet that is cut anywhere. IPTC records
+    /// stand in one of Photoshop's blocks, whose list is cut over segments APP13.
+    /// - SeeAlso: CIPA DC-008, section 4.5; Adobe, *XMP Specification Part 3*, section 1.1.3.
+    enum JPEGMetadata {
+        static let exif = Array("Exif\0\0".utf8)
+        static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+        static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+        static let photoshop = Array("Photoshop 3.0\0".utf8)
+        private static let maximumBodyByteCount = 65_533
+
+        /// A part of a packet that was too long.
+        private struct Part {
+            /// 32 digits that the packet with the rest of the properties names.
+            let packet: [UInt8]
+            let byteCount: Int
+            let offset: Int
+            let bytes: Range<Int>
+        }
+
+        /// Reads what stands before the first scan; damage ends it and is no error.
+        static func read(
+            _ file: Span<UInt8>, _ limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            var blocks = MetadataBlocks()
+            var parts: [Part] = []
+            var photoshopBlocks: [UInt8] = []
+            var segments = JPEGSegments()
+            while let segment = try? segments.next(file),
+                segment.marker != JPEGSegments.startOfScan,
+                segment.marker != JPEGSegments.endOfImage
+            {
+                let body = segment.body
+                switch segment.marker {
+                case 0xE1:
+                    if blocks.exif == nil, let rest = content(file, body, exif), isTIFF(file, rest)
+                    {
+                        blocks.exif = file.bytes(rest)
+                    } else if blocks.xmp == nil, let rest = content(file, body, xmp) {
+                        blocks.xmp = file.bytes(rest)
+                    } else if let rest = content(file, body, extendedXMP),
+                        let part = part(file, rest)
+                    {
+                        parts.append(part)
+                    }
+                case 0xED:
+                    guard let rest = content(file, body, photoshop) else { continue }
+                    try limits.check(
+                        .metadataByteCount, photoshopBlocks.count + rest.count)
+                    photoshopBlocks += file.bytes(rest)
+                default: break
+                }
+            }
+            blocks.iptc = PhotoshopResources.iptc(in: photoshopBlocks)
+            if let packet = blocks.xmp, let name = XMPPacket.extensionName(of: packet),
+                let rest = try joined(
+                    parts.filter { $0.packet == Array(name.utf8) }, file, limits)
+            {
+                blocks.xmp = XMPPacket.joined(packet, rest)
+            }
+            return blocks
+        }
+
+        /// The segments that hold the blocks, in the order in which they are written.
+        ///
+        /// - Throws: ``CodecError/unsupported(feature:)`` for a block that has no room.
+        static func segments(
+            of blocks: MetadataBlocks
+        ) throws(CodecError) -> [(marker: Int32, body: [UInt8])] {
+            var segments: [(marker: Int32, body: [UInt8])] = []
+            if let block = blocks.exif {
+                let body = exif + block
+                guard body.count <= maximumBodyByteCount else {
+                    throw .unsupported(
+                        feature: "an EXIF block of \(block.count) bytes, as JPEG has room for 65527"
+                    )
+                }
+                segments.append((0xE1, body))
+            }
+            if let packet = blocks.xmp {
+                guard let parts = XMPPacket.split(packet, maximumByteCount: 65_502) else {
+                    throw .unsupported(
+                        feature: "an XMP packet of \(packet.count) bytes that cannot be split")
+                }
+                segments.append((0xE1, xmp + parts.packet))
+                if let rest = parts.rest {
+                    for start in stride(from: 0, to: rest.bytes.count, by: 65_000) {
+                        let end = min(start + 65_000, rest.bytes.count)
+                        segments.append(
+                            (
+                                0xE1,
+                                extendedXMP + Array(rest.name.utf8) + bigEndian(rest.bytes.count)
+                                    + bigEndian(start) + rest.bytes[start..<end]
+                            ))
+                    }
+                }
+            }
+            if let records = blocks.iptc {
+                let block = PhotoshopResources.block(iptc: records)
+                for start in stride(from: 0, to: block.count, by: 65_000) {
+                    let end = min(start + 65_000, block.count)
+                    segments.append((0xED, photoshop + block[start..<end]))
+                }
+            }
+            return segments
+        }
+
+        private static func bigEndian(_ value: Int) -> [UInt8] {
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        }
+
+        private static func content(
+            _ file: Span<UInt8>, _ body: Range<Int>, _ name: [UInt8]
+        ) -> Range<Int>? {
+            guard body.count > name.count,
+                name.indices.allSatisfy({ file[body.lowerBound + $0] == name[$0] })
+            else { return nil }
+            return body.lowerBound + name.count..<body.upperBound
+        }
+
+        private static func isTIFF(_ file: Span<UInt8>, _ range: Range<Int>) -> Bool {
+            range.count >= 8 && file[range.lowerBound] == file[range.lowerBound + 1]
+                && (file[range.lowerBound] == 0x49 || file[range.lowerBound] == 0x4D)
+        }
+
+        private static func part(_ file: Span<UInt8>, _ range: Range<Int>) -> Part? {
+            guard range.count > 40 else { return nil }
+            let start = range.lowerBound
+            let integer = { (offset: Int, file: Span<UInt8>) in
+                (0..<4).reduce(0) { $0 << 8 | Int(file[offset + $1]) }
+            }
+            return Part(
+                packet: file.bytes(start..<start + 32), byteCount: integer(start + 32, file),
+                offset: integer(start + 36, file), bytes: start + 40..<range.upperBound)
+        }
+
+        /// The packet that the parts make up; `nil` if one is missing.
+        private static func joined(
+            _ parts: [Part], _ file: Span<UInt8>, _ limits: DecodeLimits
+        ) throws(CodecError) -> [UInt8]? {
+            guard let byteCount = parts.first?.byteCount else { return nil }
+            try limits.check(.metadataByteCount, byteCount)
+            var packet: [UInt8] = []
+            for part in parts.sorted(by: { $0.offset < $1.offset }) {
+                guard part.offset == packet.count, packet.count + part.bytes.count <= byteCount
+                else { return nil }
+                packet += file.bytes(part.bytes)
+            }
+            return packet.count == byteCount ? packet : nil
+        }
+    }
+
+    extension Span<UInt8> {
+        fileprivate func bytes(_ range: Range<Int>) -> [UInt8] { range.map { self[$0] } }
+    }
+#endif
