@@ -32,6 +32,9 @@ private var codecs: [any ImageCodec] {
     #if AVIF
         codecs.append(AVIFCodec())
     #endif
+    #if HEIF
+        codecs.append(HEIFCodec())
+    #endif
     return codecs
 }
 
@@ -51,6 +54,9 @@ private var missing: [CodecSet.MissingFormat] {
     var missing: [CodecSet.MissingFormat] = []
     #if !AVIF
         missing.append(.init(.avif, trait: "AVIF"))
+    #endif
+    #if !HEIF
+        missing.append(.init(.heif, trait: "HEIF"))
     #endif
     return missing
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if HEIF
+    internal import CHEIF
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Decodes HEIF with libheif.
+    struct HEIFDecoder: ImageDecoder {
+        let page: Int
+
+        func selecting(page: Int) -> (any ImageDecoder)? { HEIFDecoder(page: page) }
+
+        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+            try withPicture(bytes) { picture throws(CodecError) in try picture.header(limits) }
+        }
+
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            try withPicture(bytes) { picture throws(CodecError) in
+                let header = try picture.header(rows.limits)
+                // Planes of 16 bits with alpha, and a second time while a grid is put together.
+                let (needed, overflow) = header.storedSize.area.multipliedReportingOverflow(
+                    by: (header.bitsPerComponent > 8 ? 2 : 1) * (header.hasAlpha ? 8 : 6))
+                try rows.limits.check(.memoryByteCount, overflow ? .max : needed)
+                if rows.cancellation?.isCancelled == true { throw .cancelled }
+                let usesThumbnail = picture.thumbnailSuffices(rows.plan)
+                rows.report = DecodeReport(
+                    decoder: usesThumbnail ? "libheif, thumbnail" : "libheif")
+                try picture.decode(isThumbnail: usesThumbnail) { planes throws(CodecError) in
+                    if !usesThumbnail, planes.region.size != header.storedSize {
+                        throw .malformed(
+                            reason: "a picture of \(planes.region.size) pixels that calls "
+                                + "itself \(header.storedSize)", offset: 0)
+                    }
+                    let factor = header.storedSize.width / max(1, planes.region.width)
+                    rows.report.shrinkFactors = planes.planes.map { _ in factor }
+                    try planes.append(to: &rows, header.colorProfile)
+                }
+            }
+        }
+
+        func metadata(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            try withPicture(bytes) { picture throws(CodecError) in try picture.metadata(limits) }
+        }
+
+        private func withPicture<Result>(
+            _ bytes: Span<UInt8>, _ body: (HEIFPicture) throws(CodecError) -> Result
+        ) throws(CodecError) -> Result {
+            try unsafe bytes.withUnsafeBufferPointer { file throws(CodecError) in
+                let picture = try unsafe HEIFPicture(file, page: page)
+                return try body(picture)
+            }
+        }
+    }
+#endif
