@@ -52,7 +52,7 @@ public struct RowSink: ~Copyable {
             // A shrunk side is rounded up; the picture ends where it really ends.
             region: plan.geometry.region.scaled(
                 horizontally: scale(size.width, plan.storedSize.width),
-                vertically: scale(size.height, plan.storedSize.height)),
+                vertically: scale(size.height, plan.storedSize.height, )),
             to: plan.geometry.size, kernel: plan.kernel, orientation: plan.orientation,
             colorProfile: profile ?? colorProfile)
     }

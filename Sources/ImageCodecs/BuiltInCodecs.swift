@@ -9,14 +9,6 @@ public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: co
 /// `builtInCodecs.adding(trustedCodecs)`. A server never does.
 public let trustedCodecs = trusted
 
-private var trusted: [any ImageCodec] {
-    #if SVG
-        [SVGCodec()]
-    #else
-        []
-    #endif
-}
-
 private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = [BMPCodec()]
     #if JPEG
@@ -27,36 +19,52 @@ private var codecs: [any ImageCodec] {
     #endif
     #if WebP
         codecs.append(WebPCodec())
-    #if JPEG2000
-        codecs.append(JPEG2000Codec())
+    #endif
     #if AVIF
         codecs.append(AVIFCodec())
     #endif
     #if HEIF
         codecs.append(HEIFCodec())
     #endif
+    #if JPEG2000
+        codecs.append(JPEG2000Codec())
+    #endif
     return codecs
+}
+
+private var trusted: [any ImageCodec] {
+    #if SVG
+        [SVGCodec()]
+    #else
+        []
+    #endif
 }
 
 /// The formats that are known, but whose trait is off.
 private var missing: [CodecSet.MissingFormat] {
     var missing: [CodecSet.MissingFormat] = []
+    #if !JPEG
+        missing.append(.init(.jpeg, trait: "JPEG"))
+    #endif
+    #if !PNG
+        missing.append(.init(.png, trait: "PNG"))
+    #endif
     #if !WebP
         missing.append(.init(.webP, trait: "WebP"))
     #endif
-    #if SVG
-        missing.append(.init(switchedOff: .svg))
-    #else
-        missing.append(.init(.svg, trait: "SVG"))
-    #if !JPEG2000
-        missing.append(.init(.jpeg2000, trait: "JPEG2000"))
-private var missing: [CodecSet.MissingFormat] {
-    var missing: [CodecSet.MissingFormat] = []
     #if !AVIF
         missing.append(.init(.avif, trait: "AVIF"))
     #endif
     #if !HEIF
         missing.append(.init(.heif, trait: "HEIF"))
+    #endif
+    #if !JPEG2000
+        missing.append(.init(.jpeg2000, trait: "JPEG2000"))
+    #endif
+    #if SVG
+        missing.append(.init(switchedOff: .svg))
+    #else
+        missing.append(.init(.svg, trait: "SVG"))
     #endif
     return missing
 }

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if JPEG
-    internal import EncodedImages
+internal import EncodedImages
 
+extension ImageFormat {
+    static let jpeg = ImageFormat(
+        name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], mediaType: "image/jpeg",
+        signatures: [Signature([0xFF, 0xD8, 0xFF])])
+}
+
+#if JPEG
     /// JPEG (ITU-T T.81), with the JFIF, Exif and Adobe markers that real files carry.
     ///
     /// A file is a list of segments: a marker of two bytes, the second not 0 or 255, and mostly a
@@ -10,9 +16,7 @@
     /// coded data up to the next marker. The header is read in Swift, and so are the pixels
     /// of a smaller picture (``ShrinkingDecoder``); all others are read by libjpeg-turbo.
     struct JPEGCodec: ImageCodec {
-        let format = ImageFormat(
-            name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], mediaType: "image/jpeg",
-            signatures: [ImageFormat.Signature([0xFF, 0xD8, 0xFF])])
+        let format = ImageFormat.jpeg
         let decoder: any ImageDecoder = JPEGDecoder()
         let encoder: (any ImageEncoder)? = JPEGEncoder()
     }

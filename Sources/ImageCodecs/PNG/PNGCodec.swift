@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if PNG
-    internal import EncodedImages
+internal import EncodedImages
 
+extension ImageFormat {
+    static let png = ImageFormat(
+        name: "png", extensions: ["png"], mediaType: "image/png",
+        signatures: [Signature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])])
+}
+
+#if PNG
     /// PNG (ISO/IEC 15948), all colour types and depths.
     ///
     /// A file is a signature and a list of chunks, each with a length, a type, a body and a
@@ -10,11 +16,7 @@
     /// Inflating is two thirds of a decoder's time, so it is ISA-L's, and chunks, filters and
     /// samples are read here, row by row; libpng writes. Samples of 16 bits are rounded to 8.
     struct PNGCodec: ImageCodec {
-        static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-
-        let format = ImageFormat(
-            name: "png", extensions: ["png"], mediaType: "image/png",
-            signatures: [ImageFormat.Signature(signature)])
+        let format = ImageFormat.png
         let decoder: any ImageDecoder = PNGDecoder()
         let encoder: (any ImageEncoder)? = PNGEncoder()
     }
