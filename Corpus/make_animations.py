@@ -68,3 +68,16 @@ invalid = folder("webp/invalid")
 (invalid / "no-signature.webp").write_bytes(whole[:20] + b"\0" + whole[21:])
 still = (webp / "lossy-alpha.webp").read_bytes()
 (invalid / "other-canvas.webp").write_bytes(still[:24] + b"\x63" + still[25:])
+
+gif = folder("gif/valid")
+picture("RGB").quantize(64).save(gif / "palette.gif", interlace=0)
+picture("RGB").quantize(64).save(gif / "interlaced.gif", interlace=1)
+picture("L").save(gif / "gray.gif")
+frames[0].save(
+    gif / "animation.gif", save_all=True, append_images=frames[1:],
+    duration=[40, 80, 10, 1000, 20], loop=2, disposal=[1, 2, 1, 3, 1],
+)
+whole = (gif / "palette.gif").read_bytes()
+invalid = folder("gif/invalid")
+(invalid / "no-picture.gif").write_bytes(whole[:13] + b";")
+(invalid / "cut.gif").write_bytes(whole[:200])

@@ -17,6 +17,7 @@ private var codecs: [any ImageCodec] {
     #if PNG
         codecs.append(PNGCodec())
     #endif
+    codecs.append(GIFCodec())
     #if WebP
         codecs.append(WebPCodec())
     #endif

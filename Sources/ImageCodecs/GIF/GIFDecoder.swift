@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Decodes a picture's indices whole, as they may be interlaced, and colours them row by row.
+struct GIFDecoder: ImageDecoder {
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        let file = try GIFFile(bytes, limits: limits)
+        var header = ImageHeader(
+            storedSize: file.canvas, colorModel: .palette, bitsPerComponent: 8)
+        header.hasAlpha =
+            file.frames.contains { $0.transparentIndex != nil }
+            || file.frames.first?.region != PixelRect(file.canvas)
+        header.colorProfile = file.colorProfile
+        header.frameCount = file.frames.count
+        header.loopCount = file.frames.count > 1 ? file.loopCount : 1
+        header.endsEarly = file.isTruncated || !file.hasTrailer
+        if file.frames.first?.isInterlaced == true {
+            header.facts.append(.init("interlace", "4 passes"))
+        }
+        if !file.comment.isEmpty {
+            header.facts.append(
+                .init("comment", String(decoding: file.comment, as: UTF8.self)))
+        }
+        return header
+    }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let file = try GIFFile(bytes, limits: rows.limits)
+        guard let frame = file.frames.first else { return }
+        var indices = GIFIndices()
+        let ending = try indices.decompress(
+            frame, bytes, rows.limits, cancellation: rows.cancellation)
+        let palette = GIFPalette(frame, bytes)
+        let count = frame.region.size.area
+        let isOpaque =
+            frame.region == PixelRect(file.canvas) && (indices.count == count || ending == .cut)
+            && !palette.hasTransparency(among: indices)
+        let format: PixelFormat = !isOpaque ? .rgba8 : palette.isGray ? .gray8 : .rgb8
+        try rows.begin(file.canvas, format, file.colorProfile)
+        let bytesPerPixel = format.bytesPerPixel
+        let rowByteCount = file.canvas.width * bytesPerPixel
+        let empty = [UInt8](repeating: 0, count: rowByteCount)
+        var row = [UInt8](repeating: 0, count: rowByteCount + GIFPalette.writeAhead)
+        for y in 0..<file.canvas.height {
+            let line = y - frame.region.y
+            guard line >= 0, line < frame.region.height else {
+                try rows.append(empty.span)
+                continue
+            }
+            let there = indices.row(line, of: frame)
+            // What did not come is given as such to whoever accepts it.
+            if ending == .cut && there.isEmpty && !frame.isInterlaced { break }
+            if there.count < frame.region.width {
+                for index in row.indices { row[index] = 0 }
+            }
+            palette.color(
+                indices.bytes, there, format, into: &row, at: frame.region.x * bytesPerPixel)
+            try rows.append(row.span.extracting(first: rowByteCount))
+        }
+        if ending == .cut || file.isTruncated && file.frames.count == 1 {
+            throw .truncated(byteCount: bytes.count)
+        }
+    }
+
+    func metadata(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> MetadataBlocks {
+        let file = try GIFFile(bytes, limits: limits)
+        var blocks = MetadataBlocks()
+        blocks.xmp = file.xmp.map { $0.map { bytes[$0] } }
+        return blocks
+    }
+
+    func frameReader(
+        for bytes: EncodedBytes, limits: DecodeLimits
+    ) throws(CodecError) -> (any FrameReader)? {
+        let file = try bytes.withBytes { bytes throws(CodecError) in
+            try GIFFile(bytes, limits: limits)
+        }
+        return GIFFrameReader(bytes, file, limits)
+    }
+}
+
+/// Reads the pictures of an animation one after the other.
+struct GIFFrameReader: FrameReader {
+    private let bytes: EncodedBytes
+    private let file: GIFFile
+    private let limits: DecodeLimits
+    private var indices = GIFIndices()
+    private var index = 0
+
+    init(_ bytes: EncodedBytes, _ file: GIFFile, _ limits: DecodeLimits) {
+        self.bytes = bytes
+        self.file = file
+        self.limits = limits
+    }
+
+    mutating func next() throws(CodecError) -> StoredFrame? {
+        guard index < file.frames.count else {
+            if file.isTruncated { throw .truncated(byteCount: bytes.count) }
+            return nil
+        }
+        let frame = file.frames[index]
+        index += 1
+        let size = frame.region.size
+        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: size, .rgba8))
+        return try bytes.withBytes { bytes throws(CodecError) in
+            let ending = try indices.decompress(frame, bytes, limits, cancellation: nil)
+            if ending == .cut { throw .truncated(byteCount: bytes.count) }
+            let palette = GIFPalette(frame, bytes)
+            var buffer = MutablePixelBuffer(
+                size: size, format: .rgba8, colorProfile: file.colorProfile)
+            for y in 0..<size.height {
+                let there = indices.row(y, of: frame)
+                if there.isEmpty { continue }
+                buffer.withMutableRow(y) { row in
+                    palette.color(indices.bytes, there, into: &row)
+                }
+            }
+            return StoredFrame(
+                region: frame.region, duration: .milliseconds(frame.delay * 10),
+                disposal: frame.disposal, blending: .over, image: buffer.finish())
+        }
+    }
+}
+
+extension GIFFile {
+    var colorProfile: ColorProfile { profile.isEmpty ? .sRGB : .icc(profile) }
+}
+
+extension GIFIndices {
+    /// Decompresses the indices of a frame, after limits have been checked.
+    ///
+    /// - Throws: ``CodecError/malformed(reason:offset:)`` for damaged data.
+    fileprivate mutating func decompress(
+        _ frame: GIFFrame, _ file: Span<UInt8>, _ limits: DecodeLimits,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> Ending {
+        if cancellation?.isCancelled == true { throw .cancelled }
+        try limits.check(frame.region.size)
+        try limits.check(.memoryByteCount, frame.region.size.area)
+        let ending = decompress(file, at: frame.dataOffset, count: frame.region.size.area)
+        guard ending != .damaged else {
+            throw .malformed(
+                reason: "the compressed data is damaged", offset: frame.dataOffset)
+        }
+        return ending
+    }
+
+    /// Where the indices of a row are, as many of them as there are.
+    fileprivate func row(_ y: Int, of frame: GIFFrame) -> Range<Int> {
+        let stored = frame.isInterlaced ? Self.storedRow(y, frame.region.height) : y
+        let start = min(stored * frame.region.width, count)
+        return start..<min(start + frame.region.width, count)
+    }
+
+    /// Interlaced pictures store every eighth row, those between them, and so on.
+    private static func storedRow(_ y: Int, _ height: Int) -> Int {
+        let eighths = (height + 7) / 8
+        if y % 8 == 0 { return y / 8 }
+        if y % 8 == 4 { return eighths + y / 8 }
+        let quarters = (height + 3) / 4
+        if y % 4 == 2 { return quarters + y / 4 }
+        return (height + 1) / 2 + y / 2
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Writes GIF: exactly if a picture has no more than 256 colours, else with those that suit it best.
+///
+/// A pixel that is less than half opaque becomes transparent, any other opaque.
+struct GIFEncoder: ImageEncoder {
+    func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
+        var writer = try GIFWriter(image.size, loopCount: 1, options)
+        try writer.append(image, duration: .zero)
+        return try writer.finish()
+    }
+
+    func animationWriter(
+        _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
+    ) throws(CodecError) -> (any AnimationWriter)? {
+        try GIFWriter(size, loopCount: loopCount, options)
+    }
+}
+
+/// Writes the pictures of an animation, of each what differs from the one before.
+///
+/// A picture is written when the next one is known: where that is transparent, this one has to be
+/// taken away.
+struct GIFWriter: AnimationWriter {
+    private let size: PixelSize
+    private let loopCount: Int
+    private let options: EncodeOptions
+    private var file: [UInt8] = []
+    /// The picture that has not been written yet, and how it begins and ends in time.
+    private var waiting: (pixels: [UInt32], start: Duration, end: Duration)?
+    /// What a reader shows before the waiting picture is drawn.
+    private var canvas: [UInt32]
+    private var hasPictures = false
+
+    init(_ size: PixelSize, loopCount: Int, _ options: EncodeOptions) throws(CodecError) {
+        guard size.largestSide <= 65_535 else {
+            throw .unsupported(feature: "a GIF with a side of more than 65535 pixels")
+        }
+        guard (0...65_536).contains(loopCount) else {
+            throw .unsupported(feature: "a GIF that is shown \(loopCount) times")
+        }
+        self.size = size
+        self.loopCount = loopCount
+        self.options = options
+        canvas = Array(repeating: 0, count: size.area)
+    }
+
+    mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
+        precondition(image.size == size, "a frame is as large as the animation")
+        if file.isEmpty { writeHeader(image.colorProfile) }
+        let pixels = Self.pixels(of: image)
+        let start = waiting?.end ?? .zero
+        writeWaiting(before: pixels)
+        waiting = (pixels, start, start + max(.zero, duration))
+    }
+
+    mutating func finish() throws(CodecError) -> [UInt8] {
+        precondition(waiting != nil, "an animation has at least one frame")
+        writeWaiting(before: nil)
+        return file + [0x3B]
+    }
+
+    private mutating func writeHeader(_ profile: ColorProfile) {
+        file = Array("GIF89a".utf8) + Self.number(size.width) + Self.number(size.height)
+        // No palette for all: each picture has its own.
+        file += [0x70, 0, 0]
+        if loopCount != 1 {
+            let repeats = loopCount == 0 ? 0 : loopCount - 1
+            file += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8)
+            file += [3, 1] + Self.number(repeats) + [0]
+        }
+        if case .icc(let bytes) = profile {
+            file += [0x21, 0xFF, 11] + Array("ICCRGBG1012".utf8)
+            for start in stride(from: 0, to: bytes.count, by: 255) {
+                let piece = bytes[start..<min(start + 255, bytes.count)]
+                file += [UInt8(piece.count)] + piece
+            }
+            file.append(0)
+        }
+        if let xmp = options.metadata.xmp {
+            file += [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + xmp
+            file += [1] + (0...255).reversed().map { UInt8($0) } + [0]
+        }
+    }
+
+    private mutating func writeWaiting(before following: [UInt32]?) {
+        guard let (pixels, start, end) = waiting else { return }
+        waiting = nil
+        var changed = GIFExtent(size)
+        var vanishing = GIFExtent(size)
+        for (place, pixel) in pixels.enumerated() {
+            if pixel != canvas[place] { changed.add(place) }
+            if let following, pixel != 0, following[place] == 0 { vanishing.add(place) }
+        }
+        // Some readers want the first picture to cover the canvas.
+        if !hasPictures { changed = GIFExtent(whole: size) }
+        hasPictures = true
+        let disposal: UInt8 = vanishing.isEmpty ? 1 : 2
+        changed.add(vanishing)
+        // Nothing changes: a pixel that is drawn again keeps the time.
+        if changed.isEmpty { changed.add(0) }
+        let region = changed.region
+        var part: [UInt32] = []
+        part.reserveCapacity(region.size.area)
+        for y in region.y..<region.y + region.height {
+            for x in region.x..<region.x + region.width {
+                let place = y * size.width + x
+                // What is there already compresses best if it is left out.
+                part.append(canvas[place] == pixels[place] ? 0 : pixels[place])
+                canvas[place] = disposal == 2 ? 0 : pixels[place]
+            }
+        }
+        write(part, region, disposal, Self.hundredths(end) - Self.hundredths(start))
+    }
+
+    private mutating func write(
+        _ pixels: [UInt32], _ region: PixelRect, _ disposal: UInt8, _ delay: Int
+    ) {
+        let indexed = GIFIndexedPicture(pixels, width: region.width)
+        let flags = disposal << 2 | (indexed.transparentIndex == nil ? 0 : 1)
+        if indexed.transparentIndex != nil || loopCount != 1 || delay > 0 || disposal != 1 {
+            file += [0x21, 0xF9, 4, flags] + Self.number(min(delay, 65_535))
+            file += [indexed.transparentIndex ?? 0, 0]
+        }
+        file += [0x2C] + Self.number(region.x) + Self.number(region.y)
+        file += Self.number(region.width) + Self.number(region.height)
+        file.append(0x80 | UInt8(indexed.bits - 1))
+        for index in 0..<1 << indexed.bits {
+            let color = index < indexed.colors.count ? indexed.colors[index] : 0
+            file += [
+                UInt8(truncatingIfNeeded: color), UInt8(truncatingIfNeeded: color >> 8),
+                UInt8(truncatingIfNeeded: color >> 16),
+            ]
+        }
+        file += GIFCompressor.compressed(indexed.indices, bits: indexed.bits)
+    }
+
+    private static func hundredths(_ time: Duration) -> Int {
+        let (seconds, rest) = time.components
+        let whole = Int(clamping: seconds).multipliedReportingOverflow(by: 100)
+        let part = Int((rest + 5_000_000_000_000_000) / 10_000_000_000_000_000)
+        return whole.overflow ? Int.max / 2 : min(whole.partialValue, Int.max / 2) + part
+    }
+
+    private static func number(_ value: Int) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
+    }
+
+    /// Opaque colours with alpha 255 in the highest byte, and 0 for transparent pixels.
+    private static func pixels(of image: PixelBuffer) -> [UInt32] {
+        let hasAlpha = image.format.hasAlpha
+        let image = image.converted(to: .rgba8)
+        var pixels: [UInt32] = []
+        pixels.reserveCapacity(image.size.area)
+        for y in 0..<image.size.height {
+            let row = image.row(y)
+            for place in stride(from: 0, to: row.count - 3, by: 4) {
+                let alpha = row[place + 3]
+                guard alpha >= 128 else {
+                    pixels.append(0)
+                    continue
+                }
+                var color: UInt32 = 0xFF00_0000
+                for channel in 0..<3 {
+                    let value =
+                        hasAlpha && alpha < 255
+                        ? PremultipliedAlpha.divided(row[place + channel], by: alpha)
+                        : row[place + channel]
+                    color |= UInt32(value) << UInt32(channel * 8)
+                }
+                pixels.append(color)
+            }
+        }
+        return pixels
+    }
+}
+
+/// The smallest rectangle that holds some pixels of a picture.
+private struct GIFExtent {
+    private let width: Int
+    private var left = Int.max
+    private var top = Int.max
+    private var right = -1
+    private var bottom = -1
+
+    init(_ size: PixelSize) { width = size.width }
+
+    init(whole size: PixelSize) {
+        width = size.width
+        (left, top, right, bottom) = (0, 0, size.width - 1, size.height - 1)
+    }
+
+    var isEmpty: Bool { right < 0 }
+
+    var region: PixelRect {
+        PixelRect(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
+    }
+
+    mutating func add(_ place: Int) {
+        let (y, x) = place.quotientAndRemainder(dividingBy: width)
+        left = min(left, x)
+        right = max(right, x)
+        top = min(top, y)
+        bottom = max(bottom, y)
+    }
+
+    mutating func add(_ other: GIFExtent) {
+        left = min(left, other.left)
+        right = max(right, other.right)
+        top = min(top, other.top)
+        bottom = max(bottom, other.bottom)
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("GIF") struct GIFTests {
+    /// Files of which Pillow makes something where there is nothing.
+    ///
+    /// Where nothing has been drawn, or a picture taken away, Pillow shows the background's colour and
+    /// browsers nothing; pixels that are missing have the first colour in Pillow. So of these files
+    /// only pixels are compared that are not transparent.
+    static let otherwiseEmpty: Set<String> = [
+        "image-inside-bg.gif", "image-outside-bg.gif", "image-overlap-bg.gif",
+        "images-combine.gif", "high-color.gif", "border_touching_layers.gif",
+        "dispose-restore-background.gif", "missing-pixels.gif",
+    ]
+
+    static var files: [URL] {
+        SampleFiles.own("gif", "valid")
+            + SampleFiles.real(extensions: ["gif"]).filter {
+                !$0.path.contains("/bombs/") && !$0.path.contains("/fail/")
+                    // Nearly the files of pygif's suite; each starts a program of its own.
+                    && (isOptimized || !$0.path.contains("gif-test-suite"))
+            }
+    }
+
+    static var suites: [URL] {
+        SampleFiles.real("pygif/test-suite", extensions: ["conf"])
+    }
+
+    static var asStored: DecodeOptions {
+        var options = DecodeOptions()
+        options.convertsToSRGB = false
+        return options
+    }
+
+    /// Files so large that they are compared only where the code is optimised.
+    static let isOptimized: Bool = {
+        #if DEBUG
+            false
+        #else
+            true
+        #endif
+    }()
+
+    private func open(_ file: URL) throws -> ImageSource {
+        try ImageSource(try EncodedBytes(mapping: file.path), codecs: builtInCodecs)
+    }
+
+    @Test("the frames of pygif's suite are as it says", arguments: suites)
+    func pygif(configuration: URL) throws {
+        let suite = try GIFSuiteFile(configuration)
+        // A file without any picture is none, although the suite wants an empty canvas.
+        guard !suite.frames.isEmpty, suite.name != "no-data.gif" else {
+            if suite.name == "plain-text.gif" { return }
+            #expect(throws: CodecError.self) { _ = try open(suite.file).image() }
+            return
+        }
+        let source = try open(suite.file)
+        #expect(source.header.storedSize == suite.size)
+        if suite.isTimed, suite.frames.count > 1 {
+            #expect(source.header.loopCount == suite.loopCount)
+        }
+        var frames = try source.frames(Self.asStored)
+        var shown: [ImageFrame] = []
+        while let frame = try frames.next() { shown.append(frame) }
+        if shown.count > suite.frames.count {
+            // The suite counts only what is there for a time.
+            let last = shown.removeLast()
+            shown = shown.filter { $0.duration > .zero } + [last]
+        }
+        #expect(shown.count == suite.frames.count)
+        for (frame, (index, expected)) in zip(shown, suite.frames.enumerated()) {
+            // The samples do not have all pictures.
+            guard FileManager.default.fileExists(atPath: expected.pixels.path) else { continue }
+            let picture = PixelBuffer(
+                packed: try Array(Data(contentsOf: expected.pixels)), suite.size, .rgba8)
+            let comparison = PixelComparison(frame.image.asRGBA, picture)
+            #expect(comparison.maximumDifference == 0, "frame \(index): \(comparison)")
+            if let delay = expected.delay {
+                #expect(frame.duration == .milliseconds(delay * 10))
+            }
+        }
+    }
+
+    @Test(
+        "every frame is that of another program", .enabled(if: PeerTool.python != nil),
+        arguments: files)
+    func pillow(file: URL) throws {
+        guard let peers = try PeerTool.frames(of: file, atMost: Self.isOptimized ? 40 : 4) else {
+            // What another program refuses may be shown here, but no harm may come of it.
+            _ = try? open(file).image()
+            return
+        }
+        let source = try open(file)
+        guard Self.isOptimized || source.header.storedSize.area < 60_000 else { return }
+        #expect(source.header.frameCount >= peers.count)
+        var frames = try source.frames(Self.asStored)
+        for (index, peer) in peers.enumerated() {
+            let frame = try #require(try frames.next())
+            let isPartial = Self.otherwiseEmpty.contains(file.lastPathComponent)
+            let image = frame.image.asRGBA
+            let expected = isPartial ? peer.image.cleared(where: image) : peer.image
+            let comparison = PixelComparison(image, expected)
+            #expect(comparison.maximumDifference == 0, "frame \(index): \(comparison)")
+            if index == 0 {
+                let first = PixelComparison(try source.image(Self.asStored).asRGBA, image)
+                #expect(first.maximumDifference == 0, "picture: \(first)")
+            }
+        }
+    }
+
+    @Test("broken files are refused", arguments: SampleFiles.own("gif", "invalid"))
+    func broken(file: URL) {
+        #expect(throws: CodecError.self) { _ = try open(file).image() }
+    }
+
+    @Test(
+        "files made to do harm are refused, or give a picture",
+        arguments: SampleFiles.real(extensions: ["gif"]).filter {
+            $0.path.contains("/bombs/") || $0.path.contains("/fail/")
+        })
+    func hostile(file: URL) throws {
+        let image = try? open(file).image(DecodeOptions(maximumSide: 8))
+        #expect(image == nil || (image?.size.largestSide ?? 0) <= 8)
+        if var frames = try? open(file).frames(DecodeOptions(maximumSide: 8)) {
+            for _ in 0..<20 { if (try? frames.next()) == nil { break } }
+        }
+    }
+
+    @Test("up to 256 colours are kept as they are, more come close", arguments: [2, 3, 200, 256])
+    func palette(count: Int) throws {
+        let size = PixelSize(width: 60, height: 41)
+        let few = TestPicture.make(size, .rgb8) { x, y, channel in
+            UInt8(truncatingIfNeeded: (x * 7 + y * 61) % count * (channel * 2 + 1))
+        }
+        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(few)
+        let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
+        #expect(PixelComparison(again.asRGBA, few.asRGBA).maximumDifference == 0)
+    }
+
+    @Test("colours beyond 256 are met on the mean")
+    func dithering() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 300, height: 200))
+        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
+        let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
+        let size = PixelSize(width: 30, height: 20)
+        let comparison = PixelComparison(
+            again.converted(to: .rgb8).resampled(to: size), picture.resampled(to: size))
+        #expect(comparison.meanDifference < 1.5, "\(comparison)")
+        #expect(PixelComparison(again, picture).meanDifference < 9)
+    }
+
+    @Test("pixels are transparent or not")
+    func alpha() throws {
+        let size = PixelSize(width: 50, height: 30)
+        let picture = TestPicture.make(size, .rgba8) { x, y, channel in
+            channel == 3 ? UInt8(x * 5) : UInt8((x / 8 + y / 8) % 4 * 80)
+        }
+        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(source.header.hasAlpha)
+        let again = try source.image()
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                #expect(again.row(y)[x * 4 + 3] == (x * 5 >= 128 ? 255 : 0))
+            }
+        }
+    }
+
+    @Test("an animation comes back as it was written", arguments: [0, 1, 5])
+    func animation(loopCount: Int) throws {
+        let size = PixelSize(width: 40, height: 30)
+        // A square that moves over a picture, then over nothing, and pictures that are equal.
+        let pictures = [0, 1, 2, 2, 10, 11, 3].map { index in
+            TestPicture.make(size, .rgba8) { x, y, channel in
+                let isSquare = (index * 3..<index * 3 + 8).contains(x) && (9..<20).contains(y)
+                if isSquare { return channel == 0 || channel == 3 ? 255 : 0 }
+                if index >= 10 { return 0 }
+                return channel == 3 ? 255 : UInt8((x / 4 + y / 5) * 9)
+            }
+        }
+        var options = EncodeOptions()
+        options.metadata.xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
+        var writer = try ImageDestination(
+            format: "gif", codecs: builtInCodecs, options: options
+        ).animationWriter(size, loopCount: loopCount)
+        for (index, picture) in pictures.enumerated() {
+            try writer.append(picture, duration: .milliseconds(index * 25))
+        }
+        let file = try writer.finish()
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(source.header.frameCount == pictures.count)
+        #expect(source.header.loopCount == loopCount)
+        #expect(try source.metadata().xmp == options.metadata.xmp)
+        var frames = try source.frames()
+        var total = Duration.zero
+        for (index, picture) in pictures.enumerated() {
+            let frame = try #require(try frames.next())
+            total += frame.duration
+            let comparison = PixelComparison(frame.image.asRGBA, picture)
+            #expect(comparison.maximumDifference == 0, "\(index): \(comparison)")
+        }
+        #expect(try frames.next() == nil)
+        // Rounded to hundredths, but not added up.
+        #expect(abs(total / .milliseconds(1) - 525) <= 10)
+    }
+
+    @Test("a file that is cut gives what is there, or an error", arguments: files)
+    func cut(file: URL) throws {
+        let whole = try Array(Data(contentsOf: file))
+        // The second picture of one is damaged.
+        guard whole.count < (Self.isOptimized ? 10_000 : 1_000),
+            file.lastPathComponent != "invalid_multiframe.gif",
+            (try? open(file).image()) != nil
+        else { return }
+        var options = DecodeOptions(maximumSide: 16)
+        options.acceptsTruncated = true
+        for length in stride(from: 0, to: whole.count, by: max(1, whole.count / 60)) {
+            do throws(CodecError) {
+                let source = try ImageSource(
+                    EncodedBytes(Array(whole[..<length])), codecs: builtInCodecs)
+                #expect(source.header.endsEarly)
+                _ = try source.image(options)
+                var frames = try source.frames(options)
+                while try frames.next() != nil {}
+            } catch {
+                switch error {
+                case .truncated, .unknownFormat: break
+                default: Issue.record("\(length): \(error)")
+                }
+            }
+        }
+    }
+
+    @Test("damaged files give a picture or an error", arguments: files)
+    func damaged(file: URL) throws {
+        let whole = try Array(Data(contentsOf: file))
+        guard whole.count < (Self.isOptimized ? 10_000 : 1_000) else { return }
+        var random = SeededRandom(seed: UInt64(whole.count))
+        var limits = DecodeLimits()
+        limits.maximumPixelCount = 100_000
+        for _ in 0..<40 {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let end = Bool.random(using: &random) ? min(80, bytes.count) : bytes.count
+                bytes[Int.random(in: 0..<end, using: &random)] = UInt8.random(
+                    in: 0...255, using: &random)
+            }
+            guard
+                let source = try? ImageSource(
+                    EncodedBytes(bytes), codecs: builtInCodecs, limits: limits)
+            else { continue }
+            let image = try? source.image(DecodeOptions(maximumSide: 8))
+            if let image { #expect(image.size.largestSide <= 8) }
+            guard var frames = try? source.frames(DecodeOptions(maximumSide: 8)) else { continue }
+            for _ in 0..<10 { if (try? frames.next()) == nil { break } }
+        }
+    }
+}
+
+extension PixelBuffer {
+    /// The same picture, transparent wherever another is.
+    fileprivate func cleared(where other: PixelBuffer) -> PixelBuffer {
+        guard size == other.size else { return self }
+        var bytes = packedBytes
+        let mask = other.packedBytes
+        for place in stride(from: 0, to: bytes.count, by: 4) where mask[place + 3] == 0 {
+            for channel in place..<place + 4 { bytes[channel] = 0 }
+        }
+        return PixelBuffer(packed: bytes, size, .rgba8)
+    }
+}
+
+/// A file of pygif's suite: what its frames are, in lines of `name = value`.
+private struct GIFSuiteFile {
+    struct Frame {
+        var pixels: URL
+        var delay: Int?
+    }
+
+    let name: String
+    let file: URL
+    let size: PixelSize
+    let loopCount: Int
+    /// Whether the file itself says that it is an animation.
+    let isTimed: Bool
+    private(set) var frames: [Frame] = []
+
+    init(_ configuration: URL) throws {
+        var sections: [String: [String: String]] = [:]
+        var section = ""
+        for line in try String(contentsOf: configuration, encoding: .utf8).split(separator: "\n") {
+            if line.hasPrefix("[") {
+                section = String(line.dropFirst().dropLast())
+            } else if let equals = line.firstIndex(of: "="), !line.hasPrefix("#") {
+                let key = line[..<equals].trimmingCharacters(in: .whitespaces)
+                let value = line[line.index(after: equals)...]
+                    .trimmingCharacters(in: .whitespaces)
+                sections[section, default: [:]][key] = value
+            }
+        }
+        let config = sections["config"] ?? [:]
+        let folder = configuration.deletingLastPathComponent()
+        name = config["input"] ?? ""
+        file = folder.appending(path: name)
+        size = PixelSize(
+            width: Int(config["width"] ?? "") ?? 0, height: Int(config["height"] ?? "") ?? 0)
+        let repeats = config["loop-count"] ?? "0"
+        loopCount = repeats == "infinite" ? 0 : (Int(repeats) ?? 0) + 1
+        isTimed = config["force-animation"] != "yes"
+        for name in (config["frames"] ?? "").split(separator: ",") {
+            let frame = sections[String(name)] ?? [:]
+            frames.append(
+                Frame(
+                    pixels: folder.appending(path: frame["pixels"] ?? ""),
+                    delay: frame["delay"].flatMap { Int($0) }))
+        }
+    }
+}
