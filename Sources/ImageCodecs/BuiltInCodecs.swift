@@ -29,6 +29,8 @@ private var codecs: [any ImageCodec] {
     #endif
     #if JPEG2000
         codecs.append(JPEG2000Codec())
+    #if JPEGXL
+        codecs.append(JPEGXLCodec())
     #endif
     return codecs
 }
@@ -66,6 +68,8 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
+    #if !JPEGXL
+        missing.append(.init(.jpegXL, trait: "JPEGXL"))
     #endif
     return missing
 }

@@ -27,6 +27,12 @@
             if status == calotype_heif_ok { unsafe calotype_heif_reader_info(raw, &info) }
             let bytes = unsafe Span(_unsafeElements: file)
             transformations = HEIFTransformations(ofItem: Int(info.item), bytes)
+            // libheif passes over items of codings that it does not know.
+            if status == calotype_heif_malformed,
+                let coding = HEIFItems.unknownCodingOfPrimaryItem(bytes)
+            {
+                throw .unsupported(feature: "HEIF pictures coded as \u{201C}\(coding)\u{201D}")
+            }
             // libheif knows no `meta` in a file that ends before it.
             if status == calotype_heif_malformed,
                 BoxReader.first("meta", in: 0..<bytes.count, bytes) == nil
