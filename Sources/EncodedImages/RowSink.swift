@@ -36,11 +36,13 @@ public struct RowSink: ~Copyable {
     ///   - format: what the bytes of the rows mean; samples of 16 bits are rounded to 8
     ///     unless ``DecodePlan/keepsDepth`` says otherwise.
     ///   - colorProfile: which colours the numbers stand for.
+    ///   - isStretched: whether the whole picture was scaled to `size`; otherwise it was reduced by a
+    ///     power of two, and its last column and row may reach beyond its end.
     ///   - lattice: where the samples stand, if they do not each cover an equal part of the picture.
     /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
-        lattice: SampleLattice? = nil
+        isStretched: Bool = false, lattice: SampleLattice? = nil
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
         let result = plan.keepsDepth ? format : format.with8BitChannels
@@ -54,5 +56,94 @@ public struct RowSink: ~Copyable {
             // A shrunk side is rounded up; the picture ends where it really ends.
             region: lattice?.region(plan.geometry.region)
                 ?? plan.geometry.region.scaled(
-                    horizontally: scale(size.width, plan.storedSize.width),
-                    vertically: scale(size.height, plan.storedSize.height)),
+                    horizontally: scale(size.width, plan.storedSize.width, isStretched),
+                    vertically: scale(size.height, plan.storedSize.height, isStretched)),
+            to: plan.geometry.size, kernel: plan.kernel, orientation: plan.orientation,
+            colorProfile: profile ?? colorProfile)
+    }
+
+    /// States what the planes of luma and colour differences will be, in place of
+    /// ``begin(_:_:_:)``.
+    ///
+    /// They stay as they are if ``DecodePlan/keepsYCbCr`` says so, and are else joined to RGB.
+    ///
+    /// - Parameters:
+    ///   - planes: Y, Cb and Cr by JFIF's definition, each at any resolution.
+    ///   - colorProfile: which colours the RGB stands for that they make.
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
+    public mutating func beginYCbCr(
+        _ planes: [SourcePlane], _ colorProfile: ColorProfile
+    ) throws(CodecError) {
+        precondition(resampler == nil && self.planes == nil, "begin is called once")
+        try limits.check(
+            .memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat))
+        self.planes = YCbCrResampler(
+            from: planes, region: plan.geometry.region, to: plan.geometry.size, yCbCrFormat,
+            kernel: plan.kernel, orientation: plan.orientation,
+            colorProfile: profile ?? colorProfile)
+    }
+
+    /// Takes the next row from the top.
+    ///
+    /// - Throws: ``CodecError/cancelled`` when nobody waits any more.
+    public mutating func append(_ row: Span<UInt8>) throws(CodecError) {
+        if cancellation?.isCancelled == true { throw .cancelled }
+        guard !narrowed.isEmpty else {
+            resampler?.append(row)
+            return
+        }
+        var samples: [UInt8] = []
+        swap(&samples, &narrowed)
+        var result = samples.mutableSpan
+        row.narrowSamples(into: &result)
+        resampler?.append(samples.span)
+        swap(&samples, &narrowed)
+    }
+
+    /// Takes the next row of a plane from the top; the planes may take turns in any way.
+    ///
+    /// Rows that are made into RGB wait until those of all planes are there, so planes that come
+    /// one after the other take memory for two of them.
+    ///
+    /// - Parameters:
+    ///   - row: as many samples as the plane has columns.
+    ///   - plane: 0 for Y, 1 for Cb, 2 for Cr.
+    /// - Throws: ``CodecError/cancelled`` when nobody waits any more, or
+    ///   ``CodecError/limitExceeded(_:needed:allowed:)`` when too many rows wait.
+    public mutating func append(_ row: Span<UInt8>, plane: Int) throws(CodecError) {
+        if cancellation?.isCancelled == true { throw .cancelled }
+        planes?.append(row, plane: plane)
+        let waiting = planes?.waitingByteCount ?? 0
+        if waiting > 0 {
+            let result = PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat)
+            try limits.check(.memoryByteCount, result + waiting)
+        }
+    }
+
+    /// Takes rows of zeros for those that did not come.
+    ///
+    /// - Returns: whether it was known what rows were to come.
+    mutating func fillRest() -> Bool {
+        guard resampler != nil else { return false }
+        let row = [UInt8](
+            repeating: 0, count: narrowed.isEmpty ? rowByteCount : narrowed.count)
+        while resampler?.isComplete == false { resampler?.append(row.span) }
+        return true
+    }
+
+    consuming func finish() -> PixelBuffer? {
+        if let planes = planes.take() { return planes.isComplete ? planes.finish() : nil }
+        guard let resampler = resampler.take(), resampler.isComplete else { return nil }
+        return resampler.finish()
+    }
+
+    private var yCbCrFormat: PixelFormat { plan.keepsYCbCr ? .yCbCr420 : .rgb8 }
+
+    /// Samples of a side for each of its stored pixels.
+    private func scale(_ size: Int, _ stored: Int, _ isStretched: Bool) -> Double {
+        var factor = 1
+        while !isStretched, (stored + factor - 1) / factor > size { factor *= 2 }
+        return !isStretched && (stored + factor - 1) / factor == size
+            ? 1 / Double(factor) : Double(size) / Double(stored)
+    }
+}

@@ -10,14 +10,13 @@ public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: co
 public let trustedCodecs = trusted
 
 private var codecs: [any ImageCodec] {
-    var codecs: [any ImageCodec] = [BMPCodec()]
+    var codecs: [any ImageCodec] = [BMPCodec(), GIFCodec()]
     #if JPEG
         codecs.append(JPEGCodec())
     #endif
     #if PNG
         codecs.append(PNGCodec())
     #endif
-    codecs.append(GIFCodec())
     #if WebP
         codecs.append(WebPCodec())
     #endif
@@ -27,10 +26,11 @@ private var codecs: [any ImageCodec] {
     #if HEIF
         codecs.append(HEIFCodec())
     #endif
-    #if JPEG2000
-        codecs.append(JPEG2000Codec())
     #if JPEGXL
         codecs.append(JPEGXLCodec())
+    #endif
+    #if JPEG2000
+        codecs.append(JPEG2000Codec())
     #endif
     return codecs
 }
@@ -61,6 +61,9 @@ private var missing: [CodecSet.MissingFormat] {
     #if !HEIF
         missing.append(.init(.heif, trait: "HEIF"))
     #endif
+    #if !JPEGXL
+        missing.append(.init(.jpegXL, trait: "JPEGXL"))
+    #endif
     #if !JPEG2000
         missing.append(.init(.jpeg2000, trait: "JPEG2000"))
     #endif
@@ -68,8 +71,6 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
-    #if !JPEGXL
-        missing.append(.init(.jpegXL, trait: "JPEGXL"))
     #endif
     return missing
 }

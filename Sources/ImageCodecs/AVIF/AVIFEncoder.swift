@@ -35,6 +35,8 @@
             case .alpha8: image.converted(to: .rgba8)
             // libavif turns grey of more than 8 bits into planes only by way of RGB.
             case .gray16: image.converted(to: .gray8)
+            case .rgbaHalf: image.converted(to: .rgba16)
+            case .rgb565, .rgb555: image.converted(to: .rgb8)
             case .gray8, .rgb8, .rgba8, .rgb16, .rgba16: image
             }
         }

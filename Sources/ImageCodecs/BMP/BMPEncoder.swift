@@ -13,7 +13,7 @@ struct BMPEncoder: ImageEncoder {
         switch image.format.with8BitChannels {
         case .gray8: (bitsPerPixel, format) = (8, .gray8)
         case .rgba8, .alpha8: (bitsPerPixel, format) = (32, .rgba8)
-        case .rgb8, .yCbCr420, .gray16, .rgb16, .rgba16: (bitsPerPixel, format) = (24, .rgb8)
+        default: (bitsPerPixel, format) = (24, .rgb8)
         }
         var profile: [UInt8] = []
         if case .icc(let bytes) = image.colorProfile { profile = bytes }
