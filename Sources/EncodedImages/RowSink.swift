@@ -36,13 +36,11 @@ public struct RowSink: ~Copyable {
     ///   - format: what the bytes of the rows mean; samples of 16 bits are rounded to 8
     ///     unless ``DecodePlan/keepsDepth`` says otherwise.
     ///   - colorProfile: which colours the numbers stand for.
-    ///   - isStretched: whether the whole picture was scaled to `size`; otherwise it was reduced by a
-    ///     power of two, and its last column and row may reach beyond its end.
     ///   - lattice: where the samples stand, if they do not each cover an equal part of the picture.
     /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
-        isStretched: Bool = false, lattice: SampleLattice? = nil
+        lattice: SampleLattice? = nil
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
         let result = plan.keepsDepth ? format : format.with8BitChannels
@@ -56,8 +54,8 @@ public struct RowSink: ~Copyable {
             // A shrunk side is rounded up; the picture ends where it really ends.
             region: lattice?.region(plan.geometry.region)
                 ?? plan.geometry.region.scaled(
-                    horizontally: scale(size.width, plan.storedSize.width, isStretched),
-                    vertically: scale(size.height, plan.storedSize.height, isStretched)),
+                    horizontally: scale(size.width, plan.storedSize.width),
+                    vertically: scale(size.height, plan.storedSize.height)),
             to: plan.geometry.size, kernel: plan.kernel, orientation: plan.orientation,
             colorProfile: profile ?? colorProfile)
     }
@@ -139,11 +137,10 @@ public struct RowSink: ~Copyable {
 
     private var yCbCrFormat: PixelFormat { plan.keepsYCbCr ? .yCbCr420 : .rgb8 }
 
-    /// Samples of a side for each of its stored pixels.
-    private func scale(_ size: Int, _ stored: Int, _ isStretched: Bool) -> Double {
+    /// 1 ÷ the decoder's factor, which is the power of two that leads to the size.
+    private func scale(_ size: Int, _ stored: Int) -> Double {
         var factor = 1
-        while !isStretched, (stored + factor - 1) / factor > size { factor *= 2 }
-        return !isStretched && (stored + factor - 1) / factor == size
-            ? 1 / Double(factor) : Double(size) / Double(stored)
+        while (stored + factor - 1) / factor > size { factor *= 2 }
+        return 1 / Double(factor)
     }
 }
