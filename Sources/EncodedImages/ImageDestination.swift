@@ -57,11 +57,11 @@ public struct ImageDestination: Sendable {
 
     /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.
     public func write(_ image: PixelBuffer, to path: String) throws(CodecError) {
-        try write(try encode(image), to: path)
+        try Self.write(try encode(image), to: path)
     }
 
     /// Writes the bytes of a whole file or nothing, as ``write(_:to:)-(PixelBuffer,_)`` does.
-    public func write(_ file: [UInt8], to path: String) throws(CodecError) {
+    public static func write(_ file: [UInt8], to path: String) throws(CodecError) {
         try replaceFile(path, with: file)
     }
 }

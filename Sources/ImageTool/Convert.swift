@@ -19,11 +19,22 @@ struct Convert: ParsableCommand {
             input or standard output. An animation stays one if the format that is written can \
             move; --still writes its first frame only.
 
+            METADATA
+              all       EXIF, XMP and IPTC, as far as the format takes them
+              color     only the colour profile, which --keep-profile keeps
+              none      nothing, and the picture is converted to sRGB
+
+            What is kept is brought up to date: orientation, size and colour space become those of \
+            the new picture, and a thumbnail that shows something else goes. --strip-gps takes out \
+            EXIF's directory of positions and all properties of XMP whose names begin with GPS; \
+            names of places stay, and so do the camera maker's own notes.
+
             EXAMPLES
               calotype convert scan.png scan.jpg --quality 90
               calotype convert photo.jpg smaller.jpg --size 1920x1080 --progressive
               calotype convert film.gif film.webp --size 320
               calotype convert scan.tif page3.png --page 3 --deep
+              calotype convert photo.jpg public.jpg --strip-gps
               curl -s https://example.org/p.png | calotype convert - - --format jpeg > p.jpg
             """)
 
@@ -76,56 +87,63 @@ struct Convert: ParsableCommand {
     @Flag(help: "Keep the picture's colour profile instead of converting to sRGB.")
     var keepProfile = false
 
+    @Option(help: "What of the picture's metadata is written: all, color or none.")
+    var metadata = MetadataPolicy.Kept.all
+
+    @Flag(help: "Leave out where the picture was taken.")
+    var stripGPS = false
+
+    @Flag(help: "Draw SVG too, where it was built in: its files can make a program work for ever.")
+    var trusted = false
+
     func validate() throws {
         _ = try destination()
+        if metadata == .none && keepProfile {
+            throw ValidationError("--metadata none and --keep-profile exclude each other")
+        }
         if page < 1 { throw ValidationError("--page is at least 1") }
     }
 
     func run() throws {
-        let destination = try destination()
-        do throws(FileFailure) {
-            try convert(to: destination)
-        } catch {
+        do {
+            try write(try convert())
+        } catch let error as FileFailure {
             report(error)
             throw ExitCode(1)
         }
     }
 
-    private func convert(to destination: ImageDestination) throws(FileFailure) {
+    /// - Returns: the bytes of the file that is to be written.
+    private func convert() throws -> [UInt8] {
         let bytes = try readInput()
-        let file: [UInt8]
-        do throws(CodecError) {
-            let source = try ImageSource(bytes, codecs: builtInCodecs).page(page - 1)
-            file = try encode(source, for: destination)
-        } catch {
-            throw FileFailure(input == "-" ? "standard input" : input, error)
-        }
-        do throws(CodecError) {
-            if output == "-" {
-                if let reason = writeAll(file, to: STDOUT_FILENO) { throw .file(reason: reason) }
-            } else {
-                // From here on an interruption waits until the file is whole.
-                _ = Interruption()
-                try destination.write(file, to: output)
+        do {
+            let codecs = trusted ? builtInCodecs.adding(trustedCodecs) : builtInCodecs
+            let source = try ImageSource(bytes, codecs: codecs).page(page - 1)
+            var options = resizing.decodeOptions(size)
+            options.convertsToSRGB = !keepProfile
+            options.keepsDepth = deep
+            let destination = try destination(try blocks(of: source, options))
+            if source.header.frameCount > 1, !still,
+                let file = try encodeFrames(source, options, for: destination)
+            {
+                return file
             }
-        } catch {
-            throw FileFailure(output == "-" ? "standard output" : output, error)
+            options.acceptsYCbCr = destination.prefersYCbCr
+            return try destination.encode(try source.image(options))
+        } catch let error as CodecError {
+            throw FileFailure(input == "-" ? "standard input" : input, error)
         }
     }
 
-    private func encode(
-        _ source: ImageSource, for destination: ImageDestination
-    ) throws(CodecError) -> [UInt8] {
-        var options = resizing.decodeOptions(size)
-        options.convertsToSRGB = !keepProfile
-        options.keepsDepth = deep
-        if source.header.frameCount > 1, !still,
-            let file = try encodeFrames(source, options, for: destination)
-        {
-            return file
-        }
-        options.acceptsYCbCr = destination.prefersYCbCr
-        return try destination.encode(try source.image(options))
+    private func blocks(
+        of source: ImageSource, _ options: DecodeOptions
+    ) throws(CodecError) -> MetadataBlocks {
+        guard metadata == .all else { return MetadataBlocks() }
+        var changes = PictureChanges(size: source.resultSize(options))
+        changes.isResized = changes.size != source.pixelSize
+        changes.isConvertedToSRGB = options.convertsToSRGB && !source.header.colorProfile.isSRGB
+        return try source.metadata()
+            .forWriting(MetadataPolicy(metadata, stripsLocation: stripGPS), changes)
     }
 
     /// - Returns: `nil` if the format shows one picture only.
@@ -150,6 +168,20 @@ struct Convert: ParsableCommand {
         return try writer.finish()
     }
 
+    private func write(_ file: [UInt8]) throws(FileFailure) {
+        do throws(CodecError) {
+            if output == "-" {
+                if let reason = writeAll(file, to: STDOUT_FILENO) { throw .file(reason: reason) }
+            } else {
+                // From here on an interruption waits until the file is whole.
+                _ = Interruption()
+                try ImageDestination.write(file, to: output)
+            }
+        } catch {
+            throw FileFailure(output == "-" ? "standard output" : output, error)
+        }
+    }
+
     private func readInput() throws(FileFailure) -> EncodedBytes {
         guard input != "-" else {
             return EncodedBytes(
@@ -162,7 +194,9 @@ struct Convert: ParsableCommand {
         }
     }
 
-    private func destination() throws -> ImageDestination {
+    private func destination(
+        _ blocks: MetadataBlocks = MetadataBlocks()
+    ) throws -> ImageDestination {
         guard let format = format ?? splitExtension(output).fileExtension else {
             throw ValidationError("\(output) has no extension that names a format; use --format")
         }
@@ -172,6 +206,7 @@ struct Convert: ParsableCommand {
         options.chromaSubsampling = subsampling
         options.isLossless = lossless
         options.compressionLevel = effort
+        options.metadata = blocks
         do throws(CodecError) {
             return try ImageDestination(format: format, codecs: builtInCodecs, options: options)
         } catch {

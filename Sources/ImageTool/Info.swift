@@ -15,8 +15,13 @@ struct Info: ParsableCommand {
             With --json, standard output is one array with an object a file. Its keys are file, \
             format, mediaType, width, height, storedWidth, storedHeight, orientation (1 to 8, as \
             EXIF counts), colorModel, bitsPerComponent, hasAlpha, colorProfile, frameCount, \
-            loopCount (0: for ever), pageCount, thumbnail (width, height and byteCount, or null), byteCount and facts; a file that \
-            cannot be read has file and error instead.
+            loopCount (0: for ever), pageCount, thumbnail (width, height and byteCount, or null), \
+            byteCount, facts and metadata; a file that cannot be read has file and error instead.
+
+            Metadata is what EXIF, XMP and IPTC say of the picture. In JSON it is an object with the \
+            keys exif, xmp and iptc, each null or an object of the fields that there are and of \
+            byteCount; dates are by ISO 8601, fractions stay fractions as in "1/250", positions are \
+            in degrees to the north and east.
 
             --explain decodes each picture once at --size, and says what was done: which decoder, \
             how far each plane was shrunk while it was read, and how long it took. In JSON that is \

@@ -7,7 +7,7 @@ indirect enum JSON: Hashable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// A finite number.
+    /// One that is not finite is written as null.
     case number(Double)
     case string(String)
     case array([JSON])
@@ -30,7 +30,7 @@ indirect enum JSON: Hashable {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
-        case .number(let value): "\(value)"
+        case .number(let value): value.isFinite ? "\(value)" : "null"
         case .string(let value): Self.quoted(value)
         case .array(let values):
             Self.enclosed(

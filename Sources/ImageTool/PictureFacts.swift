@@ -8,7 +8,7 @@ struct PictureFacts {
     private let path: String
     private let source: ImageSource
     private let thumbnail: ImageSource?
-
+    private let metadata: MetadataFacts
     private let decoding: DecodingFacts?
 
     init(_ path: String, _ source: ImageSource, _ decoding: DecodingFacts?) {
@@ -16,6 +16,7 @@ struct PictureFacts {
         self.path = path
         self.source = source
         thumbnail = source.embeddedThumbnail
+        metadata = MetadataFacts(source)
     }
 
     /// The path, then a line a fact, indented.
@@ -32,6 +33,7 @@ struct PictureFacts {
             ("file", "\(source.byteCount) bytes"),
         ]
         lines += header.facts.map { ($0.name, $0.value) }
+        lines += metadata.lines
         if let decoding { lines.append(("decoding", decoding.text)) }
         let width = lines.map(\.0.count).max() ?? 0
         return lines.reduce(into: path) { text, line in
@@ -64,6 +66,7 @@ struct PictureFacts {
             .init("thumbnail", thumbnail.map(Self.json) ?? .null),
             .init("byteCount", .integer(source.byteCount)),
             .init("facts", .object(header.facts.map { .init($0.name, .string($0.value)) })),
+            .init("metadata", metadata.json),
         ]
         return own + (decoding.map { [.init("decoding", $0.json)] } ?? [])
     }

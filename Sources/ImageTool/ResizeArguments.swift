@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Public, because the two conformances below are.
+// Public, because the conformances below are.
 public import ArgumentParser
 public import EncodedImages
 public import Pixels
 
 extension ResizeMode: ExpressibleByArgument {}
 extension EncodeOptions.ChromaSubsampling: ExpressibleByArgument {}
+extension MetadataPolicy.Kept: ExpressibleByArgument {}
 
 /// How a picture meets the size that was asked for.
 struct ResizeArguments: ParsableArguments {

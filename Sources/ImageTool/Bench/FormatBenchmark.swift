@@ -73,7 +73,7 @@ struct FormatBenchmark {
             let destination = try ImageDestination(
                 format: format, codecs: builtInCodecs, options: encoding)
             let file = try destination.encode(image)
-            try destination.write(file, to: path)
+            try ImageDestination.write(file, to: path)
             return file.count
         } catch {
             throw FileFailure(path, error)
