@@ -9,9 +9,9 @@ public struct DecodePlan: Hashable, Sendable {
     public static let residualFactor = 2.0
 
     /// The picture's size as stored.
-    public let storedSize: PixelSize
+    public private(set) var storedSize: PixelSize
     /// The part of it that is kept, and the size that it becomes, before the picture is turned.
-    public let geometry: ResizeGeometry
+    public private(set) var geometry: ResizeGeometry
     /// How the result is turned as it is written.
     public let orientation: Orientation
     public let kernel: ResamplingKernel
@@ -45,6 +45,16 @@ public struct DecodePlan: Hashable, Sendable {
 
     /// The size of the picture that will come out.
     public var resultSize: PixelSize { orientation.oriented(geometry.size) }
+
+    /// The same picture from a file that stores it at another size, such as a preview.
+    public func stored(at size: PixelSize) -> DecodePlan {
+        var plan = self
+        plan.storedSize = size
+        plan.geometry.region = geometry.region.scaled(
+            horizontally: Double(size.width) / Double(storedSize.width),
+            vertically: Double(size.height) / Double(storedSize.height))
+        return plan
+    }
 
     /// How many stored pixels go into a sample of the result, along the side where they are fewer.
     ///

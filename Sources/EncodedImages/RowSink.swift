@@ -5,7 +5,7 @@ public import Pixels
 /// Takes the rows of a picture from a decoder and makes the picture that was asked for.
 public struct RowSink: ~Copyable {
     /// What was asked for; the decoder chooses by it how far to shrink.
-    public let plan: DecodePlan
+    public private(set) var plan: DecodePlan
     public let limits: DecodeLimits
     /// Set when nobody waits any more; a decoder that works long between two rows asks it.
     public let cancellation: CancellationFlag?
@@ -27,6 +27,13 @@ public struct RowSink: ~Copyable {
         self.profile = profile
         self.limits = limits
         self.cancellation = cancellation
+    }
+
+    /// Says, before ``begin(_:_:_:)``, that the rows come from a copy of the picture that the file
+    /// holds at another size.
+    public mutating func decodes(copyOfSize size: PixelSize) {
+        precondition(resampler == nil && planes == nil, "the rows have begun")
+        plan = plan.stored(at: size)
     }
 
     /// States what the rows will be; called once, before the first.
