@@ -31,6 +31,8 @@ private var codecs: [any ImageCodec] {
     #endif
     #if JPEG2000
         codecs.append(JPEG2000Codec())
+    #if RAW
+        codecs.append(RAWCodec())
     #endif
     return codecs
 }
@@ -71,6 +73,11 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
+/// The formats that are known, but whose trait is off.
+private var missing: [CodecSet.MissingFormat] {
+    var missing: [CodecSet.MissingFormat] = []
+    #if !RAW
+        missing.append(.init(.raw, trait: "RAW"))
     #endif
     return missing
 }

@@ -54,6 +54,7 @@ public struct EXIFBlock {
         let next = start + 2 + entries.count * 12
         bytes += number(entries.count, 2)
         bytes += [UInt8](repeating: 0, count: entries.count * 12 + 4)
+        var last: [(entry: Int, content: [UInt8])] = []
         for (index, (tag, value)) in entries.enumerated() {
             let entry = start + 2 + index * 12
             let (type, count, content) = encode(value)
@@ -65,9 +66,7 @@ public struct EXIFBlock {
                 patch(entry + 8, bytes.count, 4)
                 _ = append(entries)
             } else if case .offset(let content) = value {
-                alignToEven()
-                patch(entry + 8, bytes.count, 4)
-                bytes += content
+                last.append((entry, content))
             } else if content.count <= 4 {
                 bytes.replaceSubrange(entry + 8..<entry + 8 + content.count, with: content)
             } else {
@@ -75,6 +74,12 @@ public struct EXIFBlock {
                 patch(entry + 8, bytes.count, 4)
                 bytes += content
             }
+        }
+        // What is large stands behind all else, as in most files.
+        for (entry, content) in last {
+            alignToEven()
+            patch(entry + 8, bytes.count, 4)
+            bytes += content
         }
         alignToEven()
         return next

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if RAW
+    internal import CRAW
+    internal import EncodedImages
+    internal import Pixels
+
+    /// The only owner of a LibRaw processor with a file open.
+    ///
+    /// It must not outlive the bytes that it reads.
+    @safe struct RAWReader: ~Copyable {
+        private let raw: OpaquePointer
+        private let byteCount: Int
+        private let limits: DecodeLimits
+
+        private init(byteCount: Int, limits: DecodeLimits) throws(CodecError) {
+            let megabytes = UInt32(clamping: max(limits.maximumMemoryByteCount >> 20, 1))
+            guard let raw = unsafe calotype_raw_create(megabytes) else {
+                throw .library(message: "no memory for a RAW decoder")
+            }
+            unsafe self.raw = raw
+            self.byteCount = byteCount
+            self.limits = limits
+        }
+
+        /// Opens a file, `calotype_raw_open`.
+        @unsafe static func opening(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> RAWReader {
+            let reader = try RAWReader(byteCount: bytes.count, limits: limits)
+            try reader.check(
+                unsafe calotype_raw_open(reader.raw, bytes.baseAddress, bytes.count))
+            return reader
+        }
+
+        deinit { unsafe calotype_raw_destroy(raw) }
+
+        /// What the file says of its picture; nothing can be decoded afterwards.
+        func info() throws(CodecError) -> calotype_raw_info {
+            var info = calotype_raw_info()
+            try check(unsafe calotype_raw_get_info(raw, &info))
+            return info
+        }
+
+        var camera: String {
+            let make = unsafe String(cString: calotype_raw_make(raw))
+            let model = unsafe String(cString: calotype_raw_model(raw))
+            return [make, model].filter { !$0.isEmpty }.joined(separator: " ")
+        }
+
+        /// The largest preview, a JPEG file; `nil` if there is none that is.
+        func preview() -> [UInt8]? {
+            var bytes: UnsafePointer<UInt8>?
+            var count = 0
+            guard unsafe calotype_raw_preview(raw, &bytes, &count) == calotype_raw_ok else {
+                return nil
+            }
+            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+        }
+
+        /// Develops the picture.
+        ///
+        /// - Parameters:
+        ///   - isHalved: whether both sides are made half as long.
+        ///   - isDraft: whether the fastest way is taken.
+        ///   - cancellation: set by another thread when nobody waits any more.
+        /// - Throws: ``CodecError``.
+        func decode(
+            isHalved: Bool, isDraft: Bool, _ cancellation: CancellationFlag?
+        ) throws(CodecError) {
+            var settings = unsafe calotype_raw_settings()
+            unsafe settings.is_halved = isHalved
+            unsafe settings.is_draft = isDraft
+            unsafe settings.context = unsafe cancellation.map {
+                unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque())
+            }
+            unsafe settings.is_stopped = { context in
+                guard let context = unsafe context else { return false }
+                let flag = unsafe Unmanaged<CancellationFlag>.fromOpaque(context)
+                return unsafe flag.takeUnretainedValue().isCancelled
+            }
+            try check(unsafe calotype_raw_decode(raw, &settings))
+        }
+
+        var isTruncated: Bool { unsafe calotype_raw_is_truncated(raw) }
+        var isDamaged: Bool { unsafe calotype_raw_is_damaged(raw) }
+
+        /// Calls `body` with the developed picture's samples of 16 bits as bytes.
+        func withPixels(
+            _ body: (_ size: PixelSize, _ channelCount: Int, Span<UInt8>) throws(CodecError) -> Void
+        ) throws(CodecError) {
+            var (width, height, channels) = (Int32(0), Int32(0), Int32(0))
+            guard
+                let pixels = unsafe calotype_raw_pixels(raw, &width, &height, &channels)
+            else { throw .library(message: "no picture") }
+            let size = PixelSize(width: Int(width), height: Int(height))
+            let bytes = unsafe UnsafeRawBufferPointer(
+                start: pixels, count: size.area * Int(channels) * 2)
+            try body(
+                size, Int(channels),
+                unsafe Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
+        }
+
+        private func check(_ status: calotype_raw_status) throws(CodecError) {
+            switch status {
+            case calotype_raw_ok: return
+            case calotype_raw_truncated: throw .truncated(byteCount: byteCount)
+            case calotype_raw_unsupported:
+                throw .unsupported(feature: "this kind of RAW file")
+            case calotype_raw_too_large:
+                let allowed = limits.maximumMemoryByteCount
+                throw .limitExceeded(.memoryByteCount, needed: allowed + 1, allowed: allowed)
+            case calotype_raw_stopped: throw .cancelled
+            case calotype_raw_out_of_memory: throw .library(message: "no memory")
+            default: throw .malformed(reason: "LibRaw finds damage", offset: 0)
+            }
+        }
+    }
+#endif
