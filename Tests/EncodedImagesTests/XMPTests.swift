@@ -72,6 +72,23 @@ import Testing
         #expect(XMPPacket.removing(from: Array(deep.utf8)) { _ in false } == nil)
     }
 
+    @Test("prefixes without end are refused, and each of many takes no more room than one")
+    func prefixes() throws {
+        let names = (0..<2_000).map { " xmlns:n\($0)=\"http://example.org/\($0)\"" }
+        let many = "<a\(names.joined())></a>"
+        #expect(XMPPacket.removing(from: Array(many.utf8)) { _ in false } == nil)
+        let items = (0..<300).map { "<n\($0):p>\($0)</n\($0):p>" }
+        let packet = Array(
+            """
+            <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description\
+            \(names.prefix(300).joined())>\(items.joined())</rdf:Description></rdf:RDF>
+            """.utf8)
+        let (first, rest) = try #require(
+            XMPPacket.split(packet, maximumByteCount: packet.count - 4_000))
+        #expect(first.count <= packet.count - 4_000)
+        #expect(try #require(rest).bytes.count < 60_000)
+    }
+
     @Test("damage anywhere does no harm")
     func damage() {
         let packet = Array(Self.packet.utf8)

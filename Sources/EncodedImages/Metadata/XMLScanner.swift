@@ -35,6 +35,8 @@ struct XMLScanner {
     }
 
     static let maximumDepth = 100
+    /// Prefixes that are known at once; ordinary packets have a dozen.
+    static let maximumNamespaceCount = 1000
 
     private let bytes: [UInt8]
     private var offset = 0
@@ -138,6 +140,7 @@ struct XMLScanner {
             if let prefix = declaredPrefix(name) {
                 element.replaced.append((prefix, namespaces[prefix]))
                 namespaces[prefix] = unescaped(value)
+                guard namespaces.count <= Self.maximumNamespaceCount else { return damage() }
             } else {
                 attributes.append((name, unescaped(value), blanks..<offset))
             }

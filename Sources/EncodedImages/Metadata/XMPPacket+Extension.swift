@@ -124,6 +124,8 @@ extension XMPPacket {
 
         /// The content, with the namespaces that were declared around it.
         func descriptions() -> [UInt8]? {
+            // Of a packet that was made to grow, nothing is joined.
+            guard namespaces.count * tags.count <= 10_000 else { return nil }
             var bytes: [UInt8] = []
             var end = content.lowerBound
             for tag in tags {
@@ -153,14 +155,33 @@ extension XMPPacket {
             /// The property in a description of its own.
             func description(from packet: [UInt8]) -> [UInt8] {
                 var tag = "<rdf:Description rdf:about=\"\""
+                let used = PropertyList.prefixes(in: packet[range])
                 for (prefix, namespace) in namespaces.sorted(by: { $0.key < $1.key })
-                where !["", "xml", "rdf", "x"].contains(prefix) {
+                where used.contains(prefix) && !["xml", "rdf", "x"].contains(prefix) {
                     tag += " xmlns:\(prefix)=\"\(escaped(namespace))\""
                 }
                 return isAttribute
                     ? Array(tag.utf8) + packet[range] + Array("/>".utf8)
                     : Array("\(tag)>".utf8) + packet[range] + Array("</rdf:Description>".utf8)
             }
+        }
+
+        /// All that stands before colons, among which are the prefixes of names.
+        private static func prefixes(in text: ArraySlice<UInt8>) -> Set<String> {
+            var prefixes: Set<String> = []
+            var start = text.startIndex
+            for index in text.indices {
+                switch text[index] {
+                case UInt8(ascii: ":"):
+                    if index - start < 64 {
+                        prefixes.insert(String(decoding: text[start..<index], as: UTF8.self))
+                    }
+                    start = index + 1
+                case 0...0x20, 0x22, 0x27, 0x2F, 0x3C, 0x3D, 0x3E: start = index + 1
+                default: break
+                }
+            }
+            return prefixes
         }
 
         private(set) var items: [Item] = []
