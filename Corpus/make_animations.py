@@ -81,3 +81,17 @@ whole = (gif / "palette.gif").read_bytes()
 invalid = folder("gif/invalid")
 (invalid / "no-picture.gif").write_bytes(whole[:13] + b";")
 (invalid / "cut.gif").write_bytes(whole[:200])
+
+apng = folder("png/animated")
+# Pillow does not blend pixels that are half transparent as the specification says.
+for frame in frames:
+    frame.putalpha(frame.getchannel("A").point(lambda alpha: 255 if alpha > 100 else 0))
+frames[0].save(
+    apng / "over.png", save_all=True, append_images=frames[1:], blend=1,
+    duration=[40, 80, 10, 1000, 20], loop=3, disposal=[0, 1, 0, 2, 0],
+)
+opaque = moving(4, "RGB")
+opaque[0].save(
+    apng / "default.png", save_all=True, default_image=True, append_images=opaque[1:],
+    duration=50, loop=0,
+)

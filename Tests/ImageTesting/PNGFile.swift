@@ -151,7 +151,8 @@ public struct PNGFile: Sendable, CustomStringConvertible {
         [24, 16, 8, 0].map { UInt8(value >> $0 & 255) }
     }
 
-    private static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+    /// A chunk with its length and its checksum.
+    public static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
         let checked = Array(type.utf8) + body
         var checksum: UInt32 = .max
         for byte in checked {

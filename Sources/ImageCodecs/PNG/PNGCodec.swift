@@ -15,6 +15,7 @@ extension ImageFormat {
     /// checksum; `IDAT` chunks hold one zlib stream of rows, each row filtered by its neighbours.
     /// Inflating is two thirds of a decoder's time, so it is ISA-L's, and chunks, filters and
     /// samples are read here, row by row; libpng writes. Samples of 16 bits are rounded to 8.
+    /// An animation (`acTL`) has a `fcTL` before each frame, and frames behind the first in `fdAT`.
     struct PNGCodec: ImageCodec {
         let format = ImageFormat.png
         let decoder: any ImageDecoder = PNGDecoder()

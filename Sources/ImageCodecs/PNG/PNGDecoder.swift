@@ -19,10 +19,26 @@
                     .memoryByteCount, PixelBuffer.byteCount(of: size, samples.format))
             }
             try rows.begin(size, samples.format, header.imageHeader.colorProfile)
-            try PNGRows(
-                header, samples, verifiesChecksums: rows.plan.verifiesChecksums,
-                cancellation: rows.cancellation
-            ).forEach(in: bytes) { row throws(CodecError) in try rows.append(row) }
+            var source = try PNGFilteredRows(
+                dataOffset: header.dataOffset, verifiesChecksums: rows.plan.verifiesChecksums)
+            try PNGRows(header.layout, samples, cancellation: rows.cancellation)
+                .forEach(in: bytes, &source) { row throws(CodecError) in try rows.append(row) }
+            try source.finish(bytes)
+        }
+
+        func frameReader(
+            for bytes: EncodedBytes, limits: DecodeLimits
+        ) throws(CodecError) -> (any FrameReader)? {
+            try bytes.withBytes { file throws(CodecError) in
+                let header = try PNGHeader(file, limits: limits)
+                return PNGFrameReader(bytes, header, limits)
+            }
+        }
+
+        func metadata(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            try PNGMetadata(bytes, limits: limits).blocks
         }
     }
 #endif

@@ -55,7 +55,7 @@
             if let block = options.metadata.exif, !block.isEmpty {
                 try unsafe setBlock(block) { unsafe calotype_png_writer_set_exif($0, $1, $2) }
             }
-            for text in PNGMetadata.texts(of: options.metadata) {
+            for text in PNGTexts.texts(of: options.metadata) {
                 try setText(text)
             }
             try check(unsafe calotype_png_writer_write_header(raw))
@@ -71,7 +71,7 @@
             try check(status)
         }
 
-        private func setText(_ text: PNGMetadata.Text) throws(CodecError) {
+        private func setText(_ text: PNGTexts.Text) throws(CodecError) {
             let status = unsafe text.keyword.withCString { keyword in
                 unsafe text.bytes.withUnsafeBufferPointer {
                     unsafe calotype_png_writer_set_text(

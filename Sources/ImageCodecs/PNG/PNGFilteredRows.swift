@@ -3,13 +3,16 @@
 #if PNG
     internal import EncodedImages
 
-    /// The rows of a file as its `IDAT` chunks hold them, inflated and with their filters undone.
+    /// The rows of a file as its `IDAT` or `fdAT` chunks hold them, inflated and with their filters undone.
     struct PNGFilteredRows: ~Copyable {
         /// Inflated at a time: large enough that what ISA-L copies at each start does not count,
         /// small enough for a cache.
         private static let batchByteCount = 1 << 19
 
         private let verifiesChecksums: Bool
+        /// The chunks that hold the rows, and the bytes before these in each.
+        private let dataType: String
+        private let prefixByteCount: Int
         private var inflater: PNGInflater
         private var nextChunkOffset: Int
         private var input = 0..<0
@@ -24,11 +27,16 @@
         private var isOutputPending = false
 
         /// - Parameters:
-        ///   - dataOffset: where the first `IDAT` chunk stands.
+        ///   - dataOffset: where the first chunk with rows stands.
+        ///   - isLaterFrame: whether they are `fdAT`, which begin with a number.
         ///   - verifiesChecksums: whether those of the chunks and of the stream are compared.
         /// - Throws: ``CodecError/library(message:)`` without memory.
-        init(dataOffset: Int, verifiesChecksums: Bool = true) throws(CodecError) {
+        init(
+            dataOffset: Int, isLaterFrame: Bool = false, verifiesChecksums: Bool = true
+        ) throws(CodecError) {
             self.verifiesChecksums = verifiesChecksums
+            dataType = isLaterFrame ? "fdAT" : "IDAT"
+            prefixByteCount = isLaterFrame ? 4 : 0
             inflater = try PNGInflater(verifiesChecksum: verifiesChecksums)
             nextChunkOffset = dataOffset
         }
@@ -74,11 +82,7 @@
 
         /// Checks what follows the last row: the stream's end, its checksum, and `IEND`.
         mutating func finish(_ file: Span<UInt8>) throws(CodecError) {
-            // Bytes behind the last row are of no use, yet a few encoders leave them.
-            while !inflater.hasEnded {
-                (place, end) = (0, 0)
-                if try !inflateMore(file) { break }
-            }
+            _ = try finishStream(file)
             while true {
                 let start = nextChunkOffset
                 let chunk = try PNGChunk.next(
@@ -88,6 +92,18 @@
                     throw .malformed(reason: "\(chunk.type) comes too late", offset: start)
                 }
             }
+        }
+
+        /// Checks the end of the stream.
+        ///
+        /// - Returns: where the chunk behind it stands.
+        mutating func finishStream(_ file: Span<UInt8>) throws(CodecError) -> Int {
+            // Bytes behind the last row are of no use, yet a few encoders leave them.
+            while !inflater.hasEnded {
+                (place, end) = (0, 0)
+                if try !inflateMore(file) { break }
+            }
+            return nextChunkOffset
         }
 
         /// Makes a whole row available from `place` on, behind the row above it.
@@ -111,9 +127,9 @@
                 var offset = nextChunkOffset
                 let chunk = try PNGChunk.next(
                     file, &offset, verifiesChecksum: verifiesChecksums)
-                guard chunk.type == "IDAT" else { return false }
+                guard chunk.type == dataType else { return false }
                 nextChunkOffset = offset
-                input = chunk.body
+                input = chunk.body.dropFirst(prefixByteCount)
             }
             let room = end..<buffer.count - PNGFilter.readAhead
             guard let step = inflater.inflate(file.extracting(input), into: &buffer, at: room)

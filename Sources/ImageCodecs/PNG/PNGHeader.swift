@@ -12,6 +12,8 @@
         private(set) var transparency: [UInt8]?
         /// Where the first `IDAT` chunk stands.
         private(set) var dataOffset = 0
+        /// What the picture is as the first frame of an animation; `nil` if it is none.
+        private(set) var firstFrame: PNGFrameControl?
         private var facts: ImageHeader
         private var gamma: Double?
         private var primaries: ColorProfile.Chromaticities?
@@ -88,6 +90,12 @@
             case "cHRM": primaries = ColorProfile.Chromaticities(body)
             case "iCCP":
                 if let profile = Self.profile(body, limits) { facts.colorProfile = .icc(profile) }
+            case "acTL":
+                if let count = body.integer(at: 0), let plays = body.integer(at: 4), count > 0 {
+                    facts.frameCount = count
+                    facts.loopCount = plays
+                }
+            case "fcTL": firstFrame = PNGFrameControl(body)
             case "eXIf":
                 try limits.check(.metadataByteCount, body.count)
                 facts.orientation = EXIF(body).orientation ?? .upright

@@ -14,7 +14,7 @@
             case rgba = 6
         }
 
-        let size: PixelSize
+        var size: PixelSize
         let bitDepth: Int
         let colorType: ColorType
         let isInterlaced: Bool

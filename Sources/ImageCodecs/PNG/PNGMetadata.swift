@@ -3,46 +3,110 @@
 #if PNG
     internal import EncodedImages
 
-    /// The blocks of metadata that PNG has no chunks for, as the texts that others write.
+    /// The blocks of metadata of a file, before and behind its pixels.
     ///
-    /// An XMP packet is text by its own specification; IPTC records are put into one of Photoshop's
-    /// blocks and written as hexadecimal digits, as ImageMagick began and ExifTool does too.
-    enum PNGMetadata {
-        struct Text {
-            let keyword: String
-            let bytes: [UInt8]
-            let isCompressed: Bool
+    /// EXIF has a chunk of its own, XMP a text with a name. Older programs, ImageMagick above all,
+    /// put them into texts called “Raw profile type”, as hexadecimal digits.
+    struct PNGMetadata {
+        private(set) var blocks = MetadataBlocks()
+        private let limit: Int
+
+        init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
+            limit = limits.maximumMetadataByteCount
+            var offset = PNGCodec.signature.count
+            while true {
+                let chunk: PNGChunk
+                do throws(CodecError) {
+                    chunk = try PNGChunk.next(file, &offset, verifiesChecksum: false)
+                } catch {
+                    // What comes before the damage counts.
+                    return
+                }
+                let body = file.extracting(chunk.body)
+                switch chunk.type {
+                case "eXIf":
+                    try limits.check(.metadataByteCount, body.count)
+                    if blocks.exif == nil { blocks.exif = body.indices.map { body[$0] } }
+                case "iTXt", "tEXt", "zTXt": takeText(chunk.type, body)
+                case "IEND": return
+                default: break
+                }
+            }
         }
 
-        static func texts(of blocks: MetadataBlocks) -> [Text] {
-            var texts: [Text] = []
-            // Text ends at its first zero; some packets have zeros behind their end.
-            if let packet = blocks.xmp.map({ Array($0.prefix { $0 != 0 }) }), !packet.isEmpty {
-                texts.append(
-                    Text(keyword: "XML:com.adobe.xmp", bytes: packet, isCompressed: false))
+        /// A name, a 0, what the type says of compression and language, and the text.
+        private mutating func takeText(_ type: String, _ body: Span<UInt8>) {
+            guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }) else { return }
+            let name = String(decoding: (0..<end).map { body[$0] }, as: UTF8.self)
+            let isWanted = name == "XML:com.adobe.xmp" || name.hasPrefix("Raw profile type ")
+            guard isWanted, let text = text(type, body, behind: end) else { return }
+            switch name {
+            case "XML:com.adobe.xmp": blocks.xmp = blocks.xmp ?? text
+            case "Raw profile type xmp": blocks.xmp = blocks.xmp ?? Self.profile(text)
+            case "Raw profile type exif", "Raw profile type APP1":
+                guard var block = Self.profile(text) else { return }
+                let prefix = Array("Exif\0\0".utf8)
+                if block.starts(with: prefix) { block.removeFirst(prefix.count) }
+                let isEXIF = [[0x49, 0x49], [0x4D, 0x4D]].contains(Array(block.prefix(2)))
+                if isEXIF && blocks.exif == nil { blocks.exif = block }
+            case "Raw profile type iptc":
+                blocks.iptc = blocks.iptc ?? Self.profile(text).flatMap(Self.records)
+            default: break
             }
-            if let records = blocks.iptc, !records.isEmpty {
-                texts.append(
-                    Text(
-                        keyword: "Raw profile type iptc",
-                        bytes: rawProfile("iptc", PhotoshopResources.block(iptc: records)),
-                        isCompressed: true))
-            }
-            return texts
         }
 
-        /// A name, a count, and digits, 36 bytes a line.
-        private static func rawProfile(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
-            let digits = Array("0123456789abcdef".utf8)
-            let count = String(bytes.count)
-            let gap = String(repeating: " ", count: max(0, 8 - count.utf8.count))
-            var text = Array("\n\(name)\n\(gap)\(count)".utf8)
-            for (index, byte) in bytes.enumerated() {
-                if index % 36 == 0 { text.append(0x0A) }
-                text.append(digits[Int(byte >> 4)])
-                text.append(digits[Int(byte & 15)])
+        private func text(_ type: String, _ body: Span<UInt8>, behind end: Int) -> [UInt8]? {
+            var start = end + 1
+            var isCompressed = type == "zTXt"
+            if isCompressed { start += 1 }
+            if type == "iTXt" {
+                guard start + 2 <= body.count else { return nil }
+                isCompressed = body[start] == 1
+                start += 2
+                // The language and the name in it.
+                for _ in 0..<2 {
+                    while start < body.count, body[start] != 0 { start += 1 }
+                    start += 1
+                }
             }
-            return text + [0x0A]
+            guard start <= body.count else { return nil }
+            let rest = body.extracting(start..<body.count)
+            if isCompressed { return PNGInflater.inflated(rest, limit: limit) }
+            guard rest.count <= limit else { return nil }
+            return rest.indices.map { rest[$0] }
+        }
+
+        /// A line with a name, one with the number of bytes, and lines of hexadecimal digits.
+        private static func profile(_ text: [UInt8]) -> [UInt8]? {
+            let lines = text.split(separator: 0x0A)
+            guard lines.count >= 3,
+                let count = Int(
+                    String(decoding: lines[1].filter { $0 != 0x20 }, as: UTF8.self))
+            else { return nil }
+            let digits = lines[2...].joined().compactMap {
+                Character(Unicode.Scalar($0)).hexDigitValue
+            }
+            guard count >= 0, digits.count >= 2, digits.count / 2 >= count else { return nil }
+            return (0..<count).map { UInt8(digits[$0 * 2] << 4 | digits[$0 * 2 + 1]) }
+        }
+
+        /// The records within the resources of Photoshop, which ImageMagick keeps around them.
+        private static func records(_ block: [UInt8]) -> [UInt8]? {
+            if block.first == 0x1C { return block }
+            var offset = 0
+            while offset + 12 <= block.count, block[offset..<offset + 4].elementsEqual("8BIM".utf8)
+            {
+                let number = Int(block[offset + 4]) << 8 | Int(block[offset + 5])
+                // A name with its length, made even.
+                let name = (Int(block[offset + 6]) + 2) / 2 * 2
+                let start = offset + 6 + name + 4
+                guard start <= block.count else { return nil }
+                let count = block[start - 4..<start].reduce(0) { $0 << 8 | Int($1) }
+                guard count <= block.count - start else { return nil }
+                if number == 0x0404 { return Array(block[start..<start + count]) }
+                offset = start + count + count % 2
+            }
+            return nil
         }
     }
 #endif

@@ -6,18 +6,15 @@
 
     /// The rows of a file's picture from the top, as its samples become pixels.
     struct PNGRows {
-        private let header: PNGHeader
+        private let layout: PNGLayout
         private let samples: PNGSamples
-        private let verifiesChecksums: Bool
         private let cancellation: CancellationFlag?
 
         init(
-            _ header: PNGHeader, _ samples: PNGSamples, verifiesChecksums: Bool = true,
-            cancellation: CancellationFlag? = nil
+            _ layout: PNGLayout, _ samples: PNGSamples, cancellation: CancellationFlag? = nil
         ) {
-            self.header = header
+            self.layout = layout
             self.samples = samples
-            self.verifiesChecksums = verifiesChecksums
             self.cancellation = cancellation
         }
 
@@ -25,26 +22,24 @@
         ///
         /// - Parameters:
         ///   - file: the whole file.
+        ///   - source: the rows as they are compressed.
         ///   - body: takes as many bytes as the width and the format of the samples say.
         /// - Throws: ``CodecError`` for a damaged file, and what `body` throws.
         func forEach(
-            in file: Span<UInt8>, _ body: (Span<UInt8>) throws(CodecError) -> Void
+            in file: Span<UInt8>, _ source: inout PNGFilteredRows,
+            _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
-            var source = try PNGFilteredRows(
-                dataOffset: header.dataOffset, verifiesChecksums: verifiesChecksums)
-            if header.layout.isInterlaced {
+            if layout.isInterlaced {
                 try forEachInterlaced(file, &source, body)
             } else {
                 try forEachInOrder(file, &source, body)
             }
-            try source.finish(file)
         }
 
         private func forEachInOrder(
             _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
-            let layout = header.layout
             let width = layout.size.width
             var room = [UInt8](repeating: 0, count: samples.roomByteCount(width: width))
             source.beginRows(byteCount: layout.rowByteCount(width: width))
@@ -67,7 +62,6 @@
             _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
-            let layout = header.layout
             let passes = [
                 (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
                 (0, 1, 1, 2),
