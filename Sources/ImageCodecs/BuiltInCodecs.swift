@@ -31,6 +31,7 @@ private var codecs: [any ImageCodec] {
     #endif
     #if JPEG2000
         codecs.append(JPEG2000Codec())
+    #endif
     #if RAW
         codecs.append(RAWCodec())
     #endif
@@ -69,15 +70,13 @@ private var missing: [CodecSet.MissingFormat] {
     #if !JPEG2000
         missing.append(.init(.jpeg2000, trait: "JPEG2000"))
     #endif
+    #if !RAW
+        missing.append(.init(.raw, trait: "RAW"))
+    #endif
     #if SVG
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
-/// The formats that are known, but whose trait is off.
-private var missing: [CodecSet.MissingFormat] {
-    var missing: [CodecSet.MissingFormat] = []
-    #if !RAW
-        missing.append(.init(.raw, trait: "RAW"))
     #endif
     return missing
 }

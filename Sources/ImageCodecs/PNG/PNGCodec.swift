@@ -17,6 +17,9 @@ extension ImageFormat {
     /// samples are read here, row by row; libpng writes. Samples of 16 bits are rounded to 8.
     /// An animation (`acTL`) has a `fcTL` before each frame, and frames behind the first in `fdAT`.
     struct PNGCodec: ImageCodec {
+        /// The bytes before the first chunk.
+        static let signature = ImageFormat.png.signatures[0].bytes
+
         let format = ImageFormat.png
         let decoder: any ImageDecoder = PNGDecoder()
         let encoder: (any ImageEncoder)? = PNGEncoder()

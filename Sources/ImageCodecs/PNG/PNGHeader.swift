@@ -20,7 +20,7 @@
         private var isSRGB = false
 
         init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
-            var offset = ImageFormat.png.signatures[0].bytes.count
+            var offset = PNGCodec.signature.count
             let first = try PNGChunk.next(file, &offset)
             guard first.type == "IHDR" else {
                 throw .malformed(reason: "the first chunk is not IHDR", offset: 8)
