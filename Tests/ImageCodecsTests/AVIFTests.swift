@@ -33,8 +33,10 @@ import Testing
     /// AV1 pictures whose brand is not that of AVIF but of HEIF.
     static let otherBrand: Set<String> = ["simple_osm_tile_alpha.avif"]
 
-    /// Files that no Pillow reads: two lists of properties, which the standard forbids; sequences
-    /// that lack a brand. The first are compared with the picture that they were made from.
+    /// Files that no Pillow reads.
+    ///
+    /// Some have two lists of properties, which the standard forbids, and are compared with the
+    /// picture that they were made from; the sequences lack a brand.
     static func lacksPeer(_ name: String) -> Bool {
         name.hasPrefix("plum-blossom-small") || name.hasSuffix("-with-alpha.avifs")
     }
