@@ -5,7 +5,8 @@
 PHOTOS =
 HOST = 127.0.0.1
 PORT = 8080
-SECONDS = 1800
+SECONDS = 300
+FORMATS =
 FILES = 20000
 export PHOTOS HOST PORT
 
@@ -26,8 +27,8 @@ test: ## check the format, build, and run every test
 test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
 	@scripts/test-deep "$(FILES)"
 
-fuzz: ## damage JPEG files and decode them with AddressSanitizer (SECONDS=1800)
-	@scripts/fuzz "$(SECONDS)"
+fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
+	@scripts/fuzz "$(SECONDS)" $(FORMATS)
 
 bench: ## compare with vipsthumbnail, libjpeg-turbo and libpng
 	@scripts/bench

@@ -114,6 +114,10 @@ let package = Package(
             name: "JPEGFuzzer",
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
             path: "Tests/JPEGFuzzer"),
+        .executableTarget(
+            name: "CodecFuzzer",
+            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
+            path: "Tests/CodecFuzzer"),
         .testTarget(
             name: "ImageToolTests",
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "ImageTool", "Pixels"]),

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Damages the files of a format and decodes them until the time is up.
+//
+// Arguments: seconds, a seed, the file that each input is written to before it is decoded, and
+// sample files. A crash, or an input that takes ten seconds, ends the process by a signal and leaves
+// that file; one that takes more than five is counted as slow, copied, and makes the exit code 1.
+
+import EncodedImages
+import Foundation
+import Glibc
+import ImageCodecs
+import ImageTesting
+import Pixels
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard arguments.count > 3, let seconds = Double(arguments[0]), let seed = UInt64(arguments[1])
+else {
+    fatalError("seconds, a seed, a file for inputs and sample files are needed")
+}
+let inputPath = arguments[2]
+let samples = arguments.dropFirst(3).compactMap { path in
+    FileManager.default.contents(atPath: path).map { Array($0) }
+}.filter { !$0.isEmpty }
+guard !samples.isEmpty else { fatalError("there are no sample files") }
+
+var fuzzer = CodecFuzzer(samples: samples, seed: seed)
+let clock = ContinuousClock()
+let end = clock.now + .seconds(seconds)
+var slowCount = 0
+while clock.now < end {
+    let input = fuzzer.nextInput()
+    try Data(input).write(to: URL(filePath: inputPath))
+    alarm(10)
+    let elapsed = clock.measure { fuzzer.decode(input) }
+    alarm(0)
+    if elapsed > .seconds(5) {
+        slowCount += 1
+        try Data(input).write(to: URL(filePath: "\(inputPath).slow\(slowCount)"))
+    }
+}
+try? FileManager.default.removeItem(atPath: inputPath)
+print("\(fuzzer), \(slowCount) slow")
+exit(slowCount > 0 ? 1 : 0)
+
+/// Makes damaged files and counts what comes of them.
+struct CodecFuzzer: CustomStringConvertible {
+    private let samples: [[UInt8]]
+    private var random: SeededRandom
+    private var shownCount = 0
+    private var refusals: [String: Int] = [:]
+
+    init(samples: [[UInt8]], seed: UInt64) {
+        self.samples = samples
+        random = SeededRandom(seed: seed)
+    }
+
+    var description: String {
+        let total = shownCount + refusals.values.reduce(0, +)
+        let reasons = refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        return "\(total) inputs: \(shownCount) shown, \(reasons.joined(separator: ", "))"
+    }
+
+    /// A sample with a few bytes changed, or pieces cut out, doubled, or taken from another one.
+    mutating func nextInput() -> [UInt8] {
+        var input = samples[Int.random(in: 0..<samples.count, using: &random)]
+        for _ in 0..<(1 << Int.random(in: 0...4, using: &random)) {
+            // Mostly near the start, where sizes, counts and tables stand.
+            let reach =
+                Bool.random(using: &random) ? input.count : min(input.count, 256)
+            let place = Int.random(in: 0..<max(1, reach), using: &random)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1, 2:
+                if place < input.count { input[place] = UInt8.random(in: 0...255, using: &random) }
+            case 3:
+                if place < input.count {
+                    input[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                }
+            case 4:
+                // Numbers at which sizes overflow.
+                let values: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, .max]
+                var value = values[Int.random(in: 0..<values.count, using: &random)]
+                if Bool.random(using: &random) { value = value.byteSwapped }
+                for byte in 0..<4 where place + byte < input.count {
+                    input[place + byte] = UInt8(truncatingIfNeeded: value >> UInt32(byte * 8))
+                }
+            case 5:
+                let count = Int.random(in: 1...64, using: &random)
+                input.removeSubrange(min(place, input.count)..<min(place + count, input.count))
+            case 6:
+                let count = Int.random(in: 1...64, using: &random)
+                let piece = input[min(place, input.count)..<min(place + count, input.count)]
+                input.insert(contentsOf: piece, at: min(place, input.count))
+            default:
+                let other = samples[Int.random(in: 0..<samples.count, using: &random)]
+                let start = Int.random(in: 0..<other.count, using: &random)
+                let count = min(Int.random(in: 1...256, using: &random), other.count - start)
+                for byte in 0..<count where place + byte < input.count {
+                    input[place + byte] = other[start + byte]
+                }
+            }
+            if input.isEmpty { input = [0] }
+        }
+        return input
+    }
+
+    /// Does with the bytes what programs do: reads facts, metadata, a small picture and frames.
+    mutating func decode(_ input: [UInt8]) {
+        var limits = DecodeLimits()
+        limits.maximumPixelCount = 4_000_000
+        limits.maximumMemoryByteCount = 256 << 20
+        do throws(CodecError) {
+            let source = try ImageSource(
+                EncodedBytes(input), codecs: builtInCodecs, limits: limits)
+            _ = try? source.metadata()
+            var options = DecodeOptions(maximumSide: Int.random(in: 1...300, using: &random))
+            options.acceptsTruncated = Bool.random(using: &random)
+            options.keepsDepth = Bool.random(using: &random)
+            if source.header.pageCount > 1 {
+                let page = Int.random(in: 0..<min(source.header.pageCount, 100), using: &random)
+                _ = try? source.page(page).image(options)
+            }
+            if source.header.frameCount > 1 {
+                var frames = try source.frames(options)
+                for _ in 0..<4 { if try frames.next() == nil { break } }
+            }
+            let image = try source.image(options)
+            precondition(image.size == source.resultSize(options), "the size is another")
+            shownCount += 1
+        } catch {
+            let name = "\(error)".prefix { $0 != " " && $0 != ":" }
+            refusals[String(name), default: 0] += 1
+        }
+    }
+}
