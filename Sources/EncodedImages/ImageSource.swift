@@ -221,7 +221,10 @@ public struct ImageSource: Sendable {
         if options.convertsToSRGB, image.colorProfile != .sRGB,
             let converter = codecs.colorConverter
         {
-            image = try converter.convertedToSRGB(image)
+            image =
+                options.pixelFormat == .rgbaHalf
+                ? try converter.convertedToExtendedSRGB(image)
+                : try converter.convertedToSRGB(image)
         }
         guard let format = options.pixelFormat, format != image.format else { return image }
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: image.size, format))

@@ -144,10 +144,11 @@ public struct RowSink: ~Copyable {
 
     private var yCbCrFormat: PixelFormat { plan.keepsYCbCr ? .yCbCr420 : .rgb8 }
 
-    /// 1 ÷ the decoder's factor, which is the power of two that leads to the size.
+    /// What a side was reduced by: a power of two where that leads to `size`, else what it looks like.
     private func scale(_ size: Int, _ stored: Int) -> Double {
         var factor = 1
         while (stored + factor - 1) / factor > size { factor *= 2 }
-        return 1 / Double(factor)
+        return (stored + factor - 1) / factor == size
+            ? 1 / Double(factor) : Double(size) / Double(stored)
     }
 }

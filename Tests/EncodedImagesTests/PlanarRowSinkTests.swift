@@ -53,6 +53,10 @@ import Testing
         func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
             image
         }
+
+        func convertedToExtendedSRGB(
+            _ image: consuming PixelBuffer
+        ) throws(CodecError) -> PixelBuffer { image.converted(to: .rgbaHalf) }
     }
 
     private func open(

@@ -23,9 +23,31 @@
             for y in 0..<result.size.height {
                 result.withMutableRow(y) { row in
                     if format == .rgba8 { PremultipliedAlpha.divide(&row) }
+                    if format == .rgba16 { PremultipliedAlpha.divide16(&row) }
                     transform.convert(row.span, into: &converted)
                     for index in 0..<rowByteCount { row[index] = converted[index] }
                     if format == .rgba8 { PremultipliedAlpha.multiply(&row) }
+                    if format == .rgba16 { PremultipliedAlpha.multiply16(&row) }
+                }
+            }
+            return result.finish()
+        }
+
+        func convertedToExtendedSRGB(
+            _ image: consuming PixelBuffer
+        ) throws(CodecError) -> PixelBuffer {
+            let profile = image.colorProfile
+            var result = MutablePixelBuffer(image.converted(to: .rgbaHalf))
+            result.colorProfile = .sRGB
+            guard !profile.isSRGB, let transform = ICCTransform(from: profile, .rgbaHalf) else {
+                return result.finish()
+            }
+            var straight = [Float](repeating: 0, count: result.size.width * 4)
+            for y in 0..<result.size.height {
+                result.withMutableRow(y) { row in
+                    HalfRow.read(row.span, dividedByAlpha: &straight)
+                    transform.convert(&straight)
+                    HalfRow.write(straight, multipliedByAlpha: &row)
                 }
             }
             return result.finish()

@@ -7,23 +7,30 @@
     /// The only owner of an lcms2 transform to sRGB.
     @safe struct ICCTransform: ~Copyable {
         private let raw: OpaquePointer
-        private let sourceChannelCount: Int
-        private let resultChannelCount: Int
+        private let sourceByteCount: Int
+        private let resultByteCount: Int
 
         /// `nil` when the profile is damaged or is not for pixels of this format.
+        ///
+        /// For ``PixelFormat/rgbaHalf`` the pixels are four `Float` each, and colours that sRGB does
+        /// not have come out below 0 and above 1.
         init?(from profile: ColorProfile, _ format: PixelFormat) {
             let layout: calotype_icc_layout
             switch format {
             case .gray8: layout = calotype_icc_gray
             case .rgb8: layout = calotype_icc_rgb
             case .rgba8: layout = calotype_icc_rgba
+            case .gray16: layout = calotype_icc_gray16
+            case .rgb16: layout = calotype_icc_rgb16
+            case .rgba16: layout = calotype_icc_rgba16
+            case .rgbaHalf: layout = calotype_icc_rgba_float
             default: return nil
             }
             switch profile {
             case .sRGB:
                 return nil
             case .icc(let bytes):
-                unsafe self.init(Self.create(bytes, layout), format, format)
+                unsafe self.init(Self.create(bytes, layout), format)
             case .calibrated(let gamma, let chromaticities):
                 let points = [
                     chromaticities.white, chromaticities.red, chromaticities.green,
@@ -31,7 +38,7 @@
                 ]
                 let raw = unsafe calotype_icc_transform_create_calibrated(
                     gamma, points.flatMap { [$0.x, $0.y] }, layout)
-                unsafe self.init(raw, format, format)
+                unsafe self.init(raw, format)
             case .coded(let points):
                 let curve = TransferCurve(points.curve).table
                 let chromaticities = points.chromaticities
@@ -41,7 +48,7 @@
                 ]
                 let raw = unsafe calotype_icc_transform_create_curve(
                     curve, curve.count, xy.flatMap { [$0.x, $0.y] }, layout)
-                unsafe self.init(raw, format, format)
+                unsafe self.init(raw, format)
             }
         }
 
@@ -50,28 +57,38 @@
             let layout = isInverted ? calotype_icc_cmyk_inverted : calotype_icc_cmyk
             guard let raw = unsafe Self.create(profile, layout) else { return nil }
             unsafe self.raw = raw
-            sourceChannelCount = 4
-            resultChannelCount = 3
+            sourceByteCount = 4
+            resultByteCount = 3
         }
 
-        private init?(_ raw: OpaquePointer?, _ source: PixelFormat, _ result: PixelFormat) {
+        private init?(_ raw: OpaquePointer?, _ format: PixelFormat) {
             guard let raw = unsafe raw else { return nil }
             unsafe self.raw = raw
-            sourceChannelCount = source.channelCount
-            resultChannelCount = result.channelCount
+            sourceByteCount = format == .rgbaHalf ? 16 : format.bytesPerPixel
+            resultByteCount = sourceByteCount
         }
 
         deinit { unsafe calotype_icc_transform_destroy(raw) }
 
         /// Converts a row of pixels; alpha is copied and must not be premultiplied.
         func convert(_ source: Span<UInt8>, into result: inout [UInt8]) {
-            let pixelCount = source.count / sourceChannelCount
-            precondition(result.count >= pixelCount * resultChannelCount, "the row is too short")
+            let pixelCount = source.count / sourceByteCount
+            precondition(result.count >= pixelCount * resultByteCount, "the row is too short")
             unsafe source.withUnsafeBufferPointer { source in
                 unsafe result.withUnsafeMutableBufferPointer { result in
                     unsafe calotype_icc_transform_convert(
                         raw, source.baseAddress, result.baseAddress, pixelCount)
                 }
+            }
+        }
+
+        /// Converts a row of straight RGBA.
+        func convert(_ row: inout [Float]) {
+            precondition(sourceByteCount == 16, "the transform is for other pixels")
+            let pixelCount = row.count / 4
+            unsafe row.withUnsafeMutableBytes {
+                unsafe calotype_icc_transform_convert(
+                    raw, $0.baseAddress, $0.baseAddress, pixelCount)
             }
         }
 

@@ -75,4 +75,32 @@ public enum PremultipliedAlpha {
             }
         }
     }
+
+    /// Multiplies the colours of a row of 16-bit RGBA pixels by their alpha, rounded to the nearest.
+    public static func multiply16(_ row: inout MutableSpan<UInt8>) {
+        forEachPixel16(&row) { color, alpha in (color * alpha + 32767) / 65535 }
+    }
+
+    /// Divides the colours of a row of premultiplied 16-bit RGBA pixels by their alpha.
+    public static func divide16(_ row: inout MutableSpan<UInt8>) {
+        forEachPixel16(&row) { color, alpha in
+            alpha == 0 ? 0 : min(65535, (color * 65535 + alpha / 2) / alpha)
+        }
+    }
+
+    @inline(__always)
+    private static func forEachPixel16(
+        _ row: inout MutableSpan<UInt8>, _ body: (_ color: UInt64, _ alpha: UInt64) -> UInt64
+    ) {
+        unsafe row.withUnsafeMutableBytes { bytes in
+            let samples = unsafe bytes.bindMemory(to: UInt16.self)
+            for pixel in stride(from: 0, to: samples.count - 3, by: 4) {
+                let alpha = unsafe UInt64(samples[pixel + 3])
+                if alpha == 65535 { continue }
+                for channel in pixel..<pixel + 3 {
+                    unsafe samples[channel] = UInt16(body(UInt64(samples[channel]), alpha))
+                }
+            }
+        }
+    }
 }

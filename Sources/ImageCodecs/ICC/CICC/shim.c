@@ -11,13 +11,19 @@ struct calotype_icc_transform {
     /// NULL for grey.
     cmsHTRANSFORM transform;
     uint8_t gray[256];
+    /// 65536 numbers where grey has 16 bits.
+    uint16_t *deep_gray;
 };
 
 static cmsColorSpaceSignature space_of(calotype_icc_layout layout) {
     switch (layout) {
-    case calotype_icc_gray: return cmsSigGrayData;
+    case calotype_icc_gray:
+    case calotype_icc_gray16: return cmsSigGrayData;
     case calotype_icc_rgb:
-    case calotype_icc_rgba: return cmsSigRgbData;
+    case calotype_icc_rgb16:
+    case calotype_icc_rgba:
+    case calotype_icc_rgba16:
+    case calotype_icc_rgba_float: return cmsSigRgbData;
     default: return cmsSigCmykData;
     }
 }
@@ -26,25 +32,40 @@ static cmsUInt32Number format_of(calotype_icc_layout layout) {
     switch (layout) {
     case calotype_icc_rgb: return TYPE_RGB_8;
     case calotype_icc_rgba: return TYPE_RGBA_8;
+    case calotype_icc_rgb16: return TYPE_RGB_16;
+    case calotype_icc_rgba16: return TYPE_RGBA_16;
+    case calotype_icc_rgba_float: return TYPE_RGBA_FLT;
     case calotype_icc_cmyk: return TYPE_CMYK_8;
     default: return TYPE_CMYK_8_REV;
     }
 }
 
 static cmsUInt32Number result_format_of(calotype_icc_layout layout) {
-    return layout == calotype_icc_rgba ? TYPE_RGBA_8 : TYPE_RGB_8;
+    bool is_cmyk = layout == calotype_icc_cmyk || layout == calotype_icc_cmyk_inverted;
+    return is_cmyk ? TYPE_RGB_8 : format_of(layout);
 }
 
-// Grey has one curve, so a table of 256 answers says it all; lcms2's own way through a
+// Grey has one curve, so a table of all answers says it all; lcms2's own way through a
 // connection space is up to ten levels off in the shadows.
-static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from) {
+static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from,
+                      calotype_icc_layout layout) {
     static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
     cmsToneCurve *to = from ? cmsBuildParametricToneCurve(result->context, -4, srgb) : NULL;
     if (!to) return false;
-    for (int i = 0; i < 256; i++) {
-        float light = cmsEvalToneCurveFloat(from, (float)i / 255);
-        float value = cmsEvalToneCurveFloat(to, light) * 255 + 0.5f;
-        result->gray[i] = value > 0 ? value < 255 ? (uint8_t)value : 255 : 0;
+    int top = layout == calotype_icc_gray16 ? 65535 : 255;
+    if (top > 255) result->deep_gray = malloc(65536 * sizeof *result->deep_gray);
+    if (top > 255 && !result->deep_gray) {
+        cmsFreeToneCurve(to);
+        return false;
+    }
+    for (int i = 0; i <= top; i++) {
+        float light = cmsEvalToneCurveFloat(from, (float)i / (float)top);
+        float value = cmsEvalToneCurveFloat(to, light) * (float)top + 0.5f;
+        int rounded = value > 0 ? value < (float)top ? (int)value : top : 0;
+        if (result->deep_gray)
+            result->deep_gray[i] = (uint16_t)rounded;
+        else
+            result->gray[i] = (uint8_t)rounded;
     }
     cmsFreeToneCurve(to);
     return true;
@@ -84,8 +105,8 @@ calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, si
         cmsOpenProfileFromMemTHR(result->context, profile, (cmsUInt32Number)count);
     bool is_made = false;
     if (from && cmsGetColorSpace(from) == space_of(layout))
-        is_made = layout == calotype_icc_gray
-                      ? make_gray(result, cmsReadTag(from, cmsSigGrayTRCTag))
+        is_made = space_of(layout) == cmsSigGrayData
+                      ? make_gray(result, cmsReadTag(from, cmsSigGrayTRCTag), layout)
                       : make_color(result, from, layout);
     if (from) cmsCloseProfile(from);
     return created(result, is_made);
@@ -96,8 +117,8 @@ static calotype_icc_transform *create_from_curve(calotype_icc_transform *result,
                                                  cmsToneCurve *tone, const double xy[8],
                                                  calotype_icc_layout layout) {
     bool is_made = false;
-    if (tone && layout == calotype_icc_gray) {
-        is_made = make_gray(result, tone);
+    if (tone && space_of(layout) == cmsSigGrayData) {
+        is_made = make_gray(result, tone, layout);
     } else if (tone) {
         cmsCIExyY white = {xy[0], xy[1], 1};
         cmsCIExyYTRIPLE primaries = {
@@ -132,14 +153,21 @@ calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform) {
     if (transform->transform) cmsDeleteTransform(transform->transform);
     cmsDeleteContext(transform->context);
+    free(transform->deep_gray);
     free(transform);
 }
 
-void calotype_icc_transform_convert(const calotype_icc_transform *transform, const uint8_t *from,
-                                    uint8_t *to, size_t pixel_count) {
+void calotype_icc_transform_convert(const calotype_icc_transform *transform, const void *from,
+                                    void *to, size_t pixel_count) {
     if (transform->transform) {
         cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
+    } else if (transform->deep_gray) {
+        const uint16_t *source = from;
+        uint16_t *result = to;
+        for (size_t i = 0; i < pixel_count; i++) result[i] = transform->deep_gray[source[i]];
     } else {
-        for (size_t i = 0; i < pixel_count; i++) to[i] = transform->gray[from[i]];
+        const uint8_t *source = from;
+        uint8_t *result = to;
+        for (size_t i = 0; i < pixel_count; i++) result[i] = transform->gray[source[i]];
     }
 }

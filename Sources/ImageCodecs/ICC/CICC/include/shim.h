@@ -13,6 +13,12 @@ typedef enum {
     calotype_icc_gray,
     calotype_icc_rgb,
     calotype_icc_rgba,
+    /// 16 bits in the machine's byte order.
+    calotype_icc_gray16,
+    calotype_icc_rgb16,
+    calotype_icc_rgba16,
+    /// Numbers from 0 to 1, and beyond for colours that sRGB does not have.
+    calotype_icc_rgba_float,
     calotype_icc_cmyk,
     calotype_icc_cmyk_inverted,
 } calotype_icc_layout;
@@ -36,7 +42,7 @@ calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, 
                                                             calotype_icc_layout layout);
 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform);
-void calotype_icc_transform_convert(const calotype_icc_transform *transform, const uint8_t *from,
-                                    uint8_t *to, size_t pixel_count);
+void calotype_icc_transform_convert(const calotype_icc_transform *transform, const void *from,
+                                    void *to, size_t pixel_count);
 
 #endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rows of ``PixelFormat/rgbaHalf`` as numbers to calculate with.
+public enum HalfRow {
+    /// Reads premultiplied pixels into straight ones.
+    public static func read(_ row: Span<UInt8>, dividedByAlpha result: inout [Float]) {
+        precondition(result.count * 2 <= row.count, "the row is too short")
+        row.withSamples16 { samples in
+            for pixel in stride(from: 0, to: result.count - 3, by: 4) {
+                let alpha = Float(Float16(bitPattern: samples[pixel + 3]))
+                let scale = alpha > 0 ? 1 / alpha : 0
+                for channel in pixel..<pixel + 3 {
+                    result[channel] = Float(Float16(bitPattern: samples[channel])) * scale
+                }
+                result[pixel + 3] = alpha
+            }
+        }
+    }
+
+    /// Writes straight pixels as premultiplied ones.
+    public static func write(_ source: [Float], multipliedByAlpha row: inout MutableSpan<UInt8>) {
+        precondition(source.count * 2 <= row.count, "the row is too short")
+        for pixel in stride(from: 0, to: source.count - 3, by: 4) {
+            let alpha = source[pixel + 3]
+            for channel in pixel..<pixel + 3 {
+                DeepRow.store(
+                    Float16(source[channel] * alpha).bitPattern, into: &row, at: channel)
+            }
+            DeepRow.store(Float16(alpha).bitPattern, into: &row, at: pixel + 3)
+        }
+    }
+}
