@@ -210,6 +210,24 @@ import Testing
         #expect(abs(total / .milliseconds(1) - 525) <= 10)
     }
 
+    @Test("a picture beside the canvas is not drawn")
+    func beside() throws {
+        // A canvas of 2 by 2, a red pixel on it, and one to the right of it and below.
+        func picture(_ x: UInt8, _ y: UInt8) -> [UInt8] {
+            [0x2C, x, 0, y, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 0x01, 0]
+        }
+        let head = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+        let file = head + picture(0, 0) + picture(9, 0) + picture(0, 9) + [0x3B]
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(source.pixelSize == PixelSize(width: 2, height: 2))
+        var frames = try source.frames()
+        for _ in 0..<3 {
+            let frame = try #require(try frames.next())
+            #expect(frame.image.packedBytes == [255, 0, 0, 255] + [UInt8](repeating: 0, count: 12))
+        }
+        #expect(try frames.next() == nil)
+    }
+
     @Test("a file that is cut gives what is there, or an error", arguments: files)
     func cut(file: URL) throws {
         let whole = try Array(Data(contentsOf: file))

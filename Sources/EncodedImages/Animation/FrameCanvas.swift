@@ -21,25 +21,61 @@ struct FrameCanvas: ~Copyable {
         case .clear: disposal = (place, nil)
         case .restore: disposal = (place, covered(by: place))
         }
+        guard !place.isEmpty else { return }
         let image = frame.image
         let format = image.format
-        var source = [UInt8](repeating: 0, count: image.size.width * 4)
+        let skipped = (place.x - frame.region.x) * 4
+        let columns = skipped..<skipped + place.width * 4
+        var converted = [UInt8](repeating: 0, count: format == .rgba8 ? 0 : image.size.width * 4)
         for y in 0..<place.height {
-            var pixels = source.mutableSpan
-            image.row(y + place.y - frame.region.y)
-                .convert(from: format, to: .rgba8, into: &pixels)
-            let skipped = (place.x - frame.region.x) * 4
+            let source = image.row(y + place.y - frame.region.y)
+            if format != .rgba8 {
+                var pixels = converted.mutableSpan
+                source.convert(from: format, to: .rgba8, into: &pixels)
+            }
             buffer.withMutableRow(y + place.y) { row in
-                let start = place.x * 4
-                for index in stride(from: 0, to: place.width * 4, by: 4) {
-                    let alpha = pixels[skipped + index + 3]
-                    if frame.blending == .over && alpha == 0 { continue }
-                    let rest = frame.blending == .over ? 255 - alpha : 0
-                    for channel in index..<index + 4 {
-                        let below =
-                            rest == 0
-                            ? 0 : PremultipliedAlpha.multiplied(row[start + channel], by: rest)
-                        row[start + channel] = pixels[skipped + channel] &+ below
+                if format == .rgba8 {
+                    Self.draw(
+                        source.extracting(columns), frame.blending, into: &row, at: place.x * 4)
+                } else {
+                    Self.draw(
+                        converted.span.extracting(columns), frame.blending, into: &row,
+                        at: place.x * 4)
+                }
+            }
+        }
+    }
+
+    /// Draws premultiplied RGBA pixels onto others of a row.
+    private static func draw(
+        _ pixels: Span<UInt8>, _ blending: StoredFrame.Blending, into row: inout MutableSpan<UInt8>,
+        at start: Int
+    ) {
+        precondition(start >= 0 && start + pixels.count <= row.count, "the pixels do not fit")
+        unsafe pixels.withUnsafeBytes { pixels in
+            unsafe row.withUnsafeMutableBytes { row in
+                guard let source = pixels.baseAddress,
+                    let target = unsafe row.baseAddress?.advanced(by: start)
+                else { return }
+                guard blending == .over else {
+                    unsafe target.copyMemory(from: source, byteCount: pixels.count)
+                    return
+                }
+                for place in stride(from: 0, to: pixels.count, by: 4) {
+                    let pixel = unsafe source.loadUnaligned(
+                        fromByteOffset: place, as: UInt32.self)
+                    let alpha = unsafe source.load(fromByteOffset: place + 3, as: UInt8.self)
+                    if alpha == 0 { continue }
+                    if alpha == 255 {
+                        unsafe target.storeBytes(of: pixel, toByteOffset: place, as: UInt32.self)
+                        continue
+                    }
+                    for channel in place..<place + 4 {
+                        let above = unsafe source.load(fromByteOffset: channel, as: UInt8.self)
+                        let below = unsafe target.load(fromByteOffset: channel, as: UInt8.self)
+                        let rest = PremultipliedAlpha.multiplied(below, by: 255 - alpha)
+                        unsafe target.storeBytes(
+                            of: above &+ rest, toByteOffset: channel, as: UInt8.self)
                     }
                 }
             }
