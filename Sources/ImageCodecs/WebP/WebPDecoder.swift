@@ -32,7 +32,9 @@
             rows.report = DecodeReport(decoder: "libwebp", shrinkFactors: [1])
             if let still = container.still {
                 try rows.limits.check(.memoryByteCount, still.memoryByteCount)
-                if !still.isLossless && !still.hasAlpha && isWorthPlanes(rows.plan) {
+                // Planes that end early cannot be filled up.
+                let isWhole = still.range.upperBound <= bytes.count
+                if isWhole && !still.isLossless && !still.hasAlpha && isWorthPlanes(rows.plan) {
                     try decodePlanes(still, bytes, profile, into: &rows)
                 } else {
                     let format: PixelFormat = still.hasAlpha ? .rgba8 : .rgb8
