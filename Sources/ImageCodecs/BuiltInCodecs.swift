@@ -11,6 +11,7 @@ public let trustedCodecs = trusted
 
 private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = [BMPCodec(), GIFCodec()]
+    var codecs: [any ImageCodec] = [BMPCodec(), QOICodec()]
     #if JPEG
         codecs.append(JPEGCodec())
     #endif

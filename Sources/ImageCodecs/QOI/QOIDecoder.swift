@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Decodes row by row.
+struct QOIDecoder: ImageDecoder {
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        guard bytes.count >= QOICodec.headerByteCount else {
+            throw .truncated(byteCount: bytes.count)
+        }
+        func number(_ offset: Int) -> Int {
+            (0..<4).reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
+        }
+        let size = PixelSize(width: number(4), height: number(8))
+        guard !size.isEmpty else {
+            throw .malformed(reason: "a picture of \(size) pixels", offset: 4)
+        }
+        guard [3, 4].contains(bytes[12]), bytes[13] <= 1 else {
+            throw .malformed(reason: "unknown channels or colour space", offset: 12)
+        }
+        var header = ImageHeader(storedSize: size, colorModel: .rgb, bitsPerComponent: 8)
+        header.hasAlpha = bytes[12] == 4
+        if bytes[13] == 1 { header.colorProfile = .calibrated(gamma: 1, .sRGB) }
+        return header
+    }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let header = try header(of: bytes, limits: rows.limits)
+        let format: PixelFormat = header.hasAlpha ? .rgba8 : .rgb8
+        rows.report = DecodeReport(decoder: "qoi", shrinkFactors: [1])
+        try rows.begin(header.storedSize, format, header.colorProfile)
+        var chunks = QOIChunks(channelCount: format.channelCount)
+        let rowByteCount = header.storedSize.width * format.bytesPerPixel
+        var row = [UInt8](repeating: 0, count: rowByteCount + QOIChunks.writeAhead)
+        for _ in 0..<header.storedSize.height {
+            guard chunks.readRow(of: header.storedSize.width, from: bytes, into: &row) else {
+                throw .truncated(byteCount: bytes.count)
+            }
+            try rows.append(row.span.extracting(first: rowByteCount))
+        }
+        guard chunks.offset <= bytes.count - QOICodec.end.count else {
+            throw .truncated(byteCount: bytes.count)
+        }
+    }
+}
+
+/// The state between two chunks.
+private struct QOIChunks {
+    /// Bytes behind the last pixel of a row that may be written over.
+    static let writeAhead = 4
+
+    private(set) var offset = QOICodec.headerByteCount
+    private let channelCount: Int
+    /// The pixels that were seen; red is in the lowest byte.
+    private var seen = [UInt32](repeating: 0, count: 64)
+    private var pixel: UInt32 = 0xFF00_0000
+    /// How often the pixel is still to be repeated.
+    private var repeats = 0
+
+    init(channelCount: Int) { self.channelCount = channelCount }
+
+    /// - Returns: whether there were enough chunks.
+    mutating func readRow(
+        of width: Int, from bytes: Span<UInt8>, into row: inout [UInt8]
+    ) -> Bool {
+        precondition(row.count >= width * channelCount + Self.writeAhead, "the row is too short")
+        // No chunk is longer than what stands behind the last one, so only its start is checked.
+        let end = bytes.count - QOICodec.end.count
+        let channelCount = channelCount
+        var (offset, pixel, repeats) = (offset, pixel, repeats)
+        var shown = Self.premultiplied(pixel, channelCount)
+        var x = 0
+        let isComplete = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe seen.withUnsafeMutableBufferPointer { seen in
+                unsafe row.withUnsafeMutableBytes { row in
+                    while x < width {
+                        if repeats > 0 {
+                            repeats &-= 1
+                        } else {
+                            guard offset < end else { return false }
+                            let first = unsafe UInt32(bytes[offset])
+                            offset &+= 1
+                            switch first {
+                            case 0xFE:
+                                unsafe pixel =
+                                    pixel & 0xFF00_0000 | UInt32(bytes[offset])
+                                    | UInt32(bytes[offset &+ 1]) << 8
+                                    | UInt32(bytes[offset &+ 2]) << 16
+                                offset &+= 3
+                            case 0xFF:
+                                unsafe pixel =
+                                    UInt32(bytes[offset]) | UInt32(bytes[offset &+ 1]) << 8
+                                    | UInt32(bytes[offset &+ 2]) << 16
+                                    | UInt32(bytes[offset &+ 3]) << 24
+                                offset &+= 4
+                            case 0..<0x40: unsafe pixel = seen[Int(first)]
+                            case 0x40..<0x80:
+                                pixel = Self.sum(
+                                    pixel, (first &>> 4 & 3) &- 2, (first &>> 2 & 3) &- 2,
+                                    (first & 3) &- 2)
+                            case 0x80..<0xC0:
+                                let second = unsafe UInt32(bytes[offset])
+                                offset &+= 1
+                                let green = (first & 63) &- 32
+                                pixel = Self.sum(
+                                    pixel, green &+ (second &>> 4) &- 8, green,
+                                    green &+ (second & 15) &- 8)
+                            default: repeats = Int(first & 63)
+                            }
+                            unsafe seen[QOICodec.place(of: pixel)] = pixel
+                            shown = Self.premultiplied(pixel, channelCount)
+                        }
+                        unsafe row.storeBytes(
+                            of: shown.littleEndian, toByteOffset: x &* channelCount,
+                            as: UInt32.self)
+                        x &+= 1
+                    }
+                    return true
+                }
+            }
+        }
+        (self.offset, self.pixel, self.repeats) = (offset, pixel, repeats)
+        return isComplete
+    }
+
+    /// Adds to red, green and blue, each on its own.
+    @inline(__always)
+    private static func sum(
+        _ pixel: UInt32, _ red: UInt32, _ green: UInt32, _ blue: UInt32
+    ) -> UInt32 {
+        let first = (pixel &+ red) & 0xFF
+        let second = (pixel &+ green &<< 8) & 0xFF00
+        let third = (pixel &+ blue &<< 16) & 0xFF_0000
+        return pixel & 0xFF00_0000 | first | second | third
+    }
+
+    @inline(__always)
+    private static func premultiplied(_ pixel: UInt32, _ channelCount: Int) -> UInt32 {
+        let alpha = pixel &>> 24
+        guard alpha < 255, channelCount == 4 else { return pixel }
+        let red = PremultipliedAlpha.multiplied(
+            UInt8(truncatingIfNeeded: pixel), by: UInt8(truncatingIfNeeded: alpha))
+        let green = PremultipliedAlpha.multiplied(
+            UInt8(truncatingIfNeeded: pixel &>> 8), by: UInt8(truncatingIfNeeded: alpha))
+        let blue = PremultipliedAlpha.multiplied(
+            UInt8(truncatingIfNeeded: pixel &>> 16), by: UInt8(truncatingIfNeeded: alpha))
+        return UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | alpha << 24
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Writes QOI as the reference encoder does, chunk for chunk.
+struct QOIEncoder: ImageEncoder {
+    func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
+        let hasAlpha = image.format.hasAlpha
+        let channelCount = hasAlpha ? 4 : 3
+        let image = image.convertedFromYCbCr().converted(to: hasAlpha ? .rgba8 : .rgb8)
+        let size = image.size
+        guard size.largestSide <= Int(UInt32.max) else {
+            throw .unsupported(feature: "a QOI file with a side of more than 4294967295 pixels")
+        }
+        var file = Array("qoif".utf8)
+        file.reserveCapacity(size.area * channelCount / 2)
+        for side in [size.width, size.height] {
+            for shift in stride(from: 24, through: 0, by: -8) {
+                file.append(UInt8(truncatingIfNeeded: side >> shift))
+            }
+        }
+        file.append(UInt8(channelCount))
+        file.append(image.colorProfile == .calibrated(gamma: 1, .sRGB) ? 1 : 0)
+        var chunks = Chunks()
+        var row = [UInt8](repeating: 0, count: size.width * channelCount)
+        for y in 0..<size.height {
+            let source = image.row(y)
+            for index in source.indices { row[index] = source[index] }
+            if hasAlpha {
+                var span = row.mutableSpan
+                PremultipliedAlpha.divide(&span)
+            }
+            chunks.append(row.span, channelCount: channelCount, to: &file)
+        }
+        chunks.finish(&file)
+        return file + QOICodec.end
+    }
+
+    /// The state between two pixels.
+    private struct Chunks {
+        private var seen = [UInt32](repeating: 0, count: 64)
+        private var pixel: UInt32 = 0xFF00_0000
+        private var repeats: UInt8 = 0
+
+        mutating func append(_ row: Span<UInt8>, channelCount: Int, to file: inout [UInt8]) {
+            for start in stride(from: 0, to: row.count, by: channelCount) {
+                let alpha = channelCount == 4 ? UInt32(row[start + 3]) : 255
+                let next =
+                    UInt32(row[start]) | UInt32(row[start + 1]) << 8
+                    | UInt32(row[start + 2]) << 16 | alpha << 24
+                append(next, to: &file)
+            }
+        }
+
+        private mutating func append(_ next: UInt32, to file: inout [UInt8]) {
+            if next == pixel {
+                repeats += 1
+                if repeats == 62 { finish(&file) }
+                return
+            }
+            finish(&file)
+            let previous = pixel
+            pixel = next
+            let place = QOICodec.place(of: next)
+            if seen[place] == next {
+                file.append(UInt8(place))
+                return
+            }
+            seen[place] = next
+            let channels = (
+                UInt8(truncatingIfNeeded: next), UInt8(truncatingIfNeeded: next >> 8),
+                UInt8(truncatingIfNeeded: next >> 16), UInt8(truncatingIfNeeded: next >> 24)
+            )
+            guard next >> 24 == previous >> 24 else {
+                file.append(0xFF)
+                file.append(channels.0)
+                file.append(channels.1)
+                file.append(channels.2)
+                file.append(channels.3)
+                return
+            }
+            let red = Int8(truncatingIfNeeded: Int(channels.0) - Int(previous & 0xFF))
+            let green = Int8(truncatingIfNeeded: Int(channels.1) - Int(previous >> 8 & 0xFF))
+            let blue = Int8(truncatingIfNeeded: Int(channels.2) - Int(previous >> 16 & 0xFF))
+            let small: ClosedRange<Int8> = -2...1
+            if small.contains(red), small.contains(green), small.contains(blue) {
+                file.append(
+                    0x40 | UInt8(red + 2) << 4 | UInt8(green + 2) << 2 | UInt8(blue + 2))
+                return
+            }
+            let (redToGreen, blueToGreen) = (red &- green, blue &- green)
+            let middle: ClosedRange<Int8> = -8...7
+            if (-32...31).contains(green), middle.contains(redToGreen),
+                middle.contains(blueToGreen)
+            {
+                file.append(0x80 | UInt8(green + 32))
+                file.append(UInt8(redToGreen + 8) << 4 | UInt8(blueToGreen + 8))
+            } else {
+                file.append(0xFE)
+                file.append(channels.0)
+                file.append(channels.1)
+                file.append(channels.2)
+            }
+        }
+
+        /// Writes the repeats that wait.
+        mutating func finish(_ file: inout [UInt8]) {
+            if repeats > 0 { file.append(0xC0 | (repeats - 1)) }
+            repeats = 0
+        }
+    }
+}
