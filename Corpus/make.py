@@ -214,5 +214,51 @@ wide = struct.pack("<4I", 0x3FF, 0xFFC00, 0x3FF00000, 0xC0000000)
 bmp("rgba-1010102", (4, 3), 32, 6, longs, masks=wide)
 bmp("linear-64", (3, 2), 64, 0, struct.pack("<24h", *[i * 397 - 99 for i in range(24)]))
 profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+profile = profile[:24] + bytes(12) + profile[36:]  # the time of day
 version5 = struct.pack("<16x4s48xIIII", b"DEBM", 4, 124 + 12, len(profile), 0)
 bmp("profile", (3, 1), 24, 0, bytes(range(12)) + profile, header=124, extra=version5)
+
+# Icons of several sizes, as Pillow writes them.
+(here / "ico/valid").mkdir(parents=True, exist_ok=True)
+square = Image.new("RGBA", (32, 32))
+square.putdata([
+    tuple(sample(x, y, c, 255) for c in range(3)) + (min(255, x * 12),)
+    for y in range(32) for x in range(32)
+])
+for kind in ("bmp", "png"):
+    square.save(
+        here / f"ico/valid/three-{kind}.ico", sizes=[(16, 16), (24, 24), (32, 32)],
+        bitmap_format=kind,
+    )
+
+
+def dib(depth, palette, pixels, mask):
+    """A bitmap of 8 by 2 pixels with a mask."""
+    head = struct.pack("<IiiHHIIiiII", 40, 8, 4, 1, depth, 0, 0, 0, 0, len(palette), 0)
+    colors = b"".join(bytes([b, g, r, 0]) for r, g, b in palette)
+    return head + colors + pixels + mask
+
+
+def icon(name, kind, entries):
+    data = struct.pack("<HHH", 0, kind, len(entries))
+    offset = 6 + 16 * len(entries)
+    for entry, spot in entries:
+        data += struct.pack("<BBBBHHII", 8, 2, 0, 0, *spot, len(entry), offset)
+        offset += len(entry)
+    data += b"".join(entry for entry, _ in entries)
+    folder = here / ("ico/valid" if kind == 1 else "cur/valid")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+mask = bytes([0b10000001, 0, 0, 0, 0b00001111, 0, 0, 0])
+depths = {
+    1: (palette[1:3], bytes([0b01100110, 0, 0, 0, 0b11110000, 0, 0, 0])),
+    4: (palette, bytes([0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF])),
+    8: (palette, bytes(range(16))),
+    24: ([], bytes(i * 5 for i in range(48))),
+    32: ([], bytes(0 if i % 4 == 3 else i * 4 for i in range(64))),
+}
+for depth, (colors, pixels) in depths.items():
+    icon(f"mask-{depth}.ico", 1, [(dib(depth, colors, pixels, mask), (1, depth))])
+icon("two.cur", 2, [(dib(d, *depths[d], mask), (3, 1)) for d in (1, 8)])

@@ -12,6 +12,9 @@ public let trustedCodecs = trusted
 private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = [BMPCodec(), GIFCodec()]
     var codecs: [any ImageCodec] = [BMPCodec(), QOICodec()]
+    var codecs: [any ImageCodec] = [
+        BMPCodec(), QOICodec(), ICOCodec(.icon), ICOCodec(.cursor),
+    ]
     #if JPEG
         codecs.append(JPEGCodec())
     #endif

@@ -29,6 +29,7 @@ import Testing
     static let losses: [String: Loss] = [
         // The padding of the last row.
         "bmp": Loss(mayLackBytes: 3),
+        "ico": Loss(largestSide: 256),
         "jpeg": Loss(maximumDifference: 6, color: 6),
         // 256 colours, of which errors are spread over the neighbours; and the trailer.
         "gif": Loss(maximumDifference: 0, color: 40, mayLackBytes: 1),

@@ -15,7 +15,7 @@ struct BMPHeader {
     let bitsPerPixel: Int
     let compression: Compression
     /// Which bits are red, green, blue and alpha; only for pixels of 16 and 32 bits.
-    let masks: BMPMasks
+    var masks: BMPMasks
     /// Red, green and blue of each colour.
     let palette: [UInt8]
     /// Where the pixels begin.

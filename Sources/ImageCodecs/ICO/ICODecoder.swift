@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// Decodes the entry that fits best what is wanted, or one that was asked for.
+struct ICODecoder: ImageDecoder {
+    let kind: ICOCodec.Kind
+    /// The number of the entry; `nil` leaves the choice to the size that is wanted.
+    let page: Int?
+
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        let entries = try ICOEntry.all(of: bytes, kind, limits: limits)
+        let entry = try entry(of: entries)
+        var header = ImageHeader(
+            storedSize: entry.size, colorModel: entry.colorModel,
+            bitsPerComponent: entry.bitsPerComponent)
+        header.hasAlpha = true
+        header.pageCount = entries.count
+        header.facts.append(.init("entry", entry.isPNG ? "PNG" : "BMP"))
+        if kind == .cursor {
+            header.facts.append(.init("hot spot", "\(entry.hotSpot.x),\(entry.hotSpot.y)"))
+        }
+        return header
+    }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let entries = try ICOEntry.all(of: bytes, kind, limits: rows.limits)
+        let largest = try entry(of: entries)
+        var chosen = largest
+        if page == nil {
+            let reduction = rows.plan.reduction(ofChroma: false)
+            let needed = Double(largest.size.width) / max(1, reduction)
+            // From large to small, of one size the deepest first.
+            for entry in entries where entry.isRendition(of: largest) {
+                if Double(entry.size.width) >= needed, entry.size.width < chosen.size.width {
+                    chosen = entry
+                }
+            }
+        }
+        guard chosen.bytes.upperBound <= bytes.count else {
+            throw .truncated(byteCount: bytes.count)
+        }
+        try rows.limits.check(chosen.size)
+        rows.report = DecodeReport(
+            decoder: chosen.isPNG ? "ico, png" : "ico, bmp",
+            shrinkFactors: [largest.size.width / chosen.size.width])
+        if chosen.isPNG {
+            try decodePNG(bytes.extracting(chosen.bytes), chosen, into: &rows)
+        } else {
+            try ICOBitmap(bytes, chosen, limits: rows.limits).decode(bytes, into: &rows)
+        }
+    }
+
+    func selecting(page: Int) -> (any ImageDecoder)? { ICODecoder(kind: kind, page: page) }
+
+    private func entry(of entries: [ICOEntry]) throws(CodecError) -> ICOEntry {
+        let page = page ?? 0
+        guard entries.indices.contains(page) else {
+            throw .unsupported(feature: "page \(page + 1) of \(entries.count)")
+        }
+        return entries[page]
+    }
+
+    private func decodePNG(
+        _ file: Span<UInt8>, _ entry: ICOEntry, into rows: inout RowSink
+    ) throws(CodecError) {
+        #if PNG
+            let report = rows.report
+            try PNGDecoder().decode(file, into: &rows)
+            rows.report = report
+        #else
+            throw .notBuiltIn(format: "png", trait: "PNG")
+        #endif
+    }
+}
