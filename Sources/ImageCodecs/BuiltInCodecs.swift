@@ -13,7 +13,7 @@ private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = [BMPCodec(), GIFCodec()]
     var codecs: [any ImageCodec] = [BMPCodec(), QOICodec()]
     var codecs: [any ImageCodec] = [
-        BMPCodec(), QOICodec(), ICOCodec(.icon), ICOCodec(.cursor),
+        BMPCodec(), QOICodec(), ICOCodec(.icon), ICOCodec(.cursor), XBMCodec(),
     ]
     #if JPEG
         codecs.append(JPEGCodec())
