@@ -8,6 +8,8 @@ public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: co
 /// Codecs whose files can make a decoder do nearly anything, for whoever trusts them:
 /// `builtInCodecs.adding(trustedCodecs)`. A server never does.
 public let trustedCodecs = trusted
+public let builtInCodecs = CodecSet(
+    codecs, missing: missing, colorConverter: colorConverter)
 
 private var codecs: [any ImageCodec] {
     var codecs: [any ImageCodec] = [BMPCodec(), GIFCodec()]
@@ -38,6 +40,8 @@ private var codecs: [any ImageCodec] {
     #endif
     #if RAW
         codecs.append(RAWCodec())
+    #if JPEG && PNG
+        codecs.append(JPNGCodec())
     #endif
     return codecs
 }
@@ -81,6 +85,10 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
+private var missing: [CodecSet.MissingFormat] {
+    var missing: [CodecSet.MissingFormat] = []
+    #if !(JPEG && PNG)
+        missing.append(.init(.jpng, trait: "JPEG and PNG"))
     #endif
     return missing
 }

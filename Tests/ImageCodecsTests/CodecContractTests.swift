@@ -33,6 +33,7 @@ import Testing
         "jpeg": Loss(maximumDifference: 6, color: 6),
         // 256 colours, of which errors are spread over the neighbours; and the trailer.
         "gif": Loss(maximumDifference: 0, color: 40, mayLackBytes: 1),
+        "jpng": Loss(maximumDifference: 6, color: 6, beginsLike: "jpeg"),
         // Black and white; the end is a brace.
         "xbm": Loss(maximumDifference: 255, color: nil, mayLackBytes: 3, reducedDifference: 2),
     ]

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG && PNG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Writes the two parts with the encoders of their formats.
+    struct JPNGEncoder: ImageEncoder {
+        func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
+            let parts = try Self.parts(of: image, options)
+            guard parts.color.count <= Int(UInt32.max), parts.mask.count <= Int(UInt32.max) else {
+                throw .unsupported(feature: "a JPNG file with a part of 4 GiB or more")
+            }
+            return JPNGFooter.joined(color: parts.color, mask: parts.mask)
+        }
+
+        /// A JPEG file of straight colours and a PNG file of alpha; metadata goes into the former.
+        static func parts(
+            of image: PixelBuffer, _ options: EncodeOptions
+        ) throws(CodecError) -> (color: [UInt8], mask: [UInt8]) {
+            let size = image.size
+            var mask = MutablePixelBuffer(size: size, format: .gray8)
+            var color = image
+            if image.format.hasAlpha {
+                let image = image.converted(to: .rgba8)
+                for y in 0..<size.height {
+                    let row = image.row(y)
+                    mask.withMutableRow(y) { mask in
+                        for x in 0..<size.width { mask[x] = row[x * 4 + 3] }
+                    }
+                }
+                color = HiddenColors.filled(image)
+            } else {
+                for y in 0..<size.height {
+                    mask.withMutableRow(y) { mask in
+                        for x in 0..<size.width { mask[x] = 255 }
+                    }
+                }
+            }
+            var maskOptions = options
+            maskOptions.metadata = MetadataBlocks()
+            return (
+                try JPEGEncoder().encode(color, options),
+                try PNGEncoder().encode(mask.finish(), maskOptions)
+            )
+        }
+    }
+#endif
