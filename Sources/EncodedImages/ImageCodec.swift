@@ -130,6 +130,9 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isLossless = false
     /// How much work goes into small files, from 0 to 9, on zlib's scale.
     public var compressionLevel = 6
+    /// Whether smaller versions are written beside the picture, in tiles, for viewers of pictures
+    /// that are too large to be read whole; TIFF can hold them.
+    public var isPyramid = false
     /// What is written besides the pixels and their colour profile.
     public var metadata = MetadataBlocks()
 
