@@ -262,3 +262,61 @@ depths = {
 for depth, (colors, pixels) in depths.items():
     icon(f"mask-{depth}.ico", 1, [(dib(depth, colors, pixels, mask), (1, depth))])
 icon("two.cur", 2, [(dib(d, *depths[d], mask), (3, 1)) for d in (1, 8)])
+
+
+# TIFF: every compression that Pillow can write, and what it cannot, by hand.
+folder = here / "tiff/valid"
+folder.mkdir(parents=True, exist_ok=True)
+for name, mode, options in [
+    ("none", "RGB", {}),
+    ("lzw", "RGB", {"compression": "tiff_lzw"}),
+    ("deflate", "RGB", {"compression": "tiff_adobe_deflate"}),
+    ("deflate-16", "I;16", {"compression": "tiff_adobe_deflate"}),
+    ("packbits", "L", {"compression": "packbits"}),
+    ("jpeg", "RGB", {"compression": "jpeg"}),
+    ("rgba", "RGBA", {"compression": "tiff_lzw"}),
+    ("gray-alpha", "LA", {"compression": "tiff_lzw"}),
+]:
+    pillow_picture(mode).save(folder / f"{name}.tif", **options)
+bilevel = pillow_picture("L").point(lambda value: 255 * (value > 100), "1")
+for compression in ("group3", "group4", "tiff_ccitt"):
+    bilevel.save(folder / f"{compression}.tif", compression=compression)
+pillow_picture("RGB").quantize(16).save(folder / "palette.tif")
+inks.save(folder / "cmyk.tif", compression="tiff_lzw")
+pillow_picture("RGB").save(
+    folder / "pages.tif", compression="tiff_lzw", save_all=True,
+    append_images=[pillow_picture("L"), pillow_picture("RGBA")],
+)
+
+
+def plain_tiff(bits, kinds, photometric, samples, data, order="<", extra=()):
+    """One strip without compression; every sample of the same kind."""
+    tags = [
+        (256, 4, [WIDTH]), (257, 4, [HEIGHT]), (258, 3, [bits] * samples), (259, 3, [1]),
+        (262, 3, [photometric]), (273, 4, [8]), (277, 3, [samples]), (278, 4, [HEIGHT]),
+        (279, 4, [len(data)]), *extra, (339, 3, [kinds] * samples),
+    ]
+    start = 8 + len(data) + len(data) % 2
+    head = b"II*\0" if order == "<" else b"MM\0*"
+    body = data + b"\0" * (len(data) % 2)
+    values_at = start + 2 + 12 * len(tags) + 4
+    entries, values = struct.pack(order + "H", len(tags)), b""
+    for tag, kind, numbers in tags:
+        packed = struct.pack(order + ("H" if kind == 3 else "I") * len(numbers), *numbers)
+        entries += struct.pack(order + "HHI", tag, kind, len(numbers))
+        if len(packed) > 4:
+            entries += struct.pack(order + "I", values_at + len(values))
+            values += packed
+        else:
+            entries += packed.ljust(4, b"\0")
+    return head + struct.pack(order + "I", start) + body + entries + bytes(4) + values
+
+
+gray = sum(rows(1, 8), [])
+for order in "<>":
+    suffix = "little" if order == "<" else "big"
+    floats = struct.pack(f"{order}{len(gray)}f", *[value / 255 for value in gray])
+    (folder / f"float-{suffix}.tif").write_bytes(plain_tiff(32, 3, 1, 1, floats, order))
+    numbers = struct.pack(f"{order}{len(gray)}h", *[value * 257 - 32768 for value in gray])
+    (folder / f"signed-{suffix}.tif").write_bytes(plain_tiff(16, 2, 1, 1, numbers, order))
+(folder / "white-is-zero.tif").write_bytes(plain_tiff(8, 1, 0, 1, bytes(gray)))

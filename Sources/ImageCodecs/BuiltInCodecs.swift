@@ -42,6 +42,8 @@ private var codecs: [any ImageCodec] {
         codecs.append(RAWCodec())
     #if JPEG && PNG
         codecs.append(JPNGCodec())
+    #if TIFF
+        codecs.append(TIFFCodec())
     #endif
     return codecs
 }
@@ -89,6 +91,8 @@ private var missing: [CodecSet.MissingFormat] {
     var missing: [CodecSet.MissingFormat] = []
     #if !(JPEG && PNG)
         missing.append(.init(.jpng, trait: "JPEG and PNG"))
+    #if !TIFF
+        missing.append(.init(.tiff, trait: "TIFF"))
     #endif
     return missing
 }

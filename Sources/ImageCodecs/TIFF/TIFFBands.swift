@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if TIFF
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Where the packed samples of a row of pixels lie among those that are in memory.
+    struct TIFFRowPlace {
+        /// Where the row begins, in the first plane.
+        let offset: Int
+        /// Bytes from a plane to the next; 0 where all samples of a pixel stand together.
+        let planeStride: Int
+    }
+
+    /// Gets the packed rows of a picture out of its strips or tiles, as few at a time as they allow.
+    struct TIFFBands {
+        typealias Body = (
+            _ band: Span<UInt8>, _ place: TIFFRowPlace, _ rows: inout RowSink
+        ) throws(CodecError) -> Void
+
+        let picture: TIFFPicture
+
+        func forEachRow(
+            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+            _ body: Body
+        ) throws(CodecError) {
+            if picture.isTiled {
+                try forEachTileRow(reader, bytes, &rows, body)
+            } else if picture.isPlanar {
+                try forEachPlanarStrip(reader, bytes, &rows, body)
+            } else {
+                try forEachStripRow(reader, bytes, &rows, body)
+            }
+        }
+
+        private func forEachStripRow(
+            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+            _ body: Body
+        ) throws(CodecError) {
+            var row = try room(
+                for: reader.rowByteCount, of: packedByteCount(picture.size.width), rows)
+            for y in 0..<picture.size.height {
+                if y % picture.blockSize.height == 0 {
+                    try picture.checkBlock(y / picture.blockSize.height, bytes)
+                }
+                try reader.readRow(y, into: &row)
+                try body(row.span, TIFFRowPlace(offset: 0, planeStride: 0), &rows)
+            }
+        }
+
+        private func forEachPlanarStrip(
+            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+            _ body: Body
+        ) throws(CodecError) {
+            let rowCount = picture.blockSize.height
+            let rowByteCount = reader.rowByteCount
+            guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
+            let (planeByteCount, overflow) = rowByteCount.multipliedReportingOverflow(by: rowCount)
+            let planeCount = picture.sampleCount
+            let (total, tooMuch) = planeByteCount.multipliedReportingOverflow(by: planeCount)
+            try rows.limits.check(.memoryByteCount, overflow || tooMuch ? .max : total)
+            var band = [UInt8](repeating: 0, count: total)
+            let counts = picture.blockCounts
+            for strip in 0..<counts.y {
+                if rows.cancellation?.isCancelled == true { throw .cancelled }
+                let lines = min(rowCount, picture.size.height - strip * rowCount)
+                for plane in picture.neededPlanes {
+                    let index = plane * counts.y + strip
+                    try picture.checkBlock(index, bytes)
+                    try reader.readStrip(
+                        index, byteCount: lines * rowByteCount, into: &band,
+                        at: plane * planeByteCount)
+                }
+                for y in 0..<lines {
+                    try body(
+                        band.span,
+                        TIFFRowPlace(offset: y * rowByteCount, planeStride: planeByteCount), &rows)
+                }
+            }
+        }
+
+        private func forEachTileRow(
+            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+            _ body: Body
+        ) throws(CodecError) {
+            let size = picture.blockSize
+            let counts = picture.blockCounts
+            let tileRowByteCount = packedByteCount(size.width)
+            var tile = try room(
+                for: reader.tileByteCount, of: tileRowByteCount.saturatingProduct(size.height), rows
+            )
+            let bitCount = size.width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount)
+            guard bitCount % 8 == 0 || counts.x == 1 else {
+                throw .unsupported(feature: "tiles that end within a byte")
+            }
+            let planeCount = picture.isPlanar ? picture.sampleCount : 1
+            let rowByteCount = tileRowByteCount.saturatingProduct(counts.x)
+            let planeByteCount = rowByteCount.saturatingProduct(size.height)
+            let total = planeByteCount.saturatingProduct(planeCount)
+            try rows.limits.check(.memoryByteCount, total)
+            var band = [UInt8](repeating: 0, count: total)
+            for tileRow in 0..<counts.y {
+                let lines = min(size.height, picture.size.height - tileRow * size.height)
+                for plane in picture.isPlanar ? picture.neededPlanes : [0] {
+                    for column in 0..<counts.x {
+                        if rows.cancellation?.isCancelled == true { throw .cancelled }
+                        let index = (plane * counts.y + tileRow) * counts.x + column
+                        try picture.checkBlock(index, bytes)
+                        try reader.readTile(index, into: &tile)
+                        let start = plane * planeByteCount + column * tileRowByteCount
+                        copy(
+                            tile.span, tileRowByteCount, lines: lines, into: &band, at: start,
+                            stride: rowByteCount)
+                    }
+                }
+                for y in 0..<lines {
+                    try body(
+                        band.span,
+                        TIFFRowPlace(
+                            offset: y * rowByteCount,
+                            planeStride: picture.isPlanar ? planeByteCount : 0), &rows)
+                }
+            }
+        }
+
+        private func copy(
+            _ tile: Span<UInt8>, _ byteCount: Int, lines: Int, into band: inout [UInt8],
+            at start: Int, stride: Int
+        ) {
+            precondition(tile.count >= lines * byteCount, "the tile is too short")
+            precondition(start + (lines - 1) * stride + byteCount <= band.count, "no room")
+            unsafe tile.withUnsafeBufferPointer { tile in
+                unsafe band.withUnsafeMutableBufferPointer { band in
+                    guard let source = tile.baseAddress,
+                        let result = band.baseAddress
+                    else { return }
+                    for y in 0..<lines {
+                        unsafe (result + start + y * stride).update(
+                            from: source + y * byteCount, count: byteCount)
+                    }
+                }
+            }
+        }
+
+        /// Rows that libtiff makes RGB of, strip by strip or tile row by tile row.
+        func forEachConvertedRow(
+            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
+        ) throws(CodecError) {
+            let size = picture.blockSize
+            let counts = picture.blockCounts
+            let blockCount = size.width.saturatingProduct(size.height)
+            let bandWidth = size.width.saturatingProduct(counts.x)
+            let total = bandWidth.saturatingProduct(size.height).saturatingProduct(3)
+            try rows.limits.check(
+                .memoryByteCount, blockCount.saturatingProduct(8).saturatingSum(total))
+            var block = [UInt32](repeating: 0, count: blockCount)
+            var band = [UInt8](repeating: 0, count: total)
+            for blockRow in 0..<counts.y {
+                let top = blockRow * size.height
+                let lines = min(size.height, picture.size.height - top)
+                for column in 0..<counts.x {
+                    if rows.cancellation?.isCancelled == true { throw .cancelled }
+                    try picture.checkBlock(blockRow * counts.x + column, bytes)
+                    try reader.readColors(x: column * size.width, y: top, into: &block)
+                    // A last strip is as high as what is left of the picture; a tile never.
+                    let bottom = picture.isTiled ? size.height : lines
+                    for y in 0..<lines {
+                        var place = (y * bandWidth + column * size.width) * 3
+                        let source = (bottom - 1 - y) * size.width
+                        for x in 0..<size.width {
+                            let pixel = block[source + x]
+                            band[place] = UInt8(truncatingIfNeeded: pixel)
+                            band[place + 1] = UInt8(truncatingIfNeeded: pixel >> 8)
+                            band[place + 2] = UInt8(truncatingIfNeeded: pixel >> 16)
+                            place += 3
+                        }
+                    }
+                }
+                for y in 0..<lines {
+                    let start = y * bandWidth * 3
+                    try rows.append(
+                        band.span.extracting(start..<start + picture.size.width * 3))
+                }
+            }
+        }
+
+        /// The bytes that a row of samples takes in a strip or tile.
+        private func packedByteCount(_ width: Int) -> Int {
+            (width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount) + 7) / 8
+        }
+
+        /// Memory for what libtiff delivers, which must be what the directory says.
+        private func room(
+            for delivered: Int, of expected: Int, _ rows: borrowing RowSink
+        ) throws(CodecError) -> [UInt8] {
+            guard delivered >= expected else { throw disagreement }
+            try rows.limits.check(.memoryByteCount, delivered)
+            return [UInt8](repeating: 0, count: delivered)
+        }
+
+        private var disagreement: CodecError {
+            .malformed(
+                reason: "samples and their compression disagree", offset: picture.directory.offset)
+        }
+    }
+
+    extension Int {
+        /// The product, or the largest number there is.
+        func saturatingProduct(_ other: Int) -> Int {
+            let (product, overflow) = multipliedReportingOverflow(by: other)
+            return overflow ? .max : product
+        }
+
+        /// The sum, or the largest number there is.
+        func saturatingSum(_ other: Int) -> Int {
+            let (sum, overflow) = addingReportingOverflow(other)
+            return overflow ? .max : sum
+        }
+    }
+#endif

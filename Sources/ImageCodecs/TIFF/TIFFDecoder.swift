@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if TIFF
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Decodes a page, or its smaller version that is still large enough.
+    struct TIFFDecoder: ImageDecoder {
+        var page = 0
+
+        func selecting(page: Int) -> (any ImageDecoder)? { TIFFDecoder(page: page) }
+
+        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+            let pages = try TIFFPages(bytes, limits: limits)
+            let picture = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
+            var header = try picture.header(bytes, limits)
+            header.pageCount = pages.count
+            let smaller = pages.smallerPictures(ofPage: page, picture, bytes)
+            if !smaller.isEmpty {
+                let sizes = smaller.map { "\($0.size.width)x\($0.size.height)" }
+                header.facts.append(.init("smaller versions", sizes.joined(separator: ", ")))
+            }
+            return header
+        }
+
+        func metadata(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> MetadataBlocks {
+            let pages = try TIFFPages(bytes, limits: limits)
+            return try TIFFMetadata.blocks(
+                try pages.directory(ofPage: page, bytes), bytes, limits)
+        }
+
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            let pages = try TIFFPages(bytes, limits: rows.limits)
+            let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
+            let profile = try whole.colorProfile(bytes, rows.limits)
+            let picture = smallest(pages, whole, bytes, rows.plan)
+            let factor = (whole.size.width + picture.size.width / 2) / picture.size.width
+            rows.report.decoder = "libtiff"
+            rows.report.shrinkFactors = [max(factor, 1)]
+            try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
+                let reader = try unsafe TIFFReader(buffer, limits: rows.limits)
+                try reader.open(picture.directory.offset)
+                let source = TIFFBands(picture: picture)
+                if picture.model == .converted {
+                    try rows.begin(picture.size, .rgb8, profile)
+                    try source.forEachConvertedRow(reader, bytes, into: &rows)
+                } else if picture.format.plane(0).bytesPerChannel == 2 {
+                    try decode(
+                        TIFFRows<UInt16>(picture, profile), source, reader, bytes, into: &rows)
+                } else {
+                    try decode(
+                        TIFFRows<UInt8>(picture, profile), source, reader, bytes, into: &rows)
+                }
+            }
+        }
+
+        private func decode<Sample: BitwiseCopyable>(
+            _ maker: consuming TIFFRows<Sample>, _ source: TIFFBands,
+            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
+        ) throws(CodecError) {
+            let picture = source.picture
+            try rows.begin(picture.size, picture.format, maker.profile)
+            var maker = maker
+            try source.forEachRow(reader, bytes, &rows) {
+                (band, place, sink: inout RowSink) throws(CodecError) in
+                try maker.append(band, place, into: &sink)
+            }
+        }
+
+        /// The smallest version that leaves enough to the resampler.
+        private func smallest(
+            _ pages: TIFFPages, _ whole: TIFFPicture, _ bytes: Span<UInt8>, _ plan: DecodePlan
+        ) -> TIFFPicture {
+            let rest = plan.quality == .fast ? 1 : DecodePlan.residualFactor
+            let reduction = plan.reduction(ofChroma: false)
+            guard reduction >= rest else { return whole }
+            let enough = pages.smallerPictures(ofPage: page, whole, bytes).filter {
+                Double(whole.size.width) / Double($0.size.width) * rest <= reduction
+            }
+            return enough.min { $0.size.width < $1.size.width } ?? whole
+        }
+    }
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("TIFF") struct TIFFTests {
+    static let extensions: Set<String> = ["tif", "tiff"]
+
+    /// Real files that are damaged or ask for what is not there: their answer is an error.
+    static let refused: Set<String> = [
+        "tiff_dims_max.tif", "tiff_strips_4g.tif", "bug784903-overflow-dimensions.tiff",
+        "colormap-shl-overflow.tiff", "libtiff_segfault.tif", "seek_too_large.tif",
+        "m2-3562055aecf63b573f8a18c4034a4a23.tif", "m3-76c43508fc007bcf5902b6a28e8055a5.tif",
+        "m3-b0d36ed02fc2624ac79d3144e8b1bda2.tif", "m7-f0d7bcb90496c323c880a9773dfe93ff.tif",
+        "m8-76c43508fc007bcf5902b6a28e8055a5.tif", "m9-42c19f8e79e582bef107f372f18a074b.tif",
+        "crash-0c7e0e8e11ce787078f00b5b0ca409a167f070e0.tif",
+        "crash-1152ec2d1a1a71395b6f2ce6721c38924d025bf3.tif",
+        "crash-4f085cc12ece8cde18758d42608bed6a2a2cfb1c.tif",
+        // 65,537 rows are over the limit for a side.
+        "big_g4.tif",
+        // A ThunderScan of which libtiff, and Pillow with it, lacks a row.
+        "text.tif",
+    ]
+
+    private func open(_ file: [UInt8]) throws(CodecError) -> ImageSource {
+        try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+    }
+
+    private func open(_ file: URL) throws -> ImageSource {
+        try open(Array(try Data(contentsOf: file)))
+    }
+
+    private func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws -> [UInt8] {
+        try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+            .encode(image)
+    }
+
+    @Test(
+        "pixels are those of an independent decoder",
+        .enabled(if: PeerTool.python != nil),
+        arguments: (SampleFiles.own("tiff", "valid") + SampleFiles.real(extensions: extensions))
+            .filter { !refused.contains($0.lastPathComponent) })
+    func pillow(file: URL) throws {
+        let source = try open(file)
+        #if DEBUG
+            // Pixel by pixel, unoptimised code takes seconds for a million.
+            if source.header.storedSize.area > 300_000 { return }
+        #endif
+        var options = DecodeOptions()
+        options.convertsToSRGB = false
+        let decoded = try source.image(options)
+        // What Pillow cannot read is only decoded: most are samples of odd widths.
+        guard let expected = try PeerTool.picture("decode.py", [file.path]) else { return }
+        let comparison = PixelComparison(decoded.asRGBA, expected.asRGBA)
+        // Pillow cuts off the lower half of 16 bits, and divides colours by alpha between.
+        let isWide = source.header.bitsPerComponent > 8
+        let allowed = isWide ? source.header.hasAlpha ? 2 : 1 : 0
+        #expect(comparison.maximumDifference <= allowed, "\(comparison)")
+    }
+
+    @Test(
+        "damaged files are refused",
+        arguments: SampleFiles.real(extensions: extensions)
+            .filter { refused.contains($0.lastPathComponent) })
+    func refusal(file: URL) {
+        #expect(throws: CodecError.self) { _ = try open(file).image() }
+    }
+
+    @Test(
+        "files that once broke another decoder give an error or a picture",
+        arguments: SampleFiles.real("image-tiff/tests/fuzz_images", extensions: ["", "tiff"]))
+    func fuzzed(file: URL) {
+        let image = try? open(file).image(DecodeOptions(maximumSide: 100))
+        #expect(image.map { $0.size.largestSide <= 100 } ?? true)
+    }
+
+    @Test(
+        "each page is a picture of its own, as an independent decoder counts them",
+        .enabled(if: PeerTool.python != nil))
+    func pages() throws {
+        let files = SampleFiles.own("tiff", "valid")
+        let file = try #require(files.first { $0.lastPathComponent == "pages.tif" })
+        let source = try open(file)
+        #expect(source.header.pageCount == 3)
+        for page in 0..<3 {
+            let expected = try #require(
+                try PeerTool.picture("decode.py", [file.path, "\(page)"]))
+            let image = try source.page(page).image()
+            #expect(PixelComparison(image.asRGBA, expected).maximumDifference == 0, "\(page)")
+        }
+        #expect(throws: CodecError.self) { _ = try source.page(3) }
+    }
+
+    @Test(
+        "a pyramid's smaller versions are decoded where they are enough",
+        arguments: [PixelFormat.gray8, .rgb8, .rgba8], [false, true])
+    func pyramid(format: PixelFormat, isLossless: Bool) throws {
+        let picture = TestPicture.photograph(PixelSize(width: 700, height: 523), format)
+        var encoding = EncodeOptions()
+        encoding.isPyramid = true
+        encoding.isLossless = isLossless
+        encoding.quality = 95
+        encoding.chromaSubsampling = .full
+        let source = try open(try encode(picture, encoding))
+        #expect(source.header.pageCount == 1)
+        for (side, factor) in [(700, 1), (300, 1), (150, 2), (80, 4)] {
+            let small = try source.decodedImage(DecodeOptions(maximumSide: side))
+            #expect(small.report.shrinkFactors == [factor])
+            let expected = picture.resampled(to: small.image.size)
+            let comparison = PixelComparison(small.image, expected)
+            #expect(comparison.meanDifference < (isLossless ? 1 : 4), "\(side): \(comparison)")
+        }
+    }
+
+    @Test("16 bits and alpha are written and read again", arguments: [false, true])
+    func wide(hasAlpha: Bool) throws {
+        let size = PixelSize(width: 40, height: 30)
+        var buffer = MutablePixelBuffer(size: size, format: hasAlpha ? .rgba16 : .rgb16)
+        let narrow = TestPicture.photograph(size, hasAlpha ? .rgba8 : .rgb8)
+        for y in 0..<size.height {
+            let source = narrow.row(y)
+            buffer.withMutableRow(y) { row in
+                for index in source.indices {
+                    row[index * 2] = source[index]
+                    row[index * 2 + 1] = source[index]
+                }
+            }
+        }
+        let source = try open(try encode(buffer.finish(), EncodeOptions()))
+        #expect(source.header.bitsPerComponent == 16)
+        let comparison = PixelComparison(try source.image(), narrow)
+        #expect(comparison.maximumDifference <= (hasAlpha ? 1 : 0), "\(comparison)")
+    }
+
+    @Test("metadata comes back as it was given, the camera's directory in a block of its own")
+    func metadata() throws {
+        var options = EncodeOptions()
+        options.metadata.xmp = Array("<x:xmpmeta/>".utf8)
+        options.metadata.iptc = [0x1C, 2, 0, 0, 2, 0, 4]
+        // Big-endian: a maker, and a camera's directory with an exposure time of 1/125 s.
+        let exif: [UInt8] =
+            [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2]
+            + [0x01, 0x0F, 0, 2, 0, 0, 0, 6, 0, 0, 0, 38]
+            + [0x87, 0x69, 0, 4, 0, 0, 0, 1, 0, 0, 0, 44, 0, 0, 0, 0]
+            + Array("Maker\0".utf8) + [0, 1]
+            + [0x82, 0x9A, 0, 5, 0, 0, 0, 1, 0, 0, 0, 62, 0, 0, 0, 0]
+            + [0, 0, 0, 1, 0, 0, 0, 125]
+        options.metadata.exif = exif
+        let picture = TestPicture.photograph(PixelSize(width: 30, height: 20))
+        let source = try open(try encode(picture, options))
+        #expect(PixelComparison(try source.image(), picture).maximumDifference == 0)
+        let metadata = try source.metadata()
+        #expect(metadata.xmp == options.metadata.xmp)
+        #expect(metadata.iptc == options.metadata.iptc)
+        let block = try #require(metadata.exif)
+        #expect(block.starts(with: Array("II*\0".utf8)))
+        #expect(block.firstRange(of: Array("Maker\0".utf8)) != nil)
+        // The fraction, now the other way round.
+        #expect(block.firstRange(of: [1, 0, 0, 0, 125, 0, 0, 0]) != nil)
+    }
+
+    @Test("survives files cut and damaged anywhere")
+    func damage() throws {
+        var random = SeededRandom(seed: 5)
+        var limits = DecodeLimits()
+        limits.maximumPixelCount = 1_000_000
+        limits.maximumMemoryByteCount = 100 << 20
+        for file in SampleFiles.own("tiff", "valid") {
+            let whole = Array(try Data(contentsOf: file))
+            let decode = { (bytes: [UInt8], options: DecodeOptions) in
+                let source = try? ImageSource(
+                    EncodedBytes(bytes), codecs: builtInCodecs, limits: limits)
+                _ = try? source?.image(options)
+                _ = try? source?.metadata()
+            }
+            var options = DecodeOptions(maximumSide: 16)
+            options.acceptsTruncated = true
+            for length in stride(from: 0, to: whole.count, by: max(1, whole.count / 100)) {
+                decode(Array(whole[..<length]), options)
+            }
+            // Damage to directories does more than damage to pixels: they stand at the ends.
+            for round in 0..<200 {
+                var damaged = whole
+                let range =
+                    round % 2 == 0 ? 0..<whole.count : max(0, whole.count - 250)..<whole.count
+                for _ in 0..<Int.random(in: 1...8, using: &random) {
+                    damaged[Int.random(in: range, using: &random)] = UInt8.random(
+                        in: 0...255, using: &random)
+                }
+                decode(damaged, DecodeOptions())
+            }
+        }
+    }
+}
