@@ -8,14 +8,10 @@ public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: co
 /// Codecs whose files can make a decoder do nearly anything, for whoever trusts them:
 /// `builtInCodecs.adding(trustedCodecs)`. A server never does.
 public let trustedCodecs = trusted
-public let builtInCodecs = CodecSet(
-    codecs, missing: missing, colorConverter: colorConverter)
 
 private var codecs: [any ImageCodec] {
-    var codecs: [any ImageCodec] = [BMPCodec(), GIFCodec()]
-    var codecs: [any ImageCodec] = [BMPCodec(), QOICodec()]
     var codecs: [any ImageCodec] = [
-        BMPCodec(), QOICodec(), ICOCodec(.icon), ICOCodec(.cursor), XBMCodec(),
+        BMPCodec(), GIFCodec(), ICOCodec(.icon), ICOCodec(.cursor), QOICodec(), XBMCodec(),
     ]
     #if JPEG
         codecs.append(JPEGCodec())
@@ -25,6 +21,9 @@ private var codecs: [any ImageCodec] {
     #endif
     #if WebP
         codecs.append(WebPCodec())
+    #endif
+    #if TIFF
+        codecs.append(TIFFCodec())
     #endif
     #if AVIF
         codecs.append(AVIFCodec())
@@ -40,10 +39,9 @@ private var codecs: [any ImageCodec] {
     #endif
     #if RAW
         codecs.append(RAWCodec())
+    #endif
     #if JPEG && PNG
         codecs.append(JPNGCodec())
-    #if TIFF
-        codecs.append(TIFFCodec())
     #endif
     return codecs
 }
@@ -68,6 +66,9 @@ private var missing: [CodecSet.MissingFormat] {
     #if !WebP
         missing.append(.init(.webP, trait: "WebP"))
     #endif
+    #if !TIFF
+        missing.append(.init(.tiff, trait: "TIFF"))
+    #endif
     #if !AVIF
         missing.append(.init(.avif, trait: "AVIF"))
     #endif
@@ -87,12 +88,6 @@ private var missing: [CodecSet.MissingFormat] {
         missing.append(.init(switchedOff: .svg))
     #else
         missing.append(.init(.svg, trait: "SVG"))
-private var missing: [CodecSet.MissingFormat] {
-    var missing: [CodecSet.MissingFormat] = []
-    #if !(JPEG && PNG)
-        missing.append(.init(.jpng, trait: "JPEG and PNG"))
-    #if !TIFF
-        missing.append(.init(.tiff, trait: "TIFF"))
     #endif
     return missing
 }

@@ -6,6 +6,9 @@
 
     /// The chunk `fcTL`: where a frame is, and what becomes of it.
     struct PNGFrameControl {
+        /// What each frame takes of the file at least: 26 bytes, their length, name and checksum.
+        static let chunkByteCount = 38
+
         let region: PixelRect
         let duration: Duration
         let disposal: StoredFrame.Disposal

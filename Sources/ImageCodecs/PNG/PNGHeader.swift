@@ -91,7 +91,10 @@
             case "iCCP":
                 if let profile = Self.profile(body, limits) { facts.colorProfile = .icc(profile) }
             case "acTL":
-                if let count = body.integer(at: 0), let plays = body.integer(at: 4), count > 0 {
+                // A number of frames that the file is too short for is not believed.
+                if let count = body.integer(at: 0), let plays = body.integer(at: 4), count > 0,
+                    count <= file.count / PNGFrameControl.chunkByteCount
+                {
                     facts.frameCount = count
                     facts.loopCount = plays
                 }
