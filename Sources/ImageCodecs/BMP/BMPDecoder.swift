@@ -53,6 +53,7 @@ struct BMPDecoder: ImageDecoder {
         var room = [UInt8](repeating: 0, count: pixels.roomByteCount)
         let used = width(header, format)
         let empty = [UInt8](repeating: 0, count: used)
+        let isIdentity = pixels.isIdentity
         for y in 0..<height {
             let row = header.isTopDown ? y : height - 1 - y
             let (offset, overflow) = row.multipliedReportingOverflow(by: header.rowByteCount)
@@ -61,8 +62,12 @@ struct BMPDecoder: ImageDecoder {
                 try rows.append(empty.span)
                 continue
             }
-            pixels.convert(
-                bytes.extracting(start..<start + header.usedRowByteCount), into: &room)
+            let stored = bytes.extracting(start..<start + header.usedRowByteCount)
+            if isIdentity {
+                try rows.append(stored)
+                continue
+            }
+            pixels.convert(stored, into: &room)
             try rows.append(room.span.extracting(first: used))
         }
     }

@@ -99,6 +99,12 @@ struct BMPPixels {
         }
     }
 
+    /// Whether the bytes of a row are its pixels already: greys from black to white.
+    var isIdentity: Bool {
+        guard case .indexed(8) = layout else { return false }
+        return table.indices.allSatisfy { table[$0] == UInt32($0) * 0x01_01_01 }
+    }
+
     /// The bytes that ``convert(_:into:)`` needs; the pixels come first.
     var roomByteCount: Int { width * format.bytesPerPixel + BMPRowKernels.writeAhead }
 

@@ -100,18 +100,22 @@ enum BMPRowKernels {
             unsafe pixels.withUnsafeMutableBytes { pixels in
                 guard let row = row.baseAddress, let pixels = pixels.baseAddress else { return }
                 for x in 0..<width {
-                    let bytes = unsafe row.loadUnaligned(
-                        fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-                    var color = SIMD4<UInt32>(truncatingIfNeeded: bytes)
-                    let alpha = color.w
-                    color = SIMD4(color.z, color.y, color.x, 255)
+                    let pixel = unsafe row.loadUnaligned(
+                        fromByteOffset: x &* 4, as: UInt32.self
+                    ).littleEndian
+                    let alpha = pixel &>> 24
+                    // Two samples of 8 bits at a time, each with 8 bits of room.
+                    var outer = pixel & 0xFF_00FF
+                    var green = pixel &>> 8 & 0xFF
                     if alpha != 255 {
-                        let product = color &* alpha &+ 128
-                        color = (product &+ product &>> 8) &>> 8
+                        outer = outer &* alpha &+ 0x80_0080
+                        outer = (outer &+ ((outer &>> 8) & 0xFF_00FF)) &>> 8 & 0xFF_00FF
+                        green = green &* alpha &+ 0x80
+                        green = (green &+ (green &>> 8)) &>> 8
                     }
+                    let color = outer &>> 16 | outer &<< 16 | green &<< 8 | alpha &<< 24
                     unsafe pixels.storeBytes(
-                        of: SIMD4<UInt8>(truncatingIfNeeded: color), toByteOffset: x &* 4,
-                        as: SIMD4<UInt8>.self)
+                        of: color.littleEndian, toByteOffset: x &* 4, as: UInt32.self)
                 }
             }
         }
