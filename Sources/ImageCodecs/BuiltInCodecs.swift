@@ -5,8 +5,9 @@ public import EncodedImages
 /// Every codec that was built in, one line each; the order means nothing.
 public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: colorConverter)
 
-/// Codecs whose files can make a decoder do nearly anything, for whoever trusts them:
-/// `builtInCodecs.adding(trustedCodecs)`. A server never does.
+/// Codecs whose files can keep a program busy for ever, for whoever trusts them.
+///
+/// They are added by `builtInCodecs.adding(trustedCodecs)`; a server never does so.
 public let trustedCodecs = trusted
 
 private var codecs: [any ImageCodec] {

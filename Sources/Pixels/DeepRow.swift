@@ -73,29 +73,22 @@ struct DeepRow {
                 row[pixel * count + 1] = Self.narrow(green)
                 row[pixel * count + 2] = Self.narrow(blue)
                 if count == 4 { row[pixel * count + 3] = Self.narrow(alpha) }
-            case .gray16: Self.store(Self.luma(red, green, blue), into: &row, at: pixel)
+            case .gray16: row.storeSample16(Self.luma(red, green, blue), at: pixel)
             case .rgb16, .rgba16:
                 let count = format.channelCount
-                Self.store(red, into: &row, at: pixel * count)
-                Self.store(green, into: &row, at: pixel * count + 1)
-                Self.store(blue, into: &row, at: pixel * count + 2)
-                if count == 4 { Self.store(alpha, into: &row, at: pixel * count + 3) }
+                row.storeSample16(red, at: pixel * count)
+                row.storeSample16(green, at: pixel * count + 1)
+                row.storeSample16(blue, at: pixel * count + 2)
+                if count == 4 { row.storeSample16(alpha, at: pixel * count + 3) }
             case .rgbaHalf:
                 for channel in 0..<4 {
                     let value = Float(samples[pixel * 4 + channel]) / 65535
-                    Self.store(Float16(value).bitPattern, into: &row, at: pixel * 4 + channel)
+                    row.storeSample16(Float16(value).bitPattern, at: pixel * 4 + channel)
                 }
             case .rgb565, .rgb555, .yCbCr420:
                 preconditionFailure("\(format) is written elsewhere")
             }
         }
-    }
-
-    /// Writes a 16-bit number in the machine's byte order.
-    @inline(__always)
-    static func store(_ value: UInt16, into row: inout MutableSpan<UInt8>, at index: Int) {
-        var bytes = row._mutatingExtracting(index * 2..<index * 2 + 2)
-        unsafe bytes.withUnsafeMutableBytes { unsafe $0.storeBytes(of: value, as: UInt16.self) }
     }
 
     private static func source(of channel: Int, _ format: PixelFormat) -> Int? {
@@ -115,5 +108,14 @@ struct DeepRow {
         luma += 38470 * UInt64(green)
         luma += 7471 * UInt64(blue)
         return UInt16(luma >> 16)
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// Writes a 16-bit sample, counted from 0, in the machine's byte order.
+    @inline(__always)
+    public mutating func storeSample16(_ value: UInt16, at index: Int) {
+        var bytes = _mutatingExtracting(index * 2..<index * 2 + 2)
+        unsafe bytes.withUnsafeMutableBytes { unsafe $0.storeBytes(of: value, as: UInt16.self) }
     }
 }

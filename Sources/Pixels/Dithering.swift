@@ -34,7 +34,7 @@ struct Ditherer {
             let red = level(samples, x, y, channel: 0, bits: 5)
             let green = level(samples, x, y, channel: 1, bits: greenBits)
             let blue = level(samples, x, y, channel: 2, bits: 5)
-            DeepRow.store(red << (5 + greenBits) | green << 5 | blue, into: &row, at: x)
+            row.storeSample16(red << (5 + greenBits) | green << 5 | blue, at: x)
         }
         if dithering == .errorDiffusion {
             swap(&owed.here, &owed.below)

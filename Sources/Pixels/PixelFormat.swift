@@ -101,6 +101,15 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     /// Whether the bytes are samples of whole numbers, one after the other.
     var canBeResampled: Bool { ![.rgbaHalf, .rgb565, .rgb555].contains(self) }
 
+    /// The format of one plane, and of whole numbers each in bytes of its own, that holds the same.
+    public var withWholeSamples: PixelFormat {
+        switch self {
+        case .rgbaHalf: .rgba16
+        case .rgb565, .rgb555, .yCbCr420: .rgb8
+        case .alpha8, .gray8, .rgb8, .rgba8, .gray16, .rgb16, .rgba16: self
+        }
+    }
+
     /// The same channels with 8 bits each.
     public var with8BitChannels: PixelFormat {
         switch self {

@@ -82,6 +82,27 @@ import Testing
         }
     }
 
+    @Test("writes pictures of every pixel format", arguments: formats)
+    func everyFormat(name: String) throws {
+        let loss = Self.losses[name] ?? Loss()
+        var options = EncodeOptions()
+        options.quality = 100
+        options.isLossless = true
+        options.chromaSubsampling = .full
+        for format in PixelFormat.allCases where format != .yCbCr420 {
+            let picture = TestPicture.photograph(PixelSize(width: 21, height: 13))
+                .converted(to: format)
+            let file = try ImageDestination(format: name, codecs: builtInCodecs, options: options)
+                .encode(picture)
+            let result = try source(file).image()
+            #expect(result.size == picture.size)
+            // What coverage alone becomes in a format without alpha is another matter.
+            guard format != .alpha8, let allowed = loss.color else { continue }
+            let comparison = PixelComparison(result.asRGBA, picture.converted(to: .rgba8))
+            #expect(comparison.maximumDifference <= allowed, "\(format): \(comparison)")
+        }
+    }
+
     @Test("refuses a file cut short at any byte", arguments: formats, [false, true])
     func truncatedFile(name: String, isProgressive: Bool) throws {
         var options = EncodeOptions()

@@ -80,4 +80,29 @@ import Testing
             }
         }
     }
+
+    @Test("keeps 16 bits when asked to, and writes them", arguments: ["gray", "rgb", "rgba"])
+    func depthKept(name: String) throws {
+        for suffix in ["", "-interlaced"] {
+            let path = SampleFiles.packageDirectory
+                .appending(path: "Corpus/png/valid/\(name)-16\(suffix).png")
+            let opened = try ImageSource(EncodedBytes(mapping: path.path), codecs: builtInCodecs)
+            var options = DecodeOptions()
+            options.keepsDepth = true
+            options.convertsToSRGB = false
+            let deep = try opened.image(options)
+            #expect(deep.format.isDeep)
+            #expect(deep.byteCount == opened.resultByteCount(options))
+            options.keepsDepth = false
+            let narrow = try opened.image(options)
+            let comparison = PixelComparison(deep.converted(to: narrow.format), narrow)
+            // Rounded before alpha is multiplied or after it.
+            #expect(comparison.maximumDifference <= (name == "rgba" ? 1 : 0), "\(comparison)")
+            let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(deep)
+            options.keepsDepth = true
+            let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image(options)
+            #expect(again.format == deep.format)
+            #expect(again.packedBytes == deep.packedBytes)
+        }
+    }
 }

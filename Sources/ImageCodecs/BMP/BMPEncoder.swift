@@ -6,7 +6,7 @@ internal import Pixels
 /// Writes 8-bit greys, 24-bit colours, or 32 bits with alpha, not compressed.
 struct BMPEncoder: ImageEncoder {
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
-        let image = image.convertedFromYCbCr()
+        let image = image.converted(to: image.format.withWholeSamples)
         let size = image.size
         let bitsPerPixel: Int
         let format: PixelFormat

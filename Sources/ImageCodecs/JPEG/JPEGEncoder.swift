@@ -19,7 +19,10 @@
             guard size.largestSide <= 65_500 else {
                 throw .unsupported(feature: "a JPEG with a side of more than 65500 pixels")
             }
-            let image = prefersYCbCr(options) ? image : image.convertedFromYCbCr()
+            let isWritten = image.format == .yCbCr420 && prefersYCbCr(options)
+            let image =
+                isWritten
+                ? image : image.converted(to: image.format.withWholeSamples.with8BitChannels)
             let segments = try JPEGMetadata.segments(of: options.metadata)
             let writer = try JPEGWriter()
             try writer.start(image, options)

@@ -14,7 +14,7 @@
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {
-            var image = image.convertedFromYCbCr()
+            var image = image.converted(to: image.format.withWholeSamples)
             if image.format == .alpha8 { image = image.converted(to: .rgba8) }
             let writer = try JPEG2000Writer(image, options)
             for y in 0..<image.size.height { writer.put(image.row(y), y) }

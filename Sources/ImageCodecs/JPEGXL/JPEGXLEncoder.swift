@@ -28,7 +28,7 @@
         }
 
         fileprivate static func prepared(_ image: PixelBuffer) -> PixelBuffer {
-            let image = image.convertedFromYCbCr()
+            let image = image.converted(to: image.format.withWholeSamples)
             return image.format == .alpha8 ? image.converted(to: .rgba8) : image
         }
     }

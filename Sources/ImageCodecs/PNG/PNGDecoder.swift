@@ -12,7 +12,7 @@
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try PNGHeader(bytes, limits: rows.limits)
-            let samples = PNGSamples(header)
+            let samples = PNGSamples(header, keepsDepth: rows.plan.keepsDepth)
             let size = header.layout.size
             if header.layout.isInterlaced {
                 try rows.limits.check(

@@ -5,15 +5,19 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes PNG with libpng, 8 bits a sample, not interlaced.
+    /// Writes PNG with libpng, 8 or 16 bits a sample, not interlaced.
     struct PNGEncoder: ImageEncoder {
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {
-            let image = image.convertedFromYCbCr()
+            let image = image.converted(to: image.format.withWholeSamples)
             let writer = try PNGWriter()
             try writer.start(image, options)
-            if image.format == .rgba8 {
+            if image.format.isDeep {
+                for y in 0..<image.size.height {
+                    try writer.writeRow(Self.bigEndian(image.row(y), image.format).span)
+                }
+            } else if image.format == .rgba8 {
                 var row = [UInt8](repeating: 0, count: image.size.width * 4)
                 for y in 0..<image.size.height {
                     let source = image.row(y)
@@ -26,6 +30,24 @@
                 for y in 0..<image.size.height { try writer.writeRow(image.row(y)) }
             }
             return try writer.finish()
+        }
+
+        /// A row of 16-bit samples as the file has them, alpha no longer in the colours.
+        private static func bigEndian(_ row: Span<UInt8>, _ format: PixelFormat) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: row.count)
+            for index in bytes.indices { bytes[index] = row[index] }
+            if format == .rgba16 {
+                var straight = bytes.mutableSpan
+                PremultipliedAlpha.divide16(&straight)
+            }
+            let samples = bytes.span.withSamples16 { samples in
+                samples.indices.map { samples[$0] }
+            }
+            for (index, sample) in samples.enumerated() {
+                bytes[index * 2] = UInt8(sample >> 8)
+                bytes[index * 2 + 1] = UInt8(sample & 255)
+            }
+            return bytes
         }
     }
 
@@ -47,6 +69,7 @@
             settings.width = UInt32(image.size.width)
             settings.height = UInt32(image.size.height)
             settings.channels = Int32(image.format.channelCount)
+            settings.bit_depth = image.format.isDeep ? 16 : 8
             settings.compression_level = Int32(min(max(options.compressionLevel, 0), 9))
             try check(unsafe calotype_png_writer_start(raw, &settings))
             if case .icc(let profile) = image.colorProfile, !profile.isEmpty {

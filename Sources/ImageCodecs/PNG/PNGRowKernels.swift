@@ -241,8 +241,10 @@
                 unsafe row.withUnsafeMutableBytes { row in
                     switch bytesPerPixel {
                     case 1: unsafe spread(pixels, row, 1, width, first, step)
+                    case 2: unsafe spread(pixels, row, 2, width, first, step)
                     case 3: unsafe spread(pixels, row, 3, width, first, step)
-                    default: unsafe spread(pixels, row, 4, width, first, step)
+                    case 4: unsafe spread(pixels, row, 4, width, first, step)
+                    default: unsafe spread(pixels, row, bytesPerPixel, width, first, step)
                     }
                 }
             }

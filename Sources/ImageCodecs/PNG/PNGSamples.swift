@@ -4,7 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Turns the samples of a row into pixels of 8 bits a channel, alpha premultiplied.
+    /// Turns the samples of a row into pixels, alpha premultiplied: of 8 bits a channel unless 16 are
+    /// there and asked for.
     struct PNGSamples {
         private enum Conversion {
             case none
@@ -19,13 +20,19 @@
             case narrowedGrayAlpha
             /// Samples of 16 bits, and those of the colour that is transparent.
             case narrowedTransparent([Int])
+            /// Samples of 16 bits that stay so, and those of the colour that is transparent.
+            case deep(channelCount: Int, transparent: [Int])
         }
 
         let format: PixelFormat
         private let conversion: Conversion
 
-        init(_ header: PNGHeader) {
+        init(_ header: PNGHeader, keepsDepth: Bool = false) {
             let layout = header.layout
+            if keepsDepth, layout.bitDepth == 16 {
+                (format, conversion) = Self.deep(header)
+                return
+            }
             let hasTransparency = header.transparency != nil
             switch layout.colorType {
             case .gray: format = hasTransparency ? .rgba8 : .gray8
@@ -61,6 +68,19 @@
             }
         }
 
+        private static func deep(_ header: PNGHeader) -> (PixelFormat, Conversion) {
+            let transparency = header.transparency ?? []
+            let transparent = stride(from: 0, to: transparency.count - 1, by: 2).map {
+                Int(transparency[$0]) << 8 | Int(transparency[$0 + 1])
+            }
+            let channelCount = header.layout.channelCount
+            let format: PixelFormat =
+                channelCount % 2 == 0 || !transparent.isEmpty
+                ? .rgba16 : channelCount == 1 ? .gray16 : .rgb16
+            let color = Array(transparent.prefix(channelCount))
+            return (format, .deep(channelCount: channelCount, transparent: color))
+        }
+
         /// The bytes that ``convert(_:width:into:)`` needs for a row of `width` pixels.
         func roomByteCount(width: Int) -> Int {
             width * format.bytesPerPixel + PNGRowKernels.writeAhead
@@ -93,8 +113,41 @@
                 PNGRowKernels.expandGrayAlpha(width: width, in: &room)
             case .narrowedTransparent(let color):
                 expand(row, width, transparent: color, &room)
+            case .deep(let channelCount, let transparent):
+                deepen(row, width, channelCount, transparent: transparent, &room)
             }
             return true
+        }
+
+        /// Samples of 16 bits, the higher byte first, to those of the machine.
+        private func deepen(
+            _ row: Span<UInt8>, _ width: Int, _ channelCount: Int, transparent: [Int],
+            _ room: inout [UInt8]
+        ) {
+            let resultCount = format.channelCount
+            let hasAlpha = channelCount % 2 == 0
+            let colorCount = hasAlpha ? channelCount - 1 : channelCount
+            var pixels = room.mutableSpan
+            for x in 0..<width {
+                let place = x * channelCount
+                var alpha = hasAlpha ? Self.sample(row, place + channelCount - 1) : 65535
+                var isTransparent = !transparent.isEmpty
+                for channel in transparent.indices {
+                    isTransparent =
+                        isTransparent && Self.sample(row, place + channel) == transparent[channel]
+                }
+                if isTransparent { alpha = 0 }
+                for channel in 0..<min(resultCount, 3) {
+                    let color = Self.sample(row, place + min(channel, colorCount - 1))
+                    let product = UInt16((color * alpha + 32767) / 65535)
+                    pixels.storeSample16(product, at: x * resultCount + channel)
+                }
+                if resultCount == 4 { pixels.storeSample16(UInt16(alpha), at: x * 4 + 3) }
+            }
+        }
+
+        private static func sample(_ row: Span<UInt8>, _ index: Int) -> Int {
+            Int(row[index * 2]) << 8 | Int(row[index * 2 + 1])
         }
 
         /// Grey or RGB of 16 bits to RGBA; files of this sort are rare.

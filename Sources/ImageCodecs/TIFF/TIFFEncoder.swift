@@ -16,7 +16,7 @@
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {
-            var image = image.convertedFromYCbCr()
+            var image = image.converted(to: image.format.withWholeSamples)
             if image.format == .alpha8 { image = image.converted(to: .rgba8) }
             let byteCount = image.size.area.saturatingProduct(image.format.bytesPerPixel)
             // Offsets of 32 bits reach 4 GiB, and what cannot be compressed grows a little.

@@ -23,10 +23,9 @@ public enum HalfRow {
         for pixel in stride(from: 0, to: source.count - 3, by: 4) {
             let alpha = source[pixel + 3]
             for channel in pixel..<pixel + 3 {
-                DeepRow.store(
-                    Float16(source[channel] * alpha).bitPattern, into: &row, at: channel)
+                row.storeSample16(Float16(source[channel] * alpha).bitPattern, at: channel)
             }
-            DeepRow.store(Float16(alpha).bitPattern, into: &row, at: pixel + 3)
+            row.storeSample16(Float16(alpha).bitPattern, at: pixel + 3)
         }
     }
 }

@@ -79,7 +79,7 @@ calotype_png_status calotype_png_writer_start(calotype_png_writer *writer,
                                                : PNG_COLOR_TYPE_RGB_ALPHA;
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_option(png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
-    png_set_IHDR(png, writer->info, settings->width, settings->height, 8, color_type,
+    png_set_IHDR(png, writer->info, settings->width, settings->height, settings->bit_depth, color_type,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_level(png, settings->compression_level);
     return calotype_png_ok;

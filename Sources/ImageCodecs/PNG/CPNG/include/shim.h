@@ -41,6 +41,8 @@ typedef struct {
     uint32_t width, height;
     /// 1 grey, 3 RGB, 4 RGBA, alpha not premultiplied.
     int channels;
+    /// Bits a sample, 8 or 16; 16 with the higher byte first.
+    int bit_depth;
     int compression_level;
 } calotype_png_settings;
 
