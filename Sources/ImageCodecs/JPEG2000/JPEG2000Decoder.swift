@@ -61,8 +61,8 @@
 
         /// How often to halve so that nobody sees it.
         ///
-        /// The smaller pictures of the 5/3 wavelet are sharper than they should be, so that more is
-        /// left to the resampler; from the fourth on those of either drift from the means of pixels.
+        /// The smaller pictures of the 5/3 wavelet keep more noise than means would, so that its third
+        /// leaves more to the resampler; from the fourth on those of either drift too far.
         private static func reduction(
             _ levels: Int, _ plan: DecodePlan, _ codestream: JPEG2000Codestream
         ) -> Int {
@@ -70,10 +70,11 @@
             if plan.quality == .fast {
                 return plan.shrinkFactor(of: (1...levels).map { 1 << $0 }).trailingZeroBitCount
             }
-            let margin = codestream.isReversible ? 1 : 0
-            let factors = (1...min(levels, 3)).map { 1 << ($0 + margin) }
-            let factor = plan.shrinkFactor(of: factors)
-            return factor == 1 ? 0 : factor.trailingZeroBitCount - margin
+            var factors = (1...min(levels, 3)).map { 1 << $0 }
+            if codestream.isReversible, plan.shrinkFactor(of: [16]) == 1 {
+                factors.removeAll { $0 == 8 }
+            }
+            return plan.shrinkFactor(of: factors).trailingZeroBitCount
         }
 
         func decode<Sample>(
