@@ -20,6 +20,9 @@ public enum PeerTool {
     /// libjpeg-turbo's tool that codes the coefficients of a file anew, where it is installed.
     public static var jpegtran: URL? { installed("jpegtran") }
 
+    /// ImageMagick, where it is installed.
+    public static var convert: URL? { installed("convert") }
+
     private static func installed(_ name: String) -> URL? {
         let path = "/usr/bin/\(name)"
         return FileManager.default.isExecutableFile(atPath: path) ? URL(filePath: path) : nil
