@@ -30,7 +30,7 @@ test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
 fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
 	@scripts/fuzz "$(SECONDS)" $(FORMATS)
 
-bench: ## compare with vipsthumbnail, libjpeg-turbo and libpng
+bench: ## compare with vipsthumbnail, Pillow, libjpeg-turbo and libpng
 	@scripts/bench
 
 build: ## build the calotype command in release mode
