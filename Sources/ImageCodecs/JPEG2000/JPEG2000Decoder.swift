@@ -19,22 +19,15 @@
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try JPEG2000Header(bytes, limits: rows.limits)
-            let isTruncated = header.isCutShort || header.codestream.isTruncated(bytes)
-            let problem = CodecError.truncated(byteCount: bytes.count)
-            if isTruncated {
-                if !rows.plan.acceptsTruncated { throw problem }
-                rows.report.problem = problem
+            // Also when what is there would do: OpenJPEG's mode for that reads behind its buffers.
+            if header.isCutShort || header.codestream.isTruncated(bytes) {
+                throw .truncated(byteCount: bytes.count)
             }
-            do throws(CodecError) {
-                let picture = try JPEG2000Picture(header, rows)
-                if picture.channels.precision > 8 {
-                    try picture.decode(bytes, JPEG2000Rows<UInt16>(picture.channels), into: &rows)
-                } else {
-                    try picture.decode(bytes, JPEG2000Rows<UInt8>(picture.channels), into: &rows)
-                }
-            } catch {
-                if case .malformed = error, isTruncated { throw problem }
-                throw error
+            let picture = try JPEG2000Picture(header, rows)
+            if picture.channels.precision > 8 {
+                try picture.decode(bytes, JPEG2000Rows<UInt16>(picture.channels), into: &rows)
+            } else {
+                try picture.decode(bytes, JPEG2000Rows<UInt8>(picture.channels), into: &rows)
             }
         }
     }
@@ -111,7 +104,7 @@
             try unsafe file.extracting(codestream.range).withUnsafeBufferPointer {
                 buffer throws(CodecError) in
                 let reader = try unsafe JPEG2000Reader(buffer)
-                try reader.start(isStrict: !rows.plan.acceptsTruncated, reduction: reduction)
+                try reader.start(reduction: reduction)
                 try decode(reader, size, maker, into: &rows)
             }
         }
@@ -310,8 +303,8 @@
 
         deinit { unsafe calotype_j2k_reader_destroy(raw) }
 
-        func start(isStrict: Bool, reduction: Int) throws(CodecError) {
-            try check(unsafe calotype_j2k_reader_start(raw, isStrict, Int32(reduction)))
+        func start(reduction: Int) throws(CodecError) {
+            try check(unsafe calotype_j2k_reader_start(raw, Int32(reduction)))
         }
 
         func decode(tile: Int) throws(CodecError) {

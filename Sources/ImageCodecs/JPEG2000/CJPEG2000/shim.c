@@ -103,15 +103,14 @@ void calotype_j2k_reader_destroy(calotype_j2k_reader *reader) {
     free(reader);
 }
 
-bool calotype_j2k_reader_start(calotype_j2k_reader *reader, bool is_strict, int reduction) {
+bool calotype_j2k_reader_start(calotype_j2k_reader *reader, int reduction) {
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
     parameters.cp_reduce = (OPJ_UINT32)reduction;
     if (!opj_setup_decoder(reader->codec, &parameters)) return false;
 #if OPJ_VERSION_MAJOR > 2 || OPJ_VERSION_MINOR >= 5
-    if (!opj_decoder_set_strict_mode(reader->codec, is_strict)) return false;
-#else
-    (void)is_strict;
+    // Version 2.5.0 reads behind its buffers when it is to go on after an error.
+    if (!opj_decoder_set_strict_mode(reader->codec, OPJ_TRUE)) return false;
 #endif
     return opj_read_header(reader->stream, reader->codec, &reader->image);
 }

@@ -16,7 +16,7 @@ typedef struct calotype_j2k_reader calotype_j2k_reader;
 calotype_j2k_reader *calotype_j2k_reader_create(const uint8_t *bytes, size_t count);
 void calotype_j2k_reader_destroy(calotype_j2k_reader *reader);
 /// Reads the main header; pictures will have 1/2^`reduction` of the size.
-bool calotype_j2k_reader_start(calotype_j2k_reader *reader, bool is_strict, int reduction);
+bool calotype_j2k_reader_start(calotype_j2k_reader *reader, int reduction);
 /// Decodes one tile, in place of the one before.
 bool calotype_j2k_reader_decode_tile(calotype_j2k_reader *reader, uint32_t tile);
 /// The samples of the tile that was decoded last, without padding; NULL if there are none.
