@@ -64,6 +64,21 @@ public struct CodecSet: Sendable {
         return .unknownFormat
     }
 
+    /// A decoded picture in the colours and the form that were asked for.
+    func finished(
+        _ image: consuming PixelBuffer, _ options: DecodeOptions, _ limits: DecodeLimits
+    ) throws(CodecError) -> PixelBuffer {
+        if options.convertsToSRGB, image.colorProfile != .sRGB, let converter = colorConverter {
+            image =
+                options.pixelFormat == .rgbaHalf
+                ? try converter.convertedToExtendedSRGB(image)
+                : try converter.convertedToSRGB(image)
+        }
+        guard let format = options.pixelFormat, format != image.format else { return image }
+        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: image.size, format))
+        return image.converted(to: format, dithering: options.dithering)
+    }
+
     /// The codec of a format by its name or one of its file name extensions, in any case.
     public func codec(named name: String) -> (any ImageCodec)? {
         codecs.first { $0.format.isNamed(name) }

@@ -64,6 +64,13 @@ public protocol ImageDecoder: Sendable {
         for bytes: EncodedBytes, limits: DecodeLimits
     ) throws(CodecError) -> (any FrameReader)?
 
+    /// Decodes the picture while its bytes still come in.
+    ///
+    /// - Parameter limits: what the file may ask for.
+    /// - Returns: `nil` if the format needs the whole file.
+    /// - Throws: ``CodecError``.
+    func incrementalDecoder(limits: DecodeLimits) throws(CodecError) -> (any IncrementalDecoder)?
+
     /// The blocks of metadata as the file holds them, read without decoding pixels.
     func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits
@@ -76,6 +83,10 @@ extension ImageDecoder {
     public func frameReader(
         for bytes: EncodedBytes, limits: DecodeLimits
     ) throws(CodecError) -> (any FrameReader)? { nil }
+
+    public func incrementalDecoder(
+        limits: DecodeLimits
+    ) throws(CodecError) -> (any IncrementalDecoder)? { nil }
 
     public func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits

@@ -150,13 +150,9 @@ public struct ImageSource: Sendable {
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> DecodedImage {
         if options.embeddedThumbnail == .ifLargeEnough,
-            let thumbnail = embeddedThumbnail(atLeast: options),
-            let decoded = try? thumbnail.decode(
-                options, turned: header.orientation, profile: header.colorProfile, cancellation)
+            let decoded = decodedThumbnail(options, isLargeEnough: true, cancellation)
         {
-            var report = decoded.report
-            report.decoder = "embedded thumbnail, \(report.decoder)"
-            return DecodedImage(image: decoded.image, report: report)
+            return decoded
         }
         return try decode(options, turned: header.orientation, profile: nil, cancellation)
     }
@@ -172,18 +168,31 @@ public struct ImageSource: Sendable {
         return try? ImageSource(EncodedBytes(copy), codecs: codecs, limits: limits)
     }
 
-    private func embeddedThumbnail(atLeast options: DecodeOptions) -> ImageSource? {
+    /// The embedded thumbnail as it stands for the picture.
+    ///
+    /// - Parameters:
+    ///   - options: the size and the form that are wanted of the picture.
+    ///   - isLargeEnough: whether it must have as many pixels as are wanted; it may else be smaller.
+    ///   - cancellation: set by another thread when nobody waits any more.
+    /// - Returns: `nil` if there is none that shows the same picture.
+    func decodedThumbnail(
+        _ options: DecodeOptions, isLargeEnough: Bool, _ cancellation: CancellationFlag?
+    ) -> DecodedImage? {
         guard let thumbnail = embeddedThumbnail else { return nil }
         let wanted = DecodePlan(header, options).geometry
         let size = thumbnail.header.storedSize
         // Cameras pad thumbnails to their own proportions; a padded one would show black bars.
         let difference = abs(
             size.width * header.storedSize.height - size.height * header.storedSize.width)
-        guard difference <= max(header.storedSize.width, header.storedSize.height) else {
-            return nil
-        }
         let kept = wanted.region.width / Double(header.storedSize.width)
-        return Double(size.width) * kept >= Double(wanted.size.width) ? thumbnail : nil
+        guard difference <= max(header.storedSize.width, header.storedSize.height),
+            !isLargeEnough || Double(size.width) * kept >= Double(wanted.size.width),
+            let decoded = try? thumbnail.decode(
+                options, turned: header.orientation, profile: header.colorProfile, cancellation)
+        else { return nil }
+        var report = decoded.report
+        report.decoder = "embedded thumbnail, \(report.decoder)"
+        return DecodedImage(image: decoded.image, report: report)
     }
 
     private func decode(
@@ -211,23 +220,6 @@ public struct ImageSource: Sendable {
         guard let image = rows.finish() else {
             throw .library(message: "the decoder delivered no rows")
         }
-        return DecodedImage(image: try finished(image, options), report: report)
-    }
-
-    /// The picture in the colours and the form that were asked for.
-    private func finished(
-        _ image: consuming PixelBuffer, _ options: DecodeOptions
-    ) throws(CodecError) -> PixelBuffer {
-        if options.convertsToSRGB, image.colorProfile != .sRGB,
-            let converter = codecs.colorConverter
-        {
-            image =
-                options.pixelFormat == .rgbaHalf
-                ? try converter.convertedToExtendedSRGB(image)
-                : try converter.convertedToSRGB(image)
-        }
-        guard let format = options.pixelFormat, format != image.format else { return image }
-        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: image.size, format))
-        return image.converted(to: format, dithering: options.dithering)
+        return DecodedImage(image: try codecs.finished(image, options, limits), report: report)
     }
 }

@@ -136,6 +136,12 @@ public struct RowSink: ~Copyable {
         return true
     }
 
+    /// How many rows of the result there are, from the top as the picture is stored; 0 for planes.
+    var completedRowCount: Int { mutating get { resampler?.completedRowCount ?? 0 } }
+
+    /// The result as far as its rows have come.
+    var snapshot: PixelBuffer? { mutating get { resampler?.snapshot } }
+
     consuming func finish() -> PixelBuffer? {
         if let planes = planes.take() { return planes.isComplete ? planes.finish() : nil }
         guard let resampler = resampler.take(), resampler.isComplete else { return nil }

@@ -59,6 +59,9 @@ struct OrientedWriter: ~Copyable, PlaneSink {
 
     consuming func finish() -> PixelBuffer { buffer.finish() }
 
+    /// The picture as far as it has been written; the rest is 0.
+    var snapshot: PixelBuffer { buffer.snapshot }
+
     /// `bytesPerPixel` is a constant at every call, so that the compiler unrolls the copy.
     @inline(always)
     private mutating func scatter(

@@ -26,6 +26,14 @@ public struct PixelBuffer: Sendable {
         storage = buffer.storage
     }
 
+    fileprivate init(snapshotOf buffer: borrowing MutablePixelBuffer) {
+        size = buffer.size
+        format = buffer.format
+        colorProfile = buffer.colorProfile
+        bytesPerRow = buffer.bytesPerRow
+        storage = buffer.storage
+    }
+
     /// The bytes that the pixels take in memory, padding included.
     public var byteCount: Int { storage.count * Self.rowAlignment }
 
@@ -117,6 +125,9 @@ public struct MutablePixelBuffer: ~Copyable {
         bytesPerRow = finished.bytesPerRow
         storage = finished.storage
     }
+
+    /// The picture as it is now; its bytes are copied when this one is changed next.
+    public var snapshot: PixelBuffer { PixelBuffer(snapshotOf: self) }
 
     /// Every byte of every plane, padding included.
     public var bytes: MutableSpan<UInt8> {

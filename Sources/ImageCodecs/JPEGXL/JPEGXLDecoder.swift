@@ -43,6 +43,10 @@
             return JPEGXLFrameReader(bytes: bytes, reader: reader, header: header)
         }
 
+        func incrementalDecoder(
+            limits: DecodeLimits
+        ) throws(CodecError) -> (any IncrementalDecoder)? { try JPEGXLIncrementalDecoder() }
+
         func metadata(
             of bytes: Span<UInt8>, limits: DecodeLimits
         ) throws(CodecError) -> MetadataBlocks {
@@ -59,7 +63,7 @@
         }
 
         /// The decoded samples, and libjxl's own: four bytes for each channel.
-        private static func byteCount(_ header: ImageHeader, _ format: PixelFormat) -> Int {
+        static func byteCount(_ header: ImageHeader, _ format: PixelFormat) -> Int {
             let (count, overflow) = header.storedSize.area.multipliedReportingOverflow(
                 by: format.bytesPerPixel + 12 + (header.hasAlpha ? 4 : 0))
             return overflow ? .max : count

@@ -97,6 +97,11 @@
             return true
         }
 
+        /// Draws what is known of a frame whose bytes are not all there.
+        ///
+        /// - Returns: `false` if that is nothing yet.
+        func flush() -> Bool { unsafe calotype_jxl_reader_flush(raw) }
+
         /// Calls `body` with row `y` of the frame that was decoded last, premultiplied.
         func withRow<Failure: Error>(
             _ y: Int, _ body: (Span<UInt8>) throws(Failure) -> Void

@@ -21,9 +21,17 @@
             try rows.begin(size, samples.format, header.imageHeader.colorProfile)
             var source = try PNGFilteredRows(
                 dataOffset: header.dataOffset, verifiesChecksums: rows.plan.verifiesChecksums)
-            try PNGRows(header.layout, samples, cancellation: rows.cancellation)
-                .forEach(in: bytes, &source) { row throws(CodecError) in try rows.append(row) }
+            var pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
+            try pictureRows.forEach(in: bytes, &source) { row throws(CodecError) in
+                try rows.append(row)
+            }
             try source.finish(bytes)
+        }
+
+        func incrementalDecoder(
+            limits: DecodeLimits
+        ) throws(CodecError) -> (any IncrementalDecoder)? {
+            PNGIncrementalDecoder()
         }
 
         func frameReader(

@@ -10,12 +10,16 @@
         private static let batchByteCount = 1 << 19
 
         private let verifiesChecksums: Bool
+        /// Whether the bytes of a chunk are read before all of it is there.
+        private let acceptsPartsOfChunks: Bool
         /// The chunks that hold the rows, and the bytes before these in each.
         private let dataType: String
         private let prefixByteCount: Int
         private var inflater: PNGInflater
         private var nextChunkOffset: Int
         private var input = 0..<0
+        /// How much has been read of the body of the chunk at `nextChunkOffset`.
+        private var readByteCount = 0
         /// The row above, what has been inflated and not been handed out, room for more, and
         /// ``PNGFilter/readAhead``.
         private var buffer: [UInt8] = []
@@ -30,11 +34,15 @@
         ///   - dataOffset: where the first chunk with rows stands.
         ///   - isLaterFrame: whether they are `fdAT`, which begin with a number.
         ///   - verifiesChecksums: whether those of the chunks and of the stream are compared.
+        ///   - acceptsPartsOfChunks: whether the bytes of a chunk are read before all of it is there;
+        ///     its checksum is compared when it is.
         /// - Throws: ``CodecError/library(message:)`` without memory.
         init(
-            dataOffset: Int, isLaterFrame: Bool = false, verifiesChecksums: Bool = true
+            dataOffset: Int, isLaterFrame: Bool = false, verifiesChecksums: Bool = true,
+            acceptsPartsOfChunks: Bool = false
         ) throws(CodecError) {
             self.verifiesChecksums = verifiesChecksums
+            self.acceptsPartsOfChunks = acceptsPartsOfChunks
             dataType = isLaterFrame ? "fdAT" : "IDAT"
             prefixByteCount = isLaterFrame ? 4 : 0
             inflater = try PNGInflater(verifiesChecksum: verifiesChecksums)
@@ -119,17 +127,38 @@
             }
         }
 
+        /// The bytes behind those that have been inflated; `nil` if the next chunk is of another type.
+        ///
+        /// - Throws: ``CodecError/truncated(byteCount:)`` where the file ends; more of it may follow.
+        private mutating func nextInput(_ file: Span<UInt8>) throws(CodecError) -> Range<Int>? {
+            var offset = nextChunkOffset
+            do throws(CodecError) {
+                let chunk = try PNGChunk.next(
+                    file, &offset, verifiesChecksum: verifiesChecksums)
+                guard chunk.type == dataType else { return nil }
+                nextChunkOffset = offset
+                defer { readByteCount = 0 }
+                return chunk.body.dropFirst(max(prefixByteCount, readByteCount))
+            } catch {
+                guard acceptsPartsOfChunks, case .truncated = error,
+                    PNGChunk.isData(file, at: nextChunkOffset)
+                else { throw error }
+                let start = nextChunkOffset + 8
+                let length = file.integer(at: nextChunkOffset) ?? 0
+                let part = start + readByteCount..<min(start + length, file.count)
+                guard !part.isEmpty else { throw error }
+                readByteCount += part.count
+                return part
+            }
+        }
+
         /// - Returns: whether there may be more.
         private mutating func inflateMore(_ file: Span<UInt8>) throws(CodecError) -> Bool {
             if inflater.hasEnded { return false }
             // A few bytes can stand for many: what did not fit the last time needs no new input.
             if input.isEmpty && !isOutputPending {
-                var offset = nextChunkOffset
-                let chunk = try PNGChunk.next(
-                    file, &offset, verifiesChecksum: verifiesChecksums)
-                guard chunk.type == dataType else { return false }
-                nextChunkOffset = offset
-                input = chunk.body.dropFirst(prefixByteCount)
+                guard let next = try nextInput(file) else { return false }
+                input = next
             }
             let room = end..<buffer.count - PNGFilter.readAhead
             guard let step = inflater.inflate(file.extracting(input), into: &buffer, at: room)

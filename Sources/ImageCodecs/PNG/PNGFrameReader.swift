@@ -83,7 +83,8 @@
             var buffer = MutablePixelBuffer(size: size, format: samples.format)
             var source = try PNGFilteredRows(dataOffset: offset, isLaterFrame: isLater)
             var y = 0
-            try PNGRows(layout, samples).forEach(in: file, &source) { row in
+            var rows = PNGRows(layout, samples)
+            try rows.forEach(in: file, &source) { row in
                 buffer.withMutableRow(y) { result in
                     for index in row.indices { result[index] = row[index] }
                 }

@@ -5,10 +5,36 @@
     internal import Pixels
 
     /// The rows of a file's picture from the top, as its samples become pixels.
-    struct PNGRows {
+    ///
+    /// It keeps where it stopped, so that it can go on when there is more of the file.
+    struct PNGRows: ~Copyable {
+        /// One of the pictures that an interlaced one consists of (Adam7).
+        private struct Pass {
+            let left: Int
+            let top: Int
+            let columnStep: Int
+            let rowStep: Int
+        }
+
+        private static let passes = [
+            Pass(left: 0, top: 0, columnStep: 8, rowStep: 8),
+            Pass(left: 4, top: 0, columnStep: 8, rowStep: 8),
+            Pass(left: 0, top: 4, columnStep: 4, rowStep: 8),
+            Pass(left: 2, top: 0, columnStep: 4, rowStep: 4),
+            Pass(left: 0, top: 2, columnStep: 2, rowStep: 4),
+            Pass(left: 1, top: 0, columnStep: 2, rowStep: 2),
+            Pass(left: 0, top: 1, columnStep: 1, rowStep: 2),
+        ]
+
         private let layout: PNGLayout
         private let samples: PNGSamples
         private let cancellation: CancellationFlag?
+        private var room: [UInt8]
+        /// The row that comes next, and whether its pass has begun.
+        private var y = 0
+        private var hasBegun = false
+        private var passIndex = 0
+        private var picture: MutablePixelBuffer?
 
         init(
             _ layout: PNGLayout, _ samples: PNGSamples, cancellation: CancellationFlag? = nil
@@ -16,16 +42,18 @@
             self.layout = layout
             self.samples = samples
             self.cancellation = cancellation
+            room = Array(repeating: 0, count: samples.roomByteCount(width: layout.size.width))
         }
 
         /// Calls `body` with each row; an interlaced picture is held whole before the first.
         ///
         /// - Parameters:
-        ///   - file: the whole file.
+        ///   - file: the whole file, or what is there of it.
         ///   - source: the rows as they are compressed.
         ///   - body: takes as many bytes as the width and the format of the samples say.
-        /// - Throws: ``CodecError`` for a damaged file, and what `body` throws.
-        func forEach(
+        /// - Throws: ``CodecError/truncated(byteCount:)`` where the file ends, after which it can be
+        ///   called with more of it; another ``CodecError`` for damage, and what `body` throws.
+        mutating func forEach(
             in file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
@@ -36,62 +64,106 @@
             }
         }
 
-        private func forEachInOrder(
+        /// How many times the number of known columns and rows has doubled, from the first version
+        /// of an interlaced picture, which has every eighth.
+        var gridCount: Int { min(passIndex + 1, Self.passes.count) / 2 }
+
+        /// The pixels from one that is known to the next, along each side.
+        private var gridStep: Int { 16 >> gridCount }
+
+        /// The size of the newest version of an interlaced picture.
+        var gridSize: PixelSize {
+            PixelSize(
+                width: (layout.size.width + gridStep - 1) / gridStep,
+                height: (layout.size.height + gridStep - 1) / gridStep)
+        }
+
+        var gridLattice: SampleLattice { SampleLattice(first: (0, 0), step: gridStep) }
+
+        /// Calls `body` with each row of the newest version of an interlaced picture.
+        mutating func forEachGridRow(
+            _ body: (Span<UInt8>) throws(CodecError) -> Void
+        ) throws(CodecError) {
+            let bytesPerPixel = samples.format.bytesPerPixel
+            let width = gridSize.width
+            var row = [UInt8](repeating: 0, count: width * bytesPerPixel)
+            for y in 0..<gridSize.height {
+                guard let pixels = picture?.row(y * gridStep) else { return }
+                for x in 0..<width {
+                    for byte in 0..<bytesPerPixel {
+                        row[x * bytesPerPixel + byte] = pixels[x * gridStep * bytesPerPixel + byte]
+                    }
+                }
+                try body(row.span)
+            }
+        }
+
+        private mutating func forEachInOrder(
             _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
             let width = layout.size.width
-            var room = [UInt8](repeating: 0, count: samples.roomByteCount(width: width))
-            source.beginRows(byteCount: layout.rowByteCount(width: width))
-            for _ in 0..<layout.size.height {
+            let byteCount = width * samples.format.bytesPerPixel
+            beginRows(of: width, &source)
+            while y < layout.size.height {
                 try source.withNextRow(
                     file, distance: layout.filterDistance
                 ) { row throws(CodecError) in
                     if samples.convert(row, width: width, into: &room) {
-                        try body(
-                            room.span.extracting(first: width * samples.format.bytesPerPixel))
+                        try body(room.span.extracting(first: byteCount))
                     } else {
                         try body(row)
                     }
                 }
+                y += 1
             }
         }
 
         /// Adam7: seven small pictures, each of every eighth, fourth or second pixel.
-        private func forEachInterlaced(
+        private mutating func forEachInterlaced(
             _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
-            let passes = [
-                (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
-                (0, 1, 1, 2),
-            ]
+            guard passIndex < Self.passes.count else { return }
             let bytesPerPixel = samples.format.bytesPerPixel
-            var picture = MutablePixelBuffer(size: layout.size, format: samples.format)
-            var room = [UInt8](
-                repeating: 0, count: samples.roomByteCount(width: layout.size.width))
-            for (left, top, columnStep, rowStep) in passes {
-                let width = (layout.size.width - left + columnStep - 1) / columnStep
-                guard width > 0, top < layout.size.height else { continue }
-                source.beginRows(byteCount: layout.rowByteCount(width: width))
-                for y in stride(from: top, to: layout.size.height, by: rowStep) {
-                    if cancellation?.isCancelled == true { throw .cancelled }
-                    try source.withNextRow(
-                        file, distance: layout.filterDistance
-                    ) { row throws(CodecError) in
-                        if !samples.convert(row, width: width, into: &room) {
-                            PNGRowKernels.copy(row, into: &room)
+            if picture == nil {
+                picture = MutablePixelBuffer(size: layout.size, format: samples.format)
+            }
+            while passIndex < Self.passes.count {
+                let pass = Self.passes[passIndex]
+                let width = (layout.size.width - pass.left + pass.columnStep - 1) / pass.columnStep
+                if width > 0 && pass.top < layout.size.height {
+                    if !hasBegun { y = pass.top }
+                    beginRows(of: width, &source)
+                    while y < layout.size.height {
+                        if cancellation?.isCancelled == true { throw .cancelled }
+                        let place = y
+                        try source.withNextRow(
+                            file, distance: layout.filterDistance
+                        ) { row throws(CodecError) in
+                            if !samples.convert(row, width: width, into: &room) {
+                                PNGRowKernels.copy(row, into: &room)
+                            }
+                            picture?.withMutableRow(place) { result in
+                                PNGRowKernels.spread(
+                                    room, count: width, bytesPerPixel: bytesPerPixel,
+                                    into: &result, first: pass.left, step: pass.columnStep)
+                            }
                         }
-                        picture.withMutableRow(y) { result in
-                            PNGRowKernels.spread(
-                                room, count: width, bytesPerPixel: bytesPerPixel, into: &result,
-                                first: left, step: columnStep)
-                        }
+                        y += pass.rowStep
                     }
                 }
+                hasBegun = false
+                passIndex += 1
             }
-            let whole = picture.finish()
+            guard let whole = picture.take()?.finish() else { return }
             for y in 0..<layout.size.height { try body(whole.row(y)) }
+        }
+
+        private mutating func beginRows(of width: Int, _ source: inout PNGFilteredRows) {
+            guard !hasBegun else { return }
+            hasBegun = true
+            source.beginRows(byteCount: layout.rowByteCount(width: width))
         }
     }
 #endif

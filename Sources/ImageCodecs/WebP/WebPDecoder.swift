@@ -75,7 +75,11 @@
             return WebPFrameReader(bytes, container, limits)
         }
 
-        private func profile(
+        func incrementalDecoder(
+            limits: DecodeLimits
+        ) throws(CodecError) -> (any IncrementalDecoder)? { WebPIncrementalDecoder() }
+
+        func profile(
             _ container: WebPContainer, _ file: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> ColorProfile {
             guard let range = container.profile, !range.isEmpty else { return .sRGB }
@@ -98,7 +102,7 @@
             let empty = [UInt8](repeating: 0, count: canvas.width * 4)
             var row = empty
             for _ in 0..<frame.region.y { try rows.append(empty.span) }
-            let reader = try WebPReader(.rgba)
+            var reader = try WebPReader(.rgba)
             try reader.forEachRow(
                 frame.bitstream, file, rows.cancellation
             ) { pixels, _ throws(CodecError) in
@@ -115,7 +119,7 @@
         private func decode(
             _ bitstream: WebPBitstream, _ file: Span<UInt8>, into rows: inout RowSink
         ) throws(CodecError) {
-            let reader = try WebPReader(bitstream.hasAlpha ? .rgba : .rgb)
+            var reader = try WebPReader(bitstream.hasAlpha ? .rgba : .rgb)
             guard bitstream.hasAlpha else {
                 return try reader.forEachRow(
                     bitstream, file, rows.cancellation
@@ -150,7 +154,8 @@
             rows.report.shrinkFactors = [1, 2, 2]
             let range = WebPRange()
             var full = [UInt8](repeating: 0, count: size.width)
-            try WebPReader(.yuv).forEachRow(
+            var reader = try WebPReader(.yuv)
+            try reader.forEachRow(
                 bitstream, file, rows.cancellation
             ) { row, plane throws(CodecError) in
                 range.widen(row, plane: plane, into: &full)

@@ -43,7 +43,8 @@
                 bitstream.memoryByteCount + PixelBuffer.byteCount(of: bitstream.size, format))
             var buffer = MutablePixelBuffer(size: bitstream.size, format: format)
             var y = 0
-            try WebPReader(bitstream.hasAlpha ? .rgba : .rgb).forEachRow(
+            var reader = try WebPReader(bitstream.hasAlpha ? .rgba : .rgb)
+            try reader.forEachRow(
                 bitstream, file, nil
             ) { row, _ throws(CodecError) in
                 buffer.withMutableRow(y) { result in

@@ -20,6 +20,9 @@
 
         private let raw: OpaquePointer
         private let layout: Layout
+        /// The bytes that have been taken, and the rows of each plane that have been given out.
+        private var taken = 0
+        private var given = [0, 0, 0]
 
         init(_ layout: Layout) throws(CodecError) {
             let value =
@@ -39,21 +42,21 @@
 
         /// Decodes a picture and calls `body` with each row as soon as it is there.
         ///
+        /// After ``CodecError/truncated(byteCount:)`` it can be called with more of the file.
+        ///
         /// - Parameters:
         ///   - bitstream: where the compressed pixels stand.
-        ///   - file: the whole file.
+        ///   - file: the whole file, or what is there of it.
         ///   - cancellation: set when nobody waits any more.
         ///   - body: gets a row and the number of its plane; those of planes take turns.
         /// - Throws: ``CodecError``, and what `body` throws.
-        func forEachRow(
+        mutating func forEachRow(
             _ bitstream: WebPBitstream, _ file: Span<UInt8>, _ cancellation: CancellationFlag?,
             _ body: (Span<UInt8>, _ plane: Int) throws(CodecError) -> Void
         ) throws(CodecError) {
             let end = min(bitstream.range.upperBound, file.count)
             let bytes = file.extracting(bitstream.range.lowerBound..<end)
             let step = max(Self.stepByteCount, bytes.count / 64)
-            var taken = 0
-            var given = [0, 0, 0]
             var status = calotype_webp_suspended
             while status == calotype_webp_suspended, taken < bytes.count {
                 if cancellation?.isCancelled == true { throw .cancelled }

@@ -30,6 +30,9 @@ struct PlaneResampler {
         }
     }
 
+    /// The rows of the result that have been made, from the top.
+    var completedRowCount: Int { nextResultRow }
+
     /// Whether every row of the result has been made; further rows change nothing.
     var isComplete: Bool { nextResultRow == resultSize.height }
 

@@ -51,6 +51,12 @@ public struct RowResampler: ~Copyable {
     /// Whether every row of the result has been made; further rows change nothing.
     public var isComplete: Bool { resampler.isComplete }
 
+    /// The rows of the result that have been made, from the top of the picture as it is stored.
+    public var completedRowCount: Int { resampler.completedRowCount }
+
+    /// The result as far as it has been made; the rest is 0.
+    public var snapshot: PixelBuffer { writer.snapshot }
+
     /// The bytes that are held besides the result; the height of the source has no part in it.
     public var workingByteCount: Int { resampler.workingByteCount }
 

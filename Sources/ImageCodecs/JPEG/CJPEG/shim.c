@@ -67,7 +67,9 @@ struct calotype_jpeg_reader {
     coefficient_memory coefficients;
     size_t count;
     int maximum_scan_count;
-    bool accepts_truncated, is_truncated;
+    /// Bytes to be left out that had not come in yet.
+    size_t skip_count;
+    bool is_incremental, accepts_truncated, is_truncated;
     bool (*is_stopped)(const void *);
     const void *context;
 };
@@ -82,6 +84,7 @@ static void do_nothing(j_decompress_ptr info) { (void)info; }
 static boolean fill_input_buffer(j_decompress_ptr info) {
     static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
+    if (reader->is_incremental) return FALSE;
     if (reader->accepts_truncated) {
         reader->is_truncated = true;
         info->src->next_input_byte = end_of_image;
@@ -97,11 +100,32 @@ static void skip_input_data(j_decompress_ptr info, long count) {
     struct jpeg_source_mgr *source = info->src;
     if (count <= 0) return;
     if ((size_t)count > source->bytes_in_buffer) {
-        fill_input_buffer(info);
+        calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
+        if (reader->is_incremental) {
+            reader->skip_count = (size_t)count - source->bytes_in_buffer;
+            source->bytes_in_buffer = 0;
+        } else {
+            fill_input_buffer(info);
+        }
         return;
     }
     source->next_input_byte += count;
     source->bytes_in_buffer -= (size_t)count;
+}
+
+void calotype_jpeg_reader_supply(calotype_jpeg_reader *reader, const uint8_t *bytes,
+                                 size_t count) {
+    size_t position = reader->count - reader->source.bytes_in_buffer;
+    size_t skipped = count - position < reader->skip_count ? count - position : reader->skip_count;
+    reader->skip_count -= skipped;
+    reader->is_incremental = true;
+    reader->count = count;
+    reader->source.next_input_byte = bytes + position + skipped;
+    reader->source.bytes_in_buffer = count - position - skipped;
+}
+
+bool calotype_jpeg_reader_has_passes(const calotype_jpeg_reader *reader) {
+    return jpeg_has_multiple_scans((j_decompress_ptr)&reader->info);
 }
 
 void calotype_jpeg_reader_accept_truncated(calotype_jpeg_reader *reader) {
@@ -160,8 +184,8 @@ void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_c
 
 calotype_jpeg_status calotype_jpeg_reader_read_header(calotype_jpeg_reader *reader) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
-    jpeg_read_header(&reader->info, TRUE);
-    return calotype_jpeg_ok;
+    return jpeg_read_header(&reader->info, TRUE) == JPEG_SUSPENDED ? calotype_jpeg_suspended
+                                                                   : calotype_jpeg_ok;
 }
 
 size_t calotype_jpeg_reader_coefficient_bytes(calotype_jpeg_reader *reader) {
@@ -174,13 +198,37 @@ size_t calotype_jpeg_reader_coefficient_bytes(calotype_jpeg_reader *reader) {
     return blocks * sizeof(JBLOCK);
 }
 
-calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink) {
+calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink,
+                                                bool in_passes) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
     if (reader->info.jpeg_color_space == JCS_YCCK) reader->info.out_color_space = JCS_CMYK;
     reader->info.scale_num = 1;
     reader->info.scale_denom = (unsigned)shrink;
-    jpeg_start_decompress(&reader->info);
-    return calotype_jpeg_ok;
+    reader->info.buffered_image = in_passes;
+    return jpeg_start_decompress(&reader->info) ? calotype_jpeg_ok : calotype_jpeg_suspended;
+}
+
+calotype_jpeg_status calotype_jpeg_reader_consume(calotype_jpeg_reader *reader, int *scans) {
+    struct jpeg_decompress_struct *info = &reader->info;
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
+    for (;;) {
+        watch((j_common_ptr)info);
+        int status = jpeg_consume_input(info);
+        // A scan is known to be over when the next begins.
+        *scans = info->input_scan_number - (status == JPEG_REACHED_EOI ? 0 : 1);
+        if (status == JPEG_REACHED_EOI) return calotype_jpeg_ok;
+        if (status == JPEG_SUSPENDED) return calotype_jpeg_suspended;
+    }
+}
+
+calotype_jpeg_status calotype_jpeg_reader_begin_pass(calotype_jpeg_reader *reader, int scan) {
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
+    return jpeg_start_output(&reader->info, scan) ? calotype_jpeg_ok : calotype_jpeg_suspended;
+}
+
+calotype_jpeg_status calotype_jpeg_reader_end_pass(calotype_jpeg_reader *reader) {
+    if (setjmp(reader->errors.escape)) return reader->errors.status;
+    return jpeg_finish_output(&reader->info) ? calotype_jpeg_ok : calotype_jpeg_suspended;
 }
 
 int calotype_jpeg_reader_width(const calotype_jpeg_reader *reader) {
@@ -202,14 +250,13 @@ bool calotype_jpeg_reader_is_inverted(const calotype_jpeg_reader *reader) {
 calotype_jpeg_status calotype_jpeg_reader_read_row(calotype_jpeg_reader *reader, uint8_t *row) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
     JSAMPROW rows[1] = {row};
-    return jpeg_read_scanlines(&reader->info, rows, 1) == 1 ? calotype_jpeg_ok
-                                                            : calotype_jpeg_truncated;
+    if (jpeg_read_scanlines(&reader->info, rows, 1) == 1) return calotype_jpeg_ok;
+    return reader->is_incremental ? calotype_jpeg_suspended : calotype_jpeg_truncated;
 }
 
 calotype_jpeg_status calotype_jpeg_reader_finish(calotype_jpeg_reader *reader) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
-    jpeg_finish_decompress(&reader->info);
-    return calotype_jpeg_ok;
+    return jpeg_finish_decompress(&reader->info) ? calotype_jpeg_ok : calotype_jpeg_suspended;
 }
 
 size_t calotype_jpeg_reader_offset(const calotype_jpeg_reader *reader) {

@@ -212,6 +212,10 @@ calotype_jxl_status calotype_jxl_reader_next(calotype_jxl_reader *reader, const 
     }
 }
 
+bool calotype_jxl_reader_flush(calotype_jxl_reader *reader) {
+    return reader->pixels && JxlDecoderFlushImage(reader->decoder) == JXL_DEC_SUCCESS;
+}
+
 calotype_jxl_status calotype_jxl_count_frames(const uint8_t *bytes, size_t count, int limit,
                                               int *frames) {
     JxlDecoder *decoder = JxlDecoderCreate(NULL);

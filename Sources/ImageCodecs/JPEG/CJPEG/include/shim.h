@@ -18,6 +18,8 @@ typedef enum {
     calotype_jpeg_too_many_scans,
     calotype_jpeg_stopped,
     calotype_jpeg_out_of_memory,
+    /// More bytes are needed; the call is made again when they are there.
+    calotype_jpeg_suspended,
 } calotype_jpeg_status;
 
 typedef struct calotype_jpeg_reader calotype_jpeg_reader;
@@ -25,6 +27,17 @@ typedef struct calotype_jpeg_reader calotype_jpeg_reader;
 /// NULL when there is no memory. `bytes` must outlive the reader.
 calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t count);
 void calotype_jpeg_reader_destroy(calotype_jpeg_reader *reader);
+
+/// Reads from these bytes from now on, which begin with those of the last time, until the next call;
+/// what is not there yet is still to come.
+void calotype_jpeg_reader_supply(calotype_jpeg_reader *reader, const uint8_t *bytes, size_t count);
+/// Whether the coefficients come in several scans.
+bool calotype_jpeg_reader_has_passes(const calotype_jpeg_reader *reader);
+/// Reads as many scans as there are bytes of; after a start with passes.
+calotype_jpeg_status calotype_jpeg_reader_consume(calotype_jpeg_reader *reader, int *scans);
+/// Begins to give out the rows as they are after a scan, from 1, that has been read.
+calotype_jpeg_status calotype_jpeg_reader_begin_pass(calotype_jpeg_reader *reader, int scan);
+calotype_jpeg_status calotype_jpeg_reader_end_pass(calotype_jpeg_reader *reader);
 
 /// From here on, what is missing at the end of the file is grey.
 void calotype_jpeg_reader_accept_truncated(calotype_jpeg_reader *reader);
@@ -38,8 +51,9 @@ void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_c
 calotype_jpeg_status calotype_jpeg_reader_read_header(calotype_jpeg_reader *reader);
 /// The bytes of the coefficients, which a file of several scans keeps in memory; 0 for one scan.
 size_t calotype_jpeg_reader_coefficient_bytes(calotype_jpeg_reader *reader);
-/// Starts decoding at 1/`shrink` of the size.
-calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink);
+/// Starts decoding at 1/`shrink` of the size, pass by pass or all at once.
+calotype_jpeg_status calotype_jpeg_reader_start(calotype_jpeg_reader *reader, int shrink,
+                                                bool in_passes);
 int calotype_jpeg_reader_width(const calotype_jpeg_reader *reader);
 int calotype_jpeg_reader_height(const calotype_jpeg_reader *reader);
 /// 1 grey, 3 RGB, 4 CMYK.

@@ -41,6 +41,8 @@ calotype_jxl_status calotype_jxl_reader_parse(calotype_jxl_reader *reader, const
                                               size_t count);
 void calotype_jxl_reader_info(const calotype_jxl_reader *reader, calotype_jxl_info *info);
 const uint8_t *calotype_jxl_reader_icc(const calotype_jxl_reader *reader);
+/// Completes the pixels as well as what has been read of the frame allows; false if it does not.
+bool calotype_jxl_reader_flush(calotype_jxl_reader *reader);
 /// Decodes the next frame, composed, as samples of 8 or 16 bits.
 calotype_jxl_status calotype_jxl_reader_next(calotype_jxl_reader *reader, const uint8_t *bytes,
                                              size_t count, int channels, bool is_wide);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if JPEG
+    internal import EncodedImages
+    internal import Pixels
+
+    /// Decodes rows, or scan after scan, as their bytes come in, with libjpeg-turbo.
+    ///
+    /// Every coefficient is read once. A file of several scans is held as coefficients, from which
+    /// the rows are made anew for each version that is shown.
+    final class JPEGIncrementalDecoder: IncrementalDecoder {
+        private enum Stage {
+            case header, start, scans, rows, over
+        }
+
+        private var reader: JPEGReader
+        private var header: ImageHeader?
+        private var stage = Stage.header
+        private var pictureRows: JPEGRows?
+        private(set) var passCount = 0
+
+        init(limits: DecodeLimits) throws(CodecError) {
+            reader = try unsafe JPEGReader(
+                UnsafeBufferPointer(start: nil, count: 0),
+                maximumScanCount: limits.maximumScanCount)
+        }
+
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            let header =
+                if let header { header } else {
+                    try JPEGDecoder().header(of: bytes, limits: rows.limits)
+                }
+            self.header = header
+            try reader.withMore(bytes) { reader throws(CodecError) in
+                reader.watch(rows.cancellation)
+                try decode(reader, header, into: &rows)
+            }
+        }
+
+        func drawPass(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            guard let header else { return }
+            try reader.withMore(bytes) { reader throws(CodecError) in
+                reader.watch(rows.cancellation)
+                try reader.beginPass(passCount)
+                var pictureRows = try JPEGRows(reader, header)
+                try pictureRows.begin(&rows)
+                while try pictureRows.next(reader, &rows) {}
+                try reader.endPass()
+            }
+        }
+
+        private func decode(
+            _ reader: borrowing JPEGReader, _ header: ImageHeader, into rows: inout RowSink
+        ) throws(CodecError) {
+            if stage == .header {
+                try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
+                stage = .start
+            }
+            if stage == .start {
+                let shrink = rows.plan.shrinkFactor(of: [2, 4, 8])
+                try reader.start(shrink: shrink, inPasses: reader.hasPasses)
+                rows.report = DecodeReport(
+                    decoder: "libjpeg-turbo",
+                    shrinkFactors: Array(repeating: shrink, count: reader.channelCount))
+                let pictureRows = try JPEGRows(reader, header)
+                try pictureRows.begin(&rows)
+                self.pictureRows = consume pictureRows
+                stage = reader.hasPasses ? .scans : .rows
+            }
+            if stage == .scans {
+                try reader.consume(&passCount)
+                try reader.beginPass(passCount)
+                stage = .rows
+            }
+            if stage == .rows {
+                while try pictureRows?.next(reader, &rows) == true {}
+                if reader.hasPasses { try reader.endPass() }
+                try reader.finish()
+                stage = .over
+            }
+        }
+    }
+#endif
