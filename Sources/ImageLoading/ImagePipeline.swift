@@ -41,7 +41,7 @@ public final class ImagePipeline: Sendable {
     let decodes: WorkQueue
     /// Threads that only look something up, so that a hit never waits for a decode.
     let lookups: WorkQueue
-    let sharedDecodes: SharedWork<ImageKey, LoadedImage>
+    let sharedDecodes: SharedWork<ImageKey, DecodedOriginal>
     let sharedEncodes: SharedWork<RenditionKey, Rendition>
     private let admission = Admission()
 

@@ -5,7 +5,7 @@ internal import Logging
 internal import Pixels
 
 /// A picture, and whether the file was still the same original after it had been read.
-struct LoadedImage: Sendable {
+struct DecodedOriginal: Sendable {
     let image: PixelBuffer
     let original: FileIdentity
     let isCurrent: Bool
@@ -13,7 +13,7 @@ struct LoadedImage: Sendable {
 
 extension ImagePipeline {
     /// Memory cache, else read, decode shrunk, keep.
-    func loadImage(_ request: ImageRequest) async throws(LoadError) -> LoadedImage {
+    func loadImage(_ request: ImageRequest) async throws(LoadError) -> DecodedOriginal {
         let original = try await identity(of: request)
         do throws(LoadError) {
             let loaded = try await decoded(request, of: original)
@@ -71,22 +71,22 @@ extension ImagePipeline {
 
     private func decoded(
         _ request: ImageRequest, of original: FileIdentity
-    ) async throws(LoadError) -> LoadedImage {
+    ) async throws(LoadError) -> DecodedOriginal {
         guard !Task.isCancelled else { throw .cancelled }
-        let key = ImageKey(original: original, options: request.options)
+        let key = ImageKey(original: .file(original), options: request.options)
         if let image = remembered(key) {
-            return LoadedImage(image: image, original: original, isCurrent: true)
+            return DecodedOriginal(image: image, original: original, isCurrent: true)
         }
         return try await sharedDecodes.value(for: key, request.priority) {
             [self] cancellation throws(LoadError) in
             // Someone may have made it since the memory was asked.
             if let image = remembered(key) {
-                return LoadedImage(image: image, original: original, isCurrent: true)
+                return DecodedOriginal(image: image, original: original, isCurrent: true)
             }
-            let image = try decode(key, cancellation)
+            let image = try decode(original, key.options, cancellation)
             let isCurrent = try FileIdentity(path: original.path) == original
             if isCurrent { remember(image, for: key) }
-            return LoadedImage(image: image, original: original, isCurrent: isCurrent)
+            return DecodedOriginal(image: image, original: original, isCurrent: isCurrent)
         }
     }
 
@@ -101,14 +101,14 @@ extension ImagePipeline {
     }
 
     private func decode(
-        _ key: ImageKey, _ cancellation: CancellationFlag
+        _ original: FileIdentity, _ options: DecodeOptions, _ cancellation: CancellationFlag
     ) throws(LoadError) -> PixelBuffer {
-        let path = key.original.path
+        let path = original.path
         do throws(CodecError) {
             // Read, not mapped: a mapped file that is cut short would end the process.
             let bytes = try EncodedBytes(reading: path, limits: limits)
             let source = try ImageSource(bytes, codecs: codecs, limits: limits)
-            let decoded = try source.decodedImage(key.options, cancellation: cancellation)
+            let decoded = try source.decodedImage(options, cancellation: cancellation)
             let image = decoded.image
             logger.debug(
                 "decoded image",
@@ -124,7 +124,7 @@ extension ImagePipeline {
     }
 
     private func encode(
-        _ loaded: LoadedImage, as request: RenditionRequest
+        _ loaded: DecodedOriginal, as request: RenditionRequest
     ) throws(LoadError) -> Rendition {
         do throws(CodecError) {
             let destination = try ImageDestination(

@@ -15,7 +15,7 @@ import Testing
         let folder = try TestFolder()
         let original = try FileIdentity(path: try folder.write("a.fake"))
         return (1...count).map {
-            ImageKey(original: original, options: DecodeOptions(maximumSide: $0))
+            ImageKey(original: .file(original), options: DecodeOptions(maximumSide: $0))
         }
     }
 

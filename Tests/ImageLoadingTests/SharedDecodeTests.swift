@@ -18,7 +18,7 @@ import Testing
     }
 
     private func consumerCount(_ path: String) throws -> Int {
-        let key = ImageKey(original: try FileIdentity(path: path), options: DecodeOptions())
+        let key = ImageKey(original: .file(try FileIdentity(path: path)), options: DecodeOptions())
         return pipeline.sharedDecodes.consumerCount(key)
     }
 

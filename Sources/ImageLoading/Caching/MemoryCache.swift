@@ -4,19 +4,6 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
-/// Which decoded picture: of which original, and what was asked of it.
-struct ImageKey: Hashable, Sendable {
-    let original: FileIdentity
-    let options: DecodeOptions
-
-    /// The same picture as those ask for it who take no planes of luma and colour differences.
-    var withoutPlanes: ImageKey {
-        var options = options
-        options.acceptsYCbCr = false
-        return ImageKey(original: original, options: options)
-    }
-}
-
 /// Decoded pictures within a limit of bytes; the one that was not used for longest goes first.
 ///
 /// A lock: every operation is short, never awaits and runs nobody else's code.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// A picture that has been loaded.
+///
+/// Whoever shows it keeps the object: as long as anybody does, the same object is found again for
+/// the same request, whatever the memory cache had to let go of.
+public final class LoadedImage: Sendable {
+    public let image: PixelBuffer
+    public let key: ImageKey
+    /// The size of the original's picture as it is looked at.
+    public let originalSize: PixelSize
+    /// Whether something better is still to come.
+    public let isPreview: Bool
+    /// The time that making it took, from bytes that were there: what it costs to make it again.
+    public let cost: Duration
+
+    public init(
+        _ image: PixelBuffer, key: ImageKey, originalSize: PixelSize, isPreview: Bool = false,
+        cost: Duration = .zero
+    ) {
+        self.image = image
+        self.key = key
+        self.originalSize = originalSize
+        self.isPreview = isPreview
+        self.cost = cost
+    }
+}
