@@ -18,6 +18,9 @@
             _ band: Span<UInt8>, _ place: TIFFRowPlace, _ rows: inout RowSink
         ) throws(CodecError) -> Void
 
+        /// Strips of more bytes are read row by row.
+        private static let largestStrip = 4 << 20
+
         let picture: TIFFPicture
 
         func forEachRow(
@@ -37,14 +40,29 @@
             _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
             _ body: Body
         ) throws(CodecError) {
-            var row = try room(
-                for: reader.rowByteCount, of: packedByteCount(picture.size.width), rows)
+            let rowByteCount = reader.rowByteCount
+            guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
+            let stripByteCount = rowByteCount.saturatingProduct(picture.blockSize.height)
+            let readsStrips =
+                picture.isDeflated && stripByteCount <= Self.largestStrip
+                && stripByteCount <= rows.limits.maximumMemoryByteCount
+            let byteCount = readsStrips ? stripByteCount : rowByteCount
+            try rows.limits.check(.memoryByteCount, byteCount)
+            var band = [UInt8](repeating: 0, count: byteCount)
             for y in 0..<picture.size.height {
-                if y % picture.blockSize.height == 0 {
-                    try picture.checkBlock(y / picture.blockSize.height, bytes)
+                let line = y % picture.blockSize.height
+                if line == 0 {
+                    let strip = y / picture.blockSize.height
+                    try picture.checkBlock(strip, bytes)
+                    if readsStrips {
+                        let lines = min(picture.blockSize.height, picture.size.height - y)
+                        try reader.readStrip(
+                            strip, byteCount: lines * rowByteCount, into: &band, at: 0)
+                    }
                 }
-                try reader.readRow(y, into: &row)
-                try body(row.span, TIFFRowPlace(offset: 0, planeStride: 0), &rows)
+                if !readsStrips { try reader.readRow(y, into: &band) }
+                let offset = readsStrips ? line * rowByteCount : 0
+                try body(band.span, TIFFRowPlace(offset: offset, planeStride: 0), &rows)
             }
         }
 

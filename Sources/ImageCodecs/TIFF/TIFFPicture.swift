@@ -191,6 +191,9 @@
             return Array(0..<colorCount) + (alpha.map { [$0.index] } ?? [])
         }
 
+        /// Whether libtiff decodes a strip much faster as a whole, with libdeflate, than row by row.
+        var isDeflated: Bool { compression == 8 || compression == 32946 }
+
         private var offsetsTag: Int { directory.entries[324] != nil ? 324 : 273 }
 
         /// The tiles in a row and in a column; strips are as wide as the picture.
