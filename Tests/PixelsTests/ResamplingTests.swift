@@ -2,8 +2,9 @@
 
 import Foundation
 import ImageTesting
-import Pixels
 import Testing
+
+@testable import Pixels
 
 @Suite("Resampling") struct ResamplingTests {
     static let sizes = [
@@ -52,6 +53,53 @@ import Testing
         #expect(comparison.maximumDifference > 0, "the approximation was not taken")
         #expect(comparison.maximumDifference <= 6, "\(comparison)")
         #expect(comparison.meanDifference < 0.7, "\(comparison)")
+    }
+
+    @Test(
+        "what means of pixels soften, the kernel makes good", arguments: [PixelFormat.gray8, .rgb8])
+    func sharpening(format: PixelFormat) {
+        // Waves without noise: all that means of 2 and 4 pixels change is their height.
+        let source = TestPicture.make(PixelSize(width: 1_280, height: 960), format) {
+            x, y, channel in
+            let wave = abs((x * (channel + 2) + y * (5 - channel)) % 128 - 64)
+            return UInt8(64 + wave * 2)
+        }
+        for size in [PixelSize(width: 250, height: 188), PixelSize(width: 125, height: 94)] {
+            let comparison = PixelComparison(
+                source.resampled(to: size, approximation: .boxFirst),
+                source.resampled(to: size, approximation: .none))
+            #expect(comparison.meanDifference < 0.15, "\(size): \(comparison)")
+        }
+    }
+
+    @Test("means are those of the pixels, in blocks of any size")
+    func means() {
+        for (format, width) in [(PixelFormat.gray8, 13), (.rgb8, 16), (.rgba8, 7)] {
+            let source = TestPicture.noise(PixelSize(width: width * 3 - 1, height: 8), format)
+            let channels = format.channelCount
+            var reducer = BoxReducer(
+                width: source.size.width, channelCount: channels, horizontalFactor: 3,
+                verticalFactor: 4)
+            for top in [0, 4] {
+                var means = [Float](repeating: 0, count: width * channels + 4)
+                for y in top..<top + 4 {
+                    let hasMeans = reducer.append(source.row(y), isLast: false, into: &means, at: 1)
+                    #expect(hasMeans == (y == top + 3))
+                }
+                for index in 0..<width * channels {
+                    let columns =
+                        index / channels * 3..<min(index / channels * 3 + 3, width * 3 - 1)
+                    var total = 0
+                    for y in top..<top + 4 {
+                        for x in columns {
+                            total += Int(source.row(y)[x * channels + index % channels])
+                        }
+                    }
+                    let expected = Float(total) / Float(columns.count * 4)
+                    #expect(abs(means[index + 1] - expected) < 0.001)
+                }
+            }
+        }
     }
 
     @Test("holds a few rows, however many come in")

@@ -4,7 +4,7 @@
 ///
 /// Memory is in proportion to the result: it holds the result, and as many rows of the result's
 /// width as the kernel is high. Both passes are separable; weights apply in the picture's own
-/// gamma space and, with alpha, to premultiplied colours. A reduction by 6 or more starts with
+/// gamma space and, with alpha, to premultiplied colours. A reduction by 5 or more starts with
 /// whole-pixel means (``BoxReducer``), unless ``Approximation/none`` is asked for.
 ///
 /// - SeeAlso: Ken Turkowski, “Filters for Common Resampling Tasks”, *Graphics Gems*, 1990.
@@ -13,7 +13,7 @@ public struct RowResampler: ~Copyable {
     public enum Approximation: Hashable, Sendable {
         /// Every source pixel is weighed by the kernel.
         case none
-        /// Large reductions start with means of whole pixels and leave the kernel a factor of 3 or more.
+        /// Large reductions start with means of whole pixels and leave the kernel a factor of 2.5 or more.
         case boxFirst
     }
 

@@ -48,6 +48,7 @@ struct Scaler {
         sourceHeight = sourceSize.height
         var sourceSize = sourceSize
         var region = region
+        var meanCounts = (x: 1, y: 1)
         if approximation == .boxFirst, !isDeep {
             let x = BoxReducer.factor(forScale: region.width / Double(resultSize.width))
             let y = BoxReducer.factor(forScale: region.height / Double(resultSize.height))
@@ -58,14 +59,17 @@ struct Scaler {
                 sourceSize = PixelSize(
                     width: (sourceSize.width + x - 1) / x, height: (sourceSize.height + y - 1) / y)
                 region = region.scaled(horizontally: 1 / Double(x), vertically: 1 / Double(y))
+                meanCounts = (x, y)
             }
         }
         horizontal = ResamplingWeights(
             kernels.horizontal, sourceCount: sourceSize.width,
-            start: region.x, extent: region.width, resultCount: resultSize.width)
+            start: region.x, extent: region.width, resultCount: resultSize.width,
+            meanCount: meanCounts.x)
         vertical = ResamplingWeights(
             kernels.vertical, sourceCount: sourceSize.height,
-            start: region.y, extent: region.height, resultCount: resultSize.height)
+            start: region.y, extent: region.height, resultCount: resultSize.height,
+            meanCount: meanCounts.y)
         let sourceStride = Self.wholeVectors(sourceSize.width * channelCount)
         let resultStride = Self.wholeVectors(resultSize.width * channelCount + 4)
         isVerticalFirst =
