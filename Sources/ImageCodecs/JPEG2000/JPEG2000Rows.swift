@@ -11,6 +11,9 @@
             let bias: Int32
             let shift: Int32
             let values: [Sample]
+            /// Whether each value stands at its own place, as it does unless there is a palette or
+            /// the component has fewer bits.
+            let isPlain: Bool
         }
 
         private let sources: [Source]
@@ -23,13 +26,14 @@
         init(_ channels: JPEG2000Channels) {
             sources = (channels.colors + [channels.alpha].compactMap { $0 }).map { channel in
                 let maximum = (1 << channel.depth) - 1
+                let values = channel.values.map { value in
+                    Sample((min(value, maximum) * Int(Sample.max) + maximum / 2) / maximum)
+                }
                 return Source(
                     component: channel.component, bias: Int32(channel.bias),
-                    shift: Int32(channel.shift),
-                    values: channel.values.map { value in
-                        Sample(
-                            (min(value, maximum) * Int(Sample.max) + maximum / 2) / maximum)
-                    })
+                    shift: Int32(channel.shift), values: values,
+                    isPlain: values.count == Int(Sample.max) + 1
+                        && values.indices.allSatisfy { values[$0] == Sample($0) })
             }
             model = channels.model
             hasAlpha = channels.alpha != nil
@@ -63,6 +67,9 @@
             // Grey beside alpha is spread over three channels.
             let copies = !isAlpha && model == .gray && hasAlpha ? 3 : 1
             var place = start * channelCount + slot
+            if source.isPlain, places.isEmpty, copies == 1 {
+                return putPlain(source, samples, count: count, into: &row, at: place)
+            }
             for x in 0..<count {
                 let sample = samples[places.isEmpty ? x : places[x]]
                 let index = min(max((sample &+ source.bias) >> source.shift, 0), last)
@@ -73,6 +80,28 @@
                     row[place + 2] = value
                 }
                 place += channelCount
+            }
+        }
+
+        private func putPlain(
+            _ source: Source, _ samples: Span<Int32>, count: Int,
+            into row: inout MutableSpan<Sample>, at start: Int
+        ) {
+            guard count > 0 else { return }
+            precondition(
+                samples.count >= count && row.count > start + (count - 1) * channelCount,
+                "the row does not fit")
+            let (bias, shift, step) = (source.bias, source.shift & 31, channelCount)
+            let most = Int32(Sample.max)
+            unsafe samples.withUnsafeBufferPointer { samples in
+                unsafe row.withUnsafeMutableBufferPointer { row in
+                    var place = start
+                    for x in 0..<count {
+                        let value = unsafe (samples[x] &+ bias) &>> shift
+                        unsafe row[place] = Sample(truncatingIfNeeded: min(max(value, 0), most))
+                        place &+= step
+                    }
+                }
             }
         }
 
