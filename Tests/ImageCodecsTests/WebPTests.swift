@@ -140,6 +140,24 @@
             }
         }
 
+        @Test("what is shown small looks like the whole picture made smaller")
+        func small() throws {
+            let picture = TestPicture.photograph(PixelSize(width: 800, height: 600))
+            var encoding = EncodeOptions()
+            encoding.quality = 50
+            let file = try ImageDestination(
+                format: "webp", codecs: builtInCodecs, options: encoding
+            ).encode(picture)
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+            let whole = try source.image()
+            // From a factor of 8 on, the borders of blocks are not smoothed.
+            for side in [200, 110, 100, 50] {
+                let small = try source.image(DecodeOptions(maximumSide: side))
+                let comparison = PixelComparison(small, whole.resampled(to: small.size))
+                #expect(comparison.meanDifference < 1, "\(side): \(comparison)")
+            }
+        }
+
         @Test("an animation comes back as it was written", arguments: [false, true])
         func animation(isLossless: Bool) throws {
             let size = PixelSize(width: 40, height: 30)

@@ -92,7 +92,6 @@
                 horizontalScale: 1 / Double(horizontal), verticalScale: 1 / Double(vertical))
             let luma = SourcePlane(size: region.size, horizontalScale: 1, verticalScale: 1)
             try rows.beginYCbCr([luma, chroma, chroma], profile)
-            let tables = [Self.table(offset: 16, range: 219), Self.table(offset: 128, range: 224)]
             var samples = [UInt8](repeating: 0, count: region.width)
             for y in 0..<region.height {
                 for plane in [1, 2, 0] {
@@ -106,33 +105,11 @@
                         if coding.isFullRange {
                             try rows.append(part, plane: plane)
                         } else {
-                            Self.map(part, tables[min(plane, 1)], into: &samples)
+                            VideoRange.widen(part, isColor: plane > 0, into: &samples)
                             try rows.append(samples.span.extracting(first: width), plane: plane)
                         }
                     }
                 }
-            }
-        }
-
-        private static func map(
-            _ row: Span<UInt8>, _ table: [UInt8], into result: inout [UInt8]
-        ) {
-            precondition(table.count == 256 && result.count >= row.count, "the row does not fit")
-            unsafe row.withUnsafeBufferPointer { row in
-                unsafe table.withUnsafeBufferPointer { table in
-                    unsafe result.withUnsafeMutableBufferPointer { result in
-                        for x in 0..<row.count { unsafe result[x] = table[Int(row[x])] }
-                    }
-                }
-            }
-        }
-
-        /// From the limited range of 8 bits to the full one, around 0 for luma, 128 for differences.
-        private static func table(offset: Int, range: Double) -> [UInt8] {
-            let middle = offset == 128 ? 128.0 : 0
-            return (0...255).map { value in
-                let scaled = Double(value - offset) * 255 / range + middle
-                return UInt8(min(max(scaled, 0), 255).rounded())
             }
         }
     }

@@ -6,6 +6,9 @@
 
     /// Decodes with libwebp, which holds the whole picture until its last row has been given out.
     struct WebPDecoder: ImageDecoder {
+        /// From here on, what smoothing the borders of blocks would change cannot be seen.
+        private static let unfilteredReduction = 8.0
+
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             let container = try WebPContainer(bytes)
             var header = ImageHeader(
@@ -152,43 +155,14 @@
                 [SourcePlane(size: size, horizontalScale: 1, verticalScale: 1), color, color],
                 profile)
             rows.report.shrinkFactors = [1, 2, 2]
-            let range = WebPRange()
             var full = [UInt8](repeating: 0, count: size.width)
-            var reader = try WebPReader(.yuv)
+            let smoothing = rows.plan.reduction(ofChroma: false) < Self.unfilteredReduction
+            var reader = try WebPReader(.yuv, smoothsBlocks: smoothing)
             try reader.forEachRow(
                 bitstream, file, rows.cancellation
             ) { row, plane throws(CodecError) in
-                range.widen(row, plane: plane, into: &full)
+                VideoRange.widen(row, isColor: plane > 0, into: &full)
                 try rows.append(full.span.extracting(first: row.count), plane: plane)
-            }
-        }
-    }
-
-    /// Turns the range of video, 16 to 235 and 16 to 240, into that of JFIF, 0 to 255.
-    private struct WebPRange {
-        private let luma: [UInt8]
-        private let color: [UInt8]
-
-        init() {
-            luma = (0..<256).map { UInt8(clamping: (($0 - 16) * 510 + 219) / 438) }
-            color = (0..<256).map {
-                // Shifted by a multiple of the divisor, so that division rounds one way.
-                UInt8(clamping: (($0 - 128) * 510 + 224 + 448 * 256) / 448 - 256 + 128)
-            }
-        }
-
-        func widen(_ row: Span<UInt8>, plane: Int, into result: inout [UInt8]) {
-            precondition(row.count <= result.count, "the row does not fit")
-            let count = row.count
-            let table = plane == 0 ? luma : color
-            unsafe row.withUnsafeBufferPointer { row in
-                unsafe table.withUnsafeBufferPointer { table in
-                    unsafe result.withUnsafeMutableBufferPointer { result in
-                        for index in 0..<count {
-                            unsafe result[index] = table[Int(row[index])]
-                        }
-                    }
-                }
             }
         }
     }

@@ -24,14 +24,18 @@
         private var taken = 0
         private var given = [0, 0, 0]
 
-        init(_ layout: Layout) throws(CodecError) {
+        /// - Parameters:
+        ///   - layout: what the rows are.
+        ///   - smoothsBlocks: whether the borders of blocks are smoothed, as the format has it.
+        /// - Throws: ``CodecError`` without memory.
+        init(_ layout: Layout, smoothsBlocks: Bool = true) throws(CodecError) {
             let value =
                 switch layout {
                 case .rgb: calotype_webp_rgb
                 case .rgba: calotype_webp_rgba
                 case .yuv: calotype_webp_yuv
                 }
-            guard let raw = unsafe calotype_webp_reader_create(value) else {
+            guard let raw = unsafe calotype_webp_reader_create(value, smoothsBlocks) else {
                 throw .library(message: "no memory for a WebP decoder")
             }
             unsafe self.raw = raw

@@ -8,21 +8,23 @@
 #include <webp/mux.h>
 
 struct calotype_webp_reader {
-    WebPDecBuffer output;
+    WebPDecoderConfig config;
     WebPIDecoder *decoder;
 };
 
-calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout) {
+calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout,
+                                                  bool smooths_blocks) {
     calotype_webp_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
-    if (!WebPInitDecBuffer(&reader->output)) {
+    if (!WebPInitDecoderConfig(&reader->config)) {
         free(reader);
         return NULL;
     }
-    reader->output.colorspace = layout == calotype_webp_rgb    ? MODE_RGB
-                                : layout == calotype_webp_rgba ? MODE_RGBA
-                                                               : MODE_YUV;
-    reader->decoder = WebPINewDecoder(&reader->output);
+    reader->config.output.colorspace = layout == calotype_webp_rgb    ? MODE_RGB
+                                       : layout == calotype_webp_rgba ? MODE_RGBA
+                                                                      : MODE_YUV;
+    reader->config.options.bypass_filtering = !smooths_blocks;
+    reader->decoder = WebPIDecode(NULL, 0, &reader->config);
     if (!reader->decoder) {
         free(reader);
         return NULL;
@@ -33,7 +35,7 @@ calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout) {
 void calotype_webp_reader_destroy(calotype_webp_reader *reader) {
     if (!reader) return;
     WebPIDelete(reader->decoder);
-    WebPFreeDecBuffer(&reader->output);
+    WebPFreeDecBuffer(&reader->config.output);
     free(reader);
 }
 
@@ -55,14 +57,14 @@ int calotype_webp_reader_row_count(const calotype_webp_reader *reader) {
     return area ? height : 0;
 }
 
-int calotype_webp_reader_width(const calotype_webp_reader *reader) { return reader->output.width; }
+int calotype_webp_reader_width(const calotype_webp_reader *reader) { return reader->config.output.width; }
 
 int calotype_webp_reader_height(const calotype_webp_reader *reader) {
-    return reader->output.height;
+    return reader->config.output.height;
 }
 
 const uint8_t *calotype_webp_reader_row(const calotype_webp_reader *reader, int plane, int y) {
-    const WebPDecBuffer *output = &reader->output;
+    const WebPDecBuffer *output = &reader->config.output;
     if (WebPIsRGBMode(output->colorspace)) {
         const WebPRGBABuffer *buffer = &output->u.RGBA;
         return buffer->rgba ? buffer->rgba + (ptrdiff_t)y * buffer->stride : NULL;

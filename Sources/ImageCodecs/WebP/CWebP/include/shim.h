@@ -30,7 +30,8 @@ typedef enum {
 typedef struct calotype_webp_reader calotype_webp_reader;
 
 /// A decoder for the chunks ALPH, VP8 and VP8L without a file around them; NULL without memory.
-calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout);
+/// Without smoothing, the borders of blocks stay as sharp as they were coded.
+calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout, bool smooths_blocks);
 void calotype_webp_reader_destroy(calotype_webp_reader *reader);
 /// Decodes as far as the first `count` bytes go; they are not copied.
 calotype_webp_status calotype_webp_reader_update(calotype_webp_reader *reader,
