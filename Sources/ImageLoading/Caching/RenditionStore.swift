@@ -12,12 +12,8 @@ internal import Synchronization
 public final class RenditionStore: Sendable {
     /// The bytes of the renditions that may be kept; the one not used for longest goes first.
     public let byteLimit: Int
-    let file: StoreFile
     let logger: Logger
-    /// The open database, `nil` once closed.
-    ///
-    /// A lock: it is held long only while a damaged database is replaced.
-    private let pool: Mutex<DatabasePool?>
+    private let database: StoreDatabase
     /// Hits that are not written down yet, because a write for every hit would cost more than it.
     let uses = Mutex(PendingUses())
 
@@ -32,8 +28,11 @@ public final class RenditionStore: Sendable {
     public init(directory: String, byteLimit: Int, logger: Logger) throws(LoadError) {
         self.byteLimit = byteLimit
         self.logger = logger
-        file = try StoreFile(directory: directory)
-        pool = Mutex(try file.open())
+        database = try StoreDatabase(
+            StoreFile(
+                directory: directory, name: "renditions", version: Self.version,
+                schema: Self.schema),
+            logger: logger)
         // The limit may have been a higher one when the store was filled.
         write { db in try self.evict(db) }
     }
@@ -55,48 +54,58 @@ public final class RenditionStore: Sendable {
     /// Writes down what is pending; from then on nothing is found and nothing kept.
     public func close() {
         write { db in try self.writeUses(db) }
-        let closing = pool.withLock { $0.take() }
-        do {
-            // A reader is the last to be closed, and a reader cannot empty the write-ahead log.
-            _ = try closing?.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-            try closing?.close()
-        } catch {
-            logger.debug("could not close the store", metadata: ["error": "\(error)"])
-        }
+        database.close()
     }
 
     /// The answer of `body`, or `nil` if it fails.
     func read<Value>(_ body: (Database) throws -> Value?) -> Value? {
-        access { try $0.read(body) }
+        database.read(body)
     }
 
     /// Does all of `body` or nothing.
     func write(_ body: (Database) throws -> Void) {
-        access { try $0.write(body) }
+        database.write(body)
     }
 
-    private func access<Value>(_ body: (DatabasePool) throws -> Value?) -> Value? {
-        guard let pool = pool.withLock({ $0 }) else { return nil }
-        do {
-            return try body(pool)
-        } catch {
-            logger.debug("the store failed", metadata: ["error": "\(error)"])
-            if StoreFile.isDamage(error) { replace(pool) }
-            return nil
-        }
-    }
+    /// Changes with the tables, and whenever the same request would make another picture.
+    private static let version = 1
 
-    private func replace(_ damaged: DatabasePool) {
-        pool.withLock { pool in
-            // Another thread may have replaced it already.
-            guard pool === damaged else { return }
-            pool = nil
-            do {
-                try damaged.close()
-                pool = try file.openAnew()
-            } catch {
-                logger.debug("the store is off", metadata: ["error": "\(error)"])
-            }
-        }
-    }
+    /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
+    /// a use writes little.
+    ///
+    /// The sum of the bytes changes in the transaction that changes them.
+    private static let schema = """
+        CREATE TABLE rendition (
+            id INTEGER PRIMARY KEY,
+            hash INTEGER NOT NULL UNIQUE,
+            path TEXT NOT NULL,
+            version TEXT NOT NULL,
+            request TEXT NOT NULL,
+            media_type TEXT NOT NULL,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            byte_count INTEGER NOT NULL,
+            checksum INTEGER NOT NULL,
+            last_use INTEGER NOT NULL
+        );
+        CREATE INDEX rendition_by_use ON rendition (last_use, id, byte_count);
+        CREATE TABLE content (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+        CREATE TABLE total (byte_count INTEGER NOT NULL);
+        INSERT INTO total VALUES (0);
+        CREATE TRIGGER rendition_added AFTER INSERT ON rendition BEGIN
+            UPDATE total SET byte_count = byte_count + NEW.byte_count;
+        END;
+        CREATE TRIGGER rendition_removed AFTER DELETE ON rendition BEGIN
+            DELETE FROM content WHERE id = OLD.id;
+            UPDATE total SET byte_count = byte_count - OLD.byte_count;
+        END;
+        CREATE TABLE original (
+            path TEXT PRIMARY KEY,
+            version TEXT NOT NULL,
+            format_name TEXT NOT NULL,
+            media_type TEXT NOT NULL,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        """
 }

@@ -7,24 +7,32 @@
 #endif
 internal import GRDB
 
-/// The file of a ``RenditionStore``: where it lies, how it is opened and what stands in it.
+/// The file of a store: where it lies, how it is opened and which tables it has.
 struct StoreFile: Sendable {
-    /// Changes with the tables, and whenever the same request would make another picture.
-    static let version = 1
-
     let directory: String
-    var path: String { "\(directory)/renditions.sqlite" }
+    let name: String
+    /// Changes with the tables, and with what their rows mean.
+    let version: Int
+    /// Makes the tables.
+    let schema: String
+
+    var path: String { "\(directory)/\(name).sqlite" }
+    private var lockPath: String { "\(directory)/\(name).lock" }
     /// Where a database goes that cannot be used; only the latest is kept.
     var asidePath: String { "\(path).aside" }
 
-    init(directory: String) throws(LoadError) {
+    /// Makes the directory if it is missing.
+    init(directory: String, name: String, version: Int, schema: String) throws(LoadError) {
         self.directory = directory
+        self.name = name
+        self.version = version
+        self.schema = schema
         try makeDirectory(directory)
     }
 
     /// The database, made or replaced if need be.
     func open() throws(LoadError) -> DatabasePool {
-        let lock = try FileLock("\(directory)/renditions.lock")
+        let lock = try FileLock(lockPath)
         defer { lock.release() }
         do {
             do {
@@ -41,7 +49,7 @@ struct StoreFile: Sendable {
     /// A new database in place of one that turned out to be damaged.
     func openAnew() throws(LoadError) -> DatabasePool {
         do {
-            let lock = try FileLock("\(directory)/renditions.lock")
+            let lock = try FileLock(lockPath)
             defer { lock.release() }
             moveAside()
         }
@@ -70,8 +78,11 @@ struct StoreFile: Sendable {
         try pool.write { db in
             let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
             let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-            if version == 0 && tables == 0 { return try db.execute(sql: Self.schema) }
-            guard version == Self.version else { throw OtherVersion() }
+            if version == 0 && tables == 0 {
+                try db.execute(sql: schema)
+                return try db.execute(sql: "PRAGMA user_version = \(self.version)")
+            }
+            guard version == self.version else { throw OtherVersion() }
         }
         return pool
     }
@@ -80,50 +91,10 @@ struct StoreFile: Sendable {
         unsafe _ = rename(path, asidePath)
         for suffix in ["-wal", "-shm"] { unsafe _ = unlink(path + suffix) }
     }
-
-    /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
-    /// a use writes little.
-    ///
-    /// The sum of the bytes changes in the transaction that changes them.
-    private static let schema = """
-        CREATE TABLE rendition (
-            id INTEGER PRIMARY KEY,
-            hash INTEGER NOT NULL UNIQUE,
-            path TEXT NOT NULL,
-            version TEXT NOT NULL,
-            request TEXT NOT NULL,
-            media_type TEXT NOT NULL,
-            width INTEGER NOT NULL,
-            height INTEGER NOT NULL,
-            byte_count INTEGER NOT NULL,
-            checksum INTEGER NOT NULL,
-            last_use INTEGER NOT NULL
-        );
-        CREATE INDEX rendition_by_use ON rendition (last_use, id, byte_count);
-        CREATE TABLE content (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-        CREATE TABLE total (byte_count INTEGER NOT NULL);
-        INSERT INTO total VALUES (0);
-        CREATE TRIGGER rendition_added AFTER INSERT ON rendition BEGIN
-            UPDATE total SET byte_count = byte_count + NEW.byte_count;
-        END;
-        CREATE TRIGGER rendition_removed AFTER DELETE ON rendition BEGIN
-            DELETE FROM content WHERE id = OLD.id;
-            UPDATE total SET byte_count = byte_count - OLD.byte_count;
-        END;
-        CREATE TABLE original (
-            path TEXT PRIMARY KEY,
-            version TEXT NOT NULL,
-            format_name TEXT NOT NULL,
-            media_type TEXT NOT NULL,
-            width INTEGER NOT NULL,
-            height INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        PRAGMA user_version = \(version);
-        """
 }
 
 /// Makes a directory and those above it, private to the user.
-private func makeDirectory(_ path: String) throws(LoadError) {
+func makeDirectory(_ path: String) throws(LoadError) {
     var built = path.hasPrefix("/") ? "/" : ""
     for name in path.split(separator: "/") {
         built += "\(name)/"

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+internal import Logging
+internal import Synchronization
+
+/// The open database of a store; one that turns out to be damaged is replaced by an empty one.
+///
+/// Whatever happens to it after it was opened is no error to a user: what cannot be read is made
+/// again. Its calls block; they belong on a thread of a ``WorkQueue``.
+final class StoreDatabase: Sendable {
+    private let file: StoreFile
+    private let logger: Logger
+    /// The open database, `nil` once closed.
+    ///
+    /// A lock: it is held long only while a damaged database is replaced.
+    private let pool: Mutex<DatabasePool?>
+
+    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    init(_ file: StoreFile, logger: Logger) throws(LoadError) {
+        self.file = file
+        self.logger = logger
+        pool = Mutex(try file.open())
+    }
+
+    /// The answer of `body`, or `nil` if it fails.
+    func read<Value>(_ body: (Database) throws -> Value?) -> Value? {
+        access { try $0.read(body) }
+    }
+
+    /// Does all of `body` or nothing.
+    ///
+    /// - Returns: the answer of `body`, or `nil` if it failed.
+    @discardableResult
+    func write<Value>(_ body: (Database) throws -> Value?) -> Value? {
+        access { try $0.write(body) }
+    }
+
+    /// From then on nothing is found and nothing kept.
+    func close() {
+        let closing = pool.withLock { $0.take() }
+        do {
+            // A reader is the last to be closed, and a reader cannot empty the write-ahead log.
+            _ = try closing?.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try closing?.close()
+        } catch {
+            logger.debug("could not close the store", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func access<Value>(_ body: (DatabasePool) throws -> Value?) -> Value? {
+        guard let pool = pool.withLock({ $0 }) else { return nil }
+        do {
+            return try body(pool)
+        } catch {
+            logger.debug("the store failed", metadata: ["error": "\(error)"])
+            if StoreFile.isDamage(error) { replace(pool) }
+            return nil
+        }
+    }
+
+    private func replace(_ damaged: DatabasePool) {
+        pool.withLock { pool in
+            // Another thread may have replaced it already.
+            guard pool === damaged else { return }
+            pool = nil
+            do {
+                try damaged.close()
+                pool = try file.openAnew()
+            } catch {
+                logger.debug("the store is off", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}
