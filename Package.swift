@@ -49,6 +49,7 @@ let package = Package(
             ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(
@@ -68,6 +69,7 @@ let package = Package(
             dependencies: [
                 "EncodedImages", "Pixels",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -100,6 +102,7 @@ let package = Package(
             dependencies: [
                 "EncodedImages", "ImageLoading", "ImageTesting", "Pixels", "StoreWriter",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // The process that a test kills while it writes; no product.

@@ -20,6 +20,18 @@ public enum LoadError: Error, Hashable, Sendable {
     case queueFull
     /// The rendition store could not be opened. The operator; `reason` is the system's.
     case storeFailed(reason: String)
+    /// The address is none, or may not be asked. Whoever named it.
+    case addressRefused(url: String, reason: String)
+    /// The connection could not be made, or broke. Anybody, by trying again.
+    case connectionFailed(url: String, reason: String)
+    /// The server took too long. Anybody, by trying again.
+    case timedOut(url: String)
+    /// The server answered with a status that is no success. The owner of the server.
+    case badStatus(url: String, code: Int)
+    /// The server's answer breaks HTTP's rules or is no picture. The owner of the server.
+    case badResponse(url: String, reason: String)
+    /// Only what is kept was asked for, and nothing is. The caller.
+    case notKept(url: String)
 }
 
 extension LoadError: CustomStringConvertible {
@@ -33,6 +45,12 @@ extension LoadError: CustomStringConvertible {
         case .cancelled: "cancelled"
         case .queueFull: "too much work is waiting"
         case .storeFailed(let reason): "the rendition store cannot be used: \(reason)"
+        case .addressRefused(let url, let reason), .connectionFailed(let url, let reason),
+            .badResponse(let url, let reason):
+            "\(url): \(reason)"
+        case .timedOut(let url): "\(url): timed out"
+        case .badStatus(let url, let code): "\(url): the server answered \(code)"
+        case .notKept(let url): "\(url): not kept"
         }
     }
 

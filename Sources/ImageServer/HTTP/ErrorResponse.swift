@@ -50,6 +50,14 @@ struct ErrorResponse {
             self.init(status: .internalServerError, message: "the picture cannot be written")
         case .storeFailed:
             self.init(status: .internalServerError, message: "the store of renditions failed")
+        case .addressRefused:
+            self.init(status: .forbidden, message: "this address is not served")
+        case .badStatus(_, let code) where code == 404 || code == 410:
+            self.init(ServerError.notFound)
+        case .connectionFailed, .badStatus, .badResponse:
+            self.init(status: .badGateway, message: "the original could not be had")
+        case .timedOut, .notKept:
+            self.init(status: .gatewayTimeout, message: "the original could not be had in time")
         }
     }
 

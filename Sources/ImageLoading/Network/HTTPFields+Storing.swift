@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+
+extension HTTPFields {
+    /// The fields as they would stand in a message, byte by byte, whatever their encoding.
+    var serialized: [UInt8] {
+        var bytes: [UInt8] = []
+        for field in self {
+            bytes += Array(field.name.rawName.utf8)
+            bytes += Array(": ".utf8)
+            unsafe field.withUnsafeBytesOfValue { value in bytes += unsafe Array(value) }
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
+    }
+
+    /// Reads what ``serialized`` made; a line that is no field is left out.
+    init(serialized bytes: [UInt8]) {
+        self.init()
+        // The type traps beyond so many.
+        for line in bytes.split(separator: UInt8(ascii: "\n")).prefix(1000) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+            else { continue }
+            append(HTTPField(name: name, value: line[(colon + 1)...].dropFirst()))
+        }
+    }
+
+    /// The fields that belong to the answer and not to the connection on which it came.
+    var storable: HTTPFields {
+        var names: Set<String> = [
+            "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+            "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
+            "upgrade",
+            // Nobody wants these kept on a disk, and a store of pictures has no use for them.
+            "set-cookie", "set-cookie2",
+        ]
+        for name in (self[.connection] ?? "").split(separator: ",") {
+            names.insert(trimmed(name).lowercased())
+        }
+        return filtered { !names.contains($0.name.canonicalName) }
+    }
+
+    /// These fields, each replaced by that of a newer answer about the same content.
+    ///
+    /// - SeeAlso: RFC 9111, section 3.2.
+    func updated(by newer: HTTPFields) -> HTTPFields {
+        // What describes the body that is kept, and not the one that did not come.
+        let kept: Set = [
+            HTTPField.Name.contentEncoding, .contentLength, .contentRange, .contentType,
+        ]
+        let newer = newer.storable.filtered { !kept.contains($0.name) }
+        let replaced = Set(newer.map(\.name))
+        var result = filtered { !replaced.contains($0.name) }
+        for field in newer { result.append(field) }
+        return result
+    }
+
+    /// What tells two versions of the content apart: a strong `ETag`, else `Last-Modified` if the
+    /// content cannot have changed twice in that second.
+    ///
+    /// - SeeAlso: RFC 9110, section 8.8.
+    func strongValidator(responseDate: Int) -> String? {
+        if let tag = self[.eTag] { return tag.hasPrefix("\"") ? tag : nil }
+        guard let text = self[.lastModified], let modified = HTTPDate.seconds(text) else {
+            return nil
+        }
+        let date = self[.date].flatMap(HTTPDate.seconds) ?? responseDate
+        return modified < date ? text : nil
+    }
+
+    /// The number of bytes that the body is said to have.
+    var contentByteCount: Int? {
+        // Repeated fields that agree are allowed.
+        let values = Set((self[.contentLength] ?? "").split(separator: ",").map { trimmed($0) })
+        guard values.count == 1, let value = values.first,
+            value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return Int(value)
+    }
+
+    /// The media type in lower case and without parameters.
+    var mediaType: String? {
+        self[.contentType].map { trimmed($0.prefix { $0 != ";" }).lowercased() }
+            .flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func filtered(_ isIncluded: (HTTPField) -> Bool) -> HTTPFields {
+        var result = HTTPFields()
+        for field in self where isIncluded(field) { result.append(field) }
+        return result
+    }
+}
+
+/// The bytes that an answer of status 206 holds.
+///
+/// - SeeAlso: RFC 9110, section 14.4.
+struct ContentRange: Equatable {
+    let first: Int
+    let last: Int
+    /// The bytes of the whole, `nil` if the server does not know.
+    let wholeByteCount: Int?
+
+    /// - Parameter value: such as `bytes 11397-22788/22789`.
+    init?(_ value: String) {
+        let words = value.split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/")
+        guard parts.count == 2 else { return nil }
+        let ends = parts[0].split(separator: "-")
+        guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]),
+            first >= 0, last >= first
+        else { return nil }
+        self.first = first
+        self.last = last
+        wholeByteCount = Int(parts[1])
+        guard wholeByteCount.map({ $0 > last }) ?? (parts[1] == "*") else { return nil }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+@testable import ImageLoading
+
+/// Time that goes on only when a test says so.
+final class FakeClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct Sleeper {
+        let deadline: Instant
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var sleepers: [Int: Sleeper] = [:]
+        var lastNumber = 0
+    }
+
+    /// A Sunday, as the specification likes them: 6 November 1994, 08:49:37.
+    static let startDate = 784_111_777
+
+    private let state = Mutex(State())
+
+    var now: Instant { state.withLock { $0.now } }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    /// Seconds since 1970.
+    var date: Int { Self.startDate + Int(now.offset.components.seconds) }
+    /// How long those who sleep have left, the shortest first.
+    var sleeps: [Duration] {
+        state.withLock { state in
+            state.sleepers.values.map { state.now.duration(to: $0.deadline) }.sorted()
+        }
+    }
+
+    /// Waits until somebody sleeps for a second at most, which no timeout is as short as.
+    func sleepsBriefly() async {
+        await eventually { sleeps.first.map { $0 <= .seconds(1) } ?? false }
+    }
+
+    func advance(by duration: Duration) {
+        let woken = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let woken = state.sleepers.filter { $0.value.deadline <= state.now }
+            for number in woken.keys { state.sleepers[number] = nil }
+            return woken.values
+        }
+        for sleeper in woken { sleeper.continuation.resume(returning: true) }
+    }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let isOver = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if deadline <= state.now { return true }
+                    state.sleepers[number] = Sleeper(
+                        deadline: deadline, continuation: continuation)
+                    return false
+                }
+                if isOver { continuation.resume(returning: true) }
+                if Task.isCancelled { wake(number) }
+            }
+        } onCancel: {
+            wake(number)
+        }
+        if !isOver { throw CancellationError() }
+    }
+
+    private func wake(_ number: Int) {
+        let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
+        sleeper?.continuation.resume(returning: false)
+    }
+}
