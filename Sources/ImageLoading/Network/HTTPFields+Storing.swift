@@ -108,7 +108,7 @@ struct ContentRange: Equatable {
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/")
         guard parts.count == 2 else { return nil }
-        let ends = parts[0].split(separator: "-")
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]),
             first >= 0, last >= first
         else { return nil }

@@ -57,6 +57,10 @@ struct HTTPFixture: Sendable {
         return try await loader.load(request) { events.append($0) }
     }
 
+    func load(_ policy: HTTPLoadRequest.CachePolicy) async throws(LoadError) -> LoadedResponse {
+        try await load(Self.address, policy)
+    }
+
     /// The fields of the latest request.
     var lastFields: HTTPFields { transport.requests.last?.headerFields ?? [:] }
     var requestCount: Int { transport.requests.count }
@@ -105,4 +109,13 @@ func httpDate(_ seconds: Int = 0) -> String {
     let second = (seconds + 8 * 3600 + 49 * 60 + 37)
     let parts = [second / 3600, second / 60 % 60, second % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
     return "Sun, 06 Nov 1994 \(parts.joined(separator: ":")) GMT"
+}
+
+extension HTTPFields {
+    /// The values of a field, byte by byte.
+    func rawValues(_ name: HTTPField.Name) -> [[UInt8]] {
+        self[fields: name].map { field in
+            unsafe field.withUnsafeBytesOfValue { bytes in unsafe Array(bytes) }
+        }
+    }
 }
