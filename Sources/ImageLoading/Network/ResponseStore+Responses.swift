@@ -116,7 +116,7 @@ extension ResponseStore {
         let byteCount =
             response.bytes.count + (response.serializedFields?.count ?? 0) + url.utf8.count
             + Self.rowByteCount
-        guard byteCount <= byteLimit else { return removeNow(url) }
+        guard byteCount <= byteLimit else { return removeNow(url, partialsOnly: isPartial) }
         let file = response.bytes.count >= Self.fileByteCount ? BodyFolder.newName() : nil
         if let file {
             guard write(response.bytes, file) else { return bodies.remove(file) }

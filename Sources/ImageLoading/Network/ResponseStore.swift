@@ -95,11 +95,12 @@ public final class ResponseStore: Sendable {
     /// The tables: `response` has a row of facts for each answer and each start of one, `content`
     /// the bodies that are no files, so that noting a use writes little.
     ///
-    /// `doomed` names files that no row needs, or none yet: they are removed after the transaction,
+    /// A number of a row is never used again, so that what was read from one row is never written
+    /// to another. `doomed` names files that no row needs, or none yet: they are removed after the transaction,
     /// or after the crash, that left them there.
     private static let schema = """
         CREATE TABLE response (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             url TEXT NOT NULL,
             is_partial INTEGER NOT NULL,
             vary TEXT NOT NULL,

@@ -97,6 +97,30 @@ import Testing
         #expect(await store.response(for: try Self.url(0), [:]) == nil)
     }
 
+    @Test("never gives the fields of an answer to the one that took its place")
+    func refreshedTooLate() async throws {
+        let store = try store()
+        let url = try Self.url("a")
+        await store.insert(Self.response(10, 1), for: url, Self.anyRequest)
+        var old = try #require(await store.response(for: url, [:]))
+        await store.insert(Self.response(10, 2), for: url, Self.anyRequest)
+        old.serializedFields = Array("ETag: \"old\"".utf8)
+        await store.refresh(old)
+        let found = try #require(await store.response(for: url, [:]))
+        #expect(found.bytes.first == 2)
+        #expect(found.fields[.eTag] == nil)
+    }
+
+    @Test("keeps the whole when the start of another is too large to be kept")
+    func largePartial() async throws {
+        let store = try store(byteLimit: 10_000)
+        let url = try Self.url("a")
+        await store.insert(Self.response(10), for: url, Self.anyRequest)
+        await store.insertPartial(Self.response(10_001), for: url, Self.anyRequest)
+        #expect(await store.response(for: url, [:]) != nil)
+        #expect(await store.partial(for: url, [:]) == nil)
+    }
+
     @Test("serves nothing that was damaged or lost", arguments: [1000, 300_000])
     func damaged(byteCount: Int) async throws {
         let store = try store()
