@@ -107,6 +107,12 @@ import Testing
         (LoadError.encodingFailed(path: "/secret", .library(message: "/secret")), 500),
         (LoadError.unreadable(path: "/secret", reason: "/secret"), 500),
         (LoadError.storeFailed(reason: "/secret"), 500),
+        (LoadError.addressRefused(url: "/secret", reason: "/secret"), 403),
+        (LoadError.connectionFailed(url: "/secret", reason: "/secret"), 502),
+        (LoadError.timedOut(url: "/secret"), 504), (LoadError.notKept(url: "/secret"), 504),
+        (LoadError.badStatus(url: "/secret", code: 404), 404),
+        (LoadError.badStatus(url: "/secret", code: 500), 502),
+        (LoadError.badResponse(url: "/secret", reason: "/secret"), 502),
         (LoadError.queueFull, 503), (LoadError.cancelled, 503), (CancellationError(), 503),
         (ServerError.changedMeanwhile, 503), (CocoaLikeError(), 500),
     ]
