@@ -17,7 +17,7 @@ let cLibraries = [
     CLibrary(trait: "AVIF", links: ["avif"], purpose: "Read and write AVIF with libavif."),
     CLibrary(trait: "HEIF", links: ["heif"], purpose: "Read HEIC with libheif."),
     CLibrary(
-        trait: "JPEGXL", links: ["jxl", "jxl_threads"],
+        trait: "JPEGXL", links: ["jxl"],
         purpose: "Read and write JPEG XL with libjxl."),
     CLibrary(
         trait: "JPEG2000", links: ["openjp2"], purpose: "Read and write JPEG 2000 with OpenJPEG."),
