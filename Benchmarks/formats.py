@@ -42,7 +42,8 @@ def tools(calotype, folder):
              "--output", f"{folder}/a-{{name}}.jpg", *files], {}),
         "vips": lambda files: (
             ["vipsthumbnail", "--size", "400", "-o", f"{folder}/b-%s.jpg[Q=80,strip]", *files],
-            {"VIPS_CONCURRENCY": "1"}),
+            # Its warnings are of no use to a table.
+            {"VIPS_CONCURRENCY": "1", "VIPS_WARNING": "1"}),
         "Pillow": lambda files: (
             [sys.executable, "-c", PILLOW, f"{folder}/c.jpg", *files], {}),
     }
@@ -89,7 +90,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="calotype-bench-") as folder:
         folder = Path(folder)
         inputs, origin = thumbnails.make_inputs(folder)
-        print(f"The picture: {origin}. {arguments.rounds} rounds in turn, medians, 1 thread each.\n")
+        width, height = thumbnails.pixel_size(inputs["JPEG baseline"])
+        print(f"The picture: {origin}, {width}x{height}. {arguments.rounds} rounds in turn, medians, "
+              "1 thread each.\n")
         print("| format        | calotype          | vips              | Pillow            | ratio |")
         print("|---------------|-------------------|-------------------|-------------------|-------|")
         for name in chosen:
