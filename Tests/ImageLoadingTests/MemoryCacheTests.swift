@@ -23,10 +23,12 @@ import Testing
     func leastRecentlyUsed() throws {
         let keys = try keys(6)
         let cache = MemoryCache(byteLimit: 5 * 64)
-        for key in keys.prefix(5) { cache.insert(picture, for: key) }
+        for key in keys.prefix(5) {
+            cache.insert(LoadedImage(picture, key: key, originalSize: picture.size))
+        }
         #expect(cache.byteCount == 5 * 64)
         #expect(cache.image(for: keys[0]) != nil)
-        cache.insert(picture, for: keys[5])
+        cache.insert(LoadedImage(picture, key: keys[5], originalSize: picture.size))
         #expect(cache.byteCount == 5 * 64)
         #expect(keys.indices.filter { cache.image(for: keys[$0]) != nil } == [0, 2, 3, 4, 5])
     }
@@ -35,7 +37,9 @@ import Testing
     func replacing() throws {
         let keys = try keys(1)
         let cache = MemoryCache(byteLimit: 1_000)
-        for _ in 0..<3 { cache.insert(picture, for: keys[0]) }
+        for _ in 0..<3 {
+            cache.insert(LoadedImage(picture, key: keys[0], originalSize: picture.size))
+        }
         #expect(cache.byteCount == 64)
     }
 
@@ -43,9 +47,9 @@ import Testing
     func largest() throws {
         let keys = try keys(2)
         let cache = MemoryCache(byteLimit: 4 * 64)
-        cache.insert(picture, for: keys[0])
+        cache.insert(LoadedImage(picture, key: keys[0], originalSize: picture.size))
         let large = TestPicture.noise(PixelSize(width: 64, height: 2), .gray8)
-        cache.insert(large, for: keys[1])
+        cache.insert(LoadedImage(large, key: keys[1], originalSize: large.size))
         #expect(cache.image(for: keys[0]) != nil)
         #expect(cache.image(for: keys[1]) == nil)
     }

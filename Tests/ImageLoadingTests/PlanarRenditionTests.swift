@@ -56,7 +56,7 @@ import Testing
         let planar = try await pipeline.rendition(for: rendition)
         #expect(planar.bytes == Array("yCbCr420".utf8))
         #expect(codec.decodeCount == 1)
-        #expect(try await pipeline.image(for: request).format == .rgb8)
+        #expect(try await pipeline.image(for: request).image.format == .rgb8)
         #expect(codec.decodeCount == 2)
         rendition.encodeOptions.chromaSubsampling = .full
         let full = try await pipeline.rendition(for: rendition)

@@ -16,7 +16,7 @@ import Testing
 
     private func key(_ name: String, side: Int = 2) throws -> RenditionKey {
         let path = folder.url.appending(path: name).path
-        return RenditionKey(try FileIdentity(path: path), .fake(path, side: side))
+        return RenditionKey(OriginalVersion(try FileIdentity(path: path)), .fake(path, side: side))
     }
 
     /// A rendition of `byteCount` bytes of the original that a key names.

@@ -70,7 +70,8 @@ import Testing
             let size = try PixelSize(width: #require(Int(box.1)), height: #require(Int(box.2)))
             var wanted = RenditionRequest.fake(original.path, side: 1)
             wanted.image.options.box = size
-            let rendition = try #require(store.rendition(for: RenditionKey(original, wanted)))
+            let rendition = try #require(
+                store.rendition(for: RenditionKey(OriginalVersion(original), wanted)))
             let grey = try #require(
                 UInt8(URL(filePath: original.path).deletingPathExtension().lastPathComponent))
             let side = min(size.width, size.height)

@@ -63,7 +63,7 @@ extension ImagePipeline {
     func image(
         _ path: String, _ priority: LoadPriority = .visible
     ) async throws(LoadError) -> PixelBuffer {
-        try await image(for: ImageRequest(path: path, priority: priority))
+        try await image(for: ImageRequest(path: path, priority: priority)).image
     }
 
     /// The first sample of a picture.

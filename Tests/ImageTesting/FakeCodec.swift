@@ -26,15 +26,24 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
     private let begun = Mutex<[UInt8]>([])
     /// Where decodes wait to be let through, if they do.
     private let gate: DispatchSemaphore?
+    private let isProgressive: Bool
+    private let partCount = Atomic<Int>(0)
 
-    /// - Parameter isGated: whether each decode waits for ``letThrough(_:)`` once it has begun.
-    public init(isGated: Bool = false) {
+    /// - Parameters:
+    ///   - isGated: whether each decode waits for ``letThrough(_:)`` once it has begun.
+    ///   - isProgressive: whether each byte behind the grey is a pass of a picture that is coming
+    ///     in; the preview of a pass has its number as grey.
+    public init(isGated: Bool = false, isProgressive: Bool = false) {
         gate = isGated ? DispatchSemaphore(value: 0) : nil
+        self.isProgressive = isProgressive
         (events, sink) = AsyncStream.makeStream()
     }
 
     /// The grey of each decode that has begun, the first first.
     public var decodes: [UInt8] { begun.withLock { $0 } }
+
+    /// How often a part of a file has been decoded.
+    public var partialDecodeCount: Int { partCount.load(ordering: .relaxed) }
 
     /// Waits for what a decode does next.
     public func nextEvent() async -> Event? {
@@ -81,9 +90,37 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
         sink.yield(.finished(grey))
     }
 
+    public func incrementalDecoder(
+        limits: DecodeLimits
+    ) throws(CodecError) -> (any IncrementalDecoder)? {
+        isProgressive ? FakeIncrementalDecoder { self.partCount.add(1, ordering: .relaxed) } : nil
+    }
+
     public func encode(
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {
         Self.file(image.size, grey: image.row(0)[0])
+    }
+}
+
+/// Shows every pass of a fake file as it comes in, and never its end.
+private final class FakeIncrementalDecoder: IncrementalDecoder {
+    private let count: () -> Void
+    private var size = PixelSize(width: 1, height: 1)
+    private(set) var passCount = 0
+
+    init(count: @escaping () -> Void) { self.count = count }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        count()
+        size = rows.plan.storedSize
+        passCount = bytes.count - 9
+        throw .truncated(byteCount: bytes.count)
+    }
+
+    func drawPass(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        try rows.begin(size, .gray8, .sRGB)
+        let row = [UInt8](repeating: UInt8(clamping: passCount), count: size.width)
+        for _ in 0..<size.height { try rows.append(row.span) }
     }
 }

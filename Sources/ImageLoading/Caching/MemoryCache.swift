@@ -15,7 +15,7 @@ final class MemoryCache: Sendable {
     /// A place in the list of use, which is linked through `places` by index.
     fileprivate struct Place {
         var key: ImageKey
-        var image: PixelBuffer
+        var image: LoadedImage
         var newer: Int?
         var older: Int?
     }
@@ -37,7 +37,7 @@ final class MemoryCache: Sendable {
     /// What the pictures take now, padding included.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    func image(for key: ImageKey) -> PixelBuffer? {
+    func image(for key: ImageKey) -> LoadedImage? {
         state.withLock { state in
             guard let index = state.indices[key], let place = state.unlink(index) else {
                 return nil
@@ -47,17 +47,19 @@ final class MemoryCache: Sendable {
         }
     }
 
-    func insert(_ image: PixelBuffer, for key: ImageKey) {
-        guard image.byteCount <= byteLimit / Self.largestShare else { return }
+    func insert(_ image: LoadedImage) {
+        let key = image.key
+        let byteCount = image.image.byteCount
+        guard byteCount <= byteLimit / Self.largestShare else { return }
         state.withLock { state in
             if let index = state.indices[key] { state.remove(index) }
-            while let oldest = state.oldest, state.byteCount + image.byteCount > byteLimit {
+            while let oldest = state.oldest, state.byteCount + byteCount > byteLimit {
                 state.remove(oldest)
             }
             let index = state.free.popLast() ?? state.places.endIndex
             if index == state.places.endIndex { state.places.append(nil) }
             state.indices[key] = index
-            state.byteCount += image.byteCount
+            state.byteCount += byteCount
             state.linkNewest(Place(key: key, image: image), at: index)
         }
     }
@@ -93,6 +95,6 @@ extension MemoryCache.State {
         places[index] = nil
         free.append(index)
         indices[place.key] = nil
-        byteCount -= place.image.byteCount
+        byteCount -= place.image.image.byteCount
     }
 }

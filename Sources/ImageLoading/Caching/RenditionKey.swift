@@ -7,10 +7,10 @@ internal import Pixels
 ///
 /// The text is part of the stores that exist: a different text is a different rendition.
 struct RenditionKey: Hashable, Sendable {
-    let original: FileIdentity
+    let original: OriginalVersion
     let request: String
 
-    init(_ original: FileIdentity, _ request: RenditionRequest) {
+    init(_ original: OriginalVersion, _ request: RenditionRequest) {
         self.original = original
         let image = request.image.options
         let encode = request.encodeOptions
@@ -42,7 +42,7 @@ struct RenditionKey: Hashable, Sendable {
     /// Where the store looks first; it then compares the whole key.
     var hash: Int64 {
         var hash = StableHash()
-        hash.combine(original.path)
+        hash.combine(original.name)
         hash.combine(original.version)
         hash.combine(request)
         return Int64(bitPattern: hash.value)

@@ -38,13 +38,13 @@ extension RenditionStore {
                         FROM rendition JOIN content USING (id)
                         WHERE hash = ? AND path = ? AND version = ? AND request = ?
                         """),
-                arguments: [key.hash, key.original.path, key.original.version, key.request])
+                arguments: [key.hash, key.original.name, key.original.version, key.request])
         }
         guard let row else { return nil }
         let id: Int64 = row["id"]
         let bytes = [UInt8](row["bytes"] as Data)
         guard checksum(bytes) == row["checksum"] as Int64 else {
-            logger.debug("dropped a damaged rendition", metadata: ["path": "\(key.original.path)"])
+            logger.debug("dropped a damaged rendition", metadata: ["path": "\(key.original.name)"])
             write { db in try self.remove([id], db) }
             return nil
         }
@@ -71,7 +71,7 @@ extension RenditionStore {
                         (SELECT ifnull(max(last_use), 0) + 1 FROM rendition))
                     """,
                 arguments: [
-                    hash, key.original.path, key.original.version, key.request,
+                    hash, key.original.name, key.original.version, key.request,
                     rendition.mediaType, rendition.pixelSize.width, rendition.pixelSize.height,
                     rendition.bytes.count, checksum(rendition.bytes),
                 ])

@@ -22,7 +22,7 @@ public final class ResponseStore: Sendable {
     let bodies: BodyFolder
     let database: StoreDatabase
     let uses = Mutex(PendingUses())
-    private let queue = WorkQueue(threadCount: 2, maximumWaitingCount: .max)
+    private let queue = WorkQueue(width: 2, maximumWaitingCount: .max)
 
     /// Opens the store or makes a new one; a database that is damaged or of another version is
     /// moved aside.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import EncodedImages
 internal import Synchronization
 
 /// Runs work on threads of its own, the most urgent first, so that work that blocks or computes for
@@ -12,6 +13,7 @@ final class WorkQueue: Sendable {
     typealias Ticket = UInt64
 
     fileprivate struct Work {
+        let ticket: Ticket
         fileprivate var rank: WorkRank
         let body: @Sendable () -> Void
     }
@@ -19,27 +21,65 @@ final class WorkQueue: Sendable {
     private struct State {
         /// The next to run stands last.
         var waiting: [Work] = []
-        var nextNumber: Ticket = 0
-        var runningThreadCount: Int
+        var lastTicket: Ticket = 0
+        /// Places behind and in front of all of the same priority.
+        var lastPlace: Int64 = 0
+        var firstPlace: Int64 = 0
+        var width: Int
+        var isSuspended = false
+        var busyCount = 0
+        var threadCount = 0
         var isClosed = false
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state: Mutex<State>
-    /// Counts a signal for every piece of work submitted and, once closed, one for every thread.
+    /// Counts a signal for every time that there may be something to do for a thread that waits.
     private let wakeUps = DispatchSemaphore(value: 0)
-    private let threadCount: Int
     private let maximumWaitingCount: Int
 
-    init(threadCount: Int, maximumWaitingCount: Int) {
-        precondition(threadCount > 0, "a queue needs a thread")
-        self.threadCount = threadCount
+    /// - Parameters:
+    ///   - width: how much work runs at the same time.
+    ///   - maximumWaitingCount: how much may wait.
+    init(width: Int, maximumWaitingCount: Int) {
+        precondition(width > 0, "a queue needs a thread")
         self.maximumWaitingCount = maximumWaitingCount
-        state = Mutex(State(runningThreadCount: threadCount))
-        for _ in 0..<threadCount { startThread { self.runWork() } }
+        state = Mutex(State(width: width))
+        addThreads()
     }
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// The priorities of the work that waits, the next to run first.
+    var waitingPriorities: [LoadPriority] {
+        state.withLock { $0.waiting.reversed().map(\.rank.priority) }
+    }
+
+    /// How much work has been taken in so far.
+    var submittedCount: Int { state.withLock { Int($0.lastTicket) } }
+
+    /// How much work runs.
+    var busyCount: Int { state.withLock { $0.busyCount } }
+
+    /// How much work runs at the same time; what runs already goes on when it is lowered.
+    var width: Int {
+        get { state.withLock { $0.width } }
+        set {
+            precondition(newValue > 0, "a queue needs a thread")
+            state.withLock { $0.width = newValue }
+            addThreads()
+            wakeAll()
+        }
+    }
+
+    /// Whether nothing new is begun.
+    var isSuspended: Bool {
+        get { state.withLock { $0.isSuspended } }
+        set {
+            state.withLock { $0.isSuspended = newValue }
+            wakeAll()
+        }
+    }
 
     /// Adds work.
     ///
@@ -57,31 +97,94 @@ final class WorkQueue: Sendable {
         let ticket = try state.withLock { state throws(LoadError) in
             guard !state.isClosed else { throw .cancelled }
             guard continuing || state.waiting.count < maximumWaitingCount else { throw .queueFull }
-            state.nextNumber += 1
+            state.lastTicket += 1
+            state.lastPlace += 1
             let rank = WorkRank(
-                priority: priority, isContinuing: continuing, number: state.nextNumber)
-            state.waiting.insert(Work(rank: rank, body: body), at: state.waiting.place(of: rank))
-            return state.nextNumber
+                priority: priority, isContinuing: continuing, place: state.lastPlace)
+            let work = Work(ticket: state.lastTicket, rank: rank, body: body)
+            state.waiting.insert(work, at: state.waiting.place(of: rank))
+            return state.lastTicket
         }
         wakeUps.signal()
         return ticket
     }
 
-    /// Changes how urgent work is that still waits; it keeps the age that it has.
+    /// Changes how urgent work is that still waits.
+    ///
+    /// It goes behind those that are more urgent already, or in front of those that are less so.
     func move(_ ticket: Ticket, to priority: LoadPriority) {
         state.withLock { state in
-            guard let index = state.waiting.firstIndex(where: { $0.rank.number == ticket }),
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }),
                 state.waiting[index].rank.priority != priority
             else { return }
             var work = state.waiting.remove(at: index)
+            if priority > work.rank.priority {
+                state.lastPlace += 1
+                work.rank.place = state.lastPlace
+            } else {
+                state.firstPlace -= 1
+                work.rank.place = state.firstPlace
+            }
             work.rank.priority = priority
             state.waiting.insert(work, at: state.waiting.place(of: work.rank))
         }
     }
 
     /// Takes work out that still waits.
-    func remove(_ ticket: Ticket) {
-        state.withLock { $0.waiting.removeAll { $0.rank.number == ticket } }
+    ///
+    /// - Returns: whether it did.
+    @discardableResult
+    func remove(_ ticket: Ticket) -> Bool {
+        let removed = state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+                return nil as Work?
+            }
+            return state.waiting.remove(at: index)
+        }
+        return removed != nil
+    }
+
+    /// Runs `work` on a thread of the queue, as urgent as `urgency` is at each moment.
+    ///
+    /// - Parameters:
+    ///   - urgency: how urgent it is.
+    ///   - continuing: as for ``submit(_:continuing:_:)``.
+    ///   - work: gets a flag that is set when the task that waits is cancelled.
+    /// - Returns: what the work answers.
+    /// - Throws: what it throws, ``LoadError/queueFull``, or ``LoadError/cancelled``; work that has
+    ///   not begun by then never does.
+    func run<Value: Sendable>(
+        _ urgency: LoadUrgency, continuing: Bool = false,
+        _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
+    ) async throws(LoadError) -> Value {
+        guard !Task.isCancelled else { throw .cancelled }
+        let cancellation = CancellationFlag()
+        let pending = PendingWork<Value>()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                pending.set(continuation)
+                do throws(LoadError) {
+                    let ticket = try submit(urgency.priority, continuing: continuing) {
+                        let result = Result { () throws(LoadError) in
+                            if cancellation.isCancelled { throw .cancelled }
+                            return try work(cancellation)
+                        }
+                        pending.end(result)
+                    }
+                    pending.ticket = ticket
+                    pending.following = urgency.follow { [weak self] in self?.move(ticket, to: $0) }
+                } catch {
+                    pending.end(.failure(error))
+                }
+                // Cancelled before it was submitted: the handler has already run.
+                if cancellation.isCancelled { cancel(pending) }
+            }
+        } onCancel: {
+            cancellation.cancel()
+            cancel(pending)
+        }
+        if let following = pending.following { urgency.unfollow(following) }
+        return try result.get()
     }
 
     /// Runs `work` on a thread of the queue.
@@ -89,27 +192,22 @@ final class WorkQueue: Sendable {
         _ priority: LoadPriority, continuing: Bool = false,
         _ work: @escaping @Sendable () throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
-        guard !Task.isCancelled else { throw .cancelled }
-        let result: Result<Value, LoadError> = await withCheckedContinuation { continuation in
-            do throws(LoadError) {
-                try submit(priority, continuing: continuing) {
-                    continuation.resume(returning: Result(catching: work))
-                }
-            } catch {
-                continuation.resume(returning: .failure(error))
-            }
+        try await run(LoadUrgency(priority), continuing: continuing) { _ throws(LoadError) in
+            try work()
         }
-        return try result.get()
+    }
+
+    private func cancel<Value: Sendable>(_ pending: PendingWork<Value>) {
+        if let ticket = pending.ticket, remove(ticket) { pending.end(.failure(.cancelled)) }
     }
 
     /// Refuses new work and lets the threads end after what waits.
     func stop() {
-        let wasClosed = state.withLock { state in
-            defer { state.isClosed = true }
-            return state.isClosed
+        state.withLock { state in
+            state.isClosed = true
+            state.isSuspended = false
         }
-        guard !wasClosed else { return }
-        for _ in 0..<threadCount { wakeUps.signal() }
+        wakeAll()
     }
 
     /// Refuses new work and waits until what has been taken is done and the threads have ended.
@@ -117,28 +215,83 @@ final class WorkQueue: Sendable {
         stop()
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                if state.runningThreadCount > 0 { state.closers.append(continuation) }
-                return state.runningThreadCount == 0
+                if state.threadCount > 0 { state.closers.append(continuation) }
+                return state.threadCount == 0
             }
             if isOver { continuation.resume() }
         }
     }
 
+    private func addThreads() {
+        let count = state.withLock { state in
+            guard !state.isClosed else { return 0 }
+            let missing = max(0, state.width - state.threadCount)
+            state.threadCount += missing
+            return missing
+        }
+        for _ in 0..<count { startThread { self.runWork() } }
+    }
+
+    private func wakeAll() {
+        let count = state.withLock { $0.threadCount }
+        for _ in 0..<count { wakeUps.signal() }
+    }
+
     private func runWork() {
         while true {
-            wakeUps.wait()
-            // There may be none although a signal came: work can be removed.
-            let (work, isOver) = state.withLock { state in
-                (state.waiting.popLast(), state.isClosed && state.waiting.isEmpty)
+            while let work = take() {
+                work.body()
+                state.withLock { $0.busyCount -= 1 }
             }
-            work?.body()
-            if isOver { break }
+            if state.withLock({ $0.isClosed && $0.waiting.isEmpty }) { break }
+            wakeUps.wait()
         }
         let closers = state.withLock { state in
-            state.runningThreadCount -= 1
-            return state.runningThreadCount == 0 ? state.closers : []
+            state.threadCount -= 1
+            return state.threadCount == 0 ? state.closers : []
         }
+        // Others may wait for a wake-up that this thread has taken.
+        wakeUps.signal()
         for closer in closers { closer.resume() }
+    }
+
+    private func take() -> Work? {
+        state.withLock { state in
+            guard !state.isSuspended, state.busyCount < state.width,
+                let work = state.waiting.popLast()
+            else { return nil }
+            state.busyCount += 1
+            return work
+        }
+    }
+}
+
+/// Work that somebody waits for, until it has ended or been taken out.
+private final class PendingWork<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Result<Value, LoadError>, Never>?
+        var ticket: WorkQueue.Ticket?
+        var following: UInt64?
+    }
+
+    private let state = Mutex(State())
+
+    var ticket: WorkQueue.Ticket? {
+        get { state.withLock { $0.ticket } }
+        set { state.withLock { $0.ticket = newValue } }
+    }
+
+    var following: UInt64? {
+        get { state.withLock { $0.following } }
+        set { state.withLock { $0.following = newValue } }
+    }
+
+    func set(_ continuation: CheckedContinuation<Result<Value, LoadError>, Never>) {
+        state.withLock { $0.continuation = continuation }
+    }
+
+    func end(_ result: Result<Value, LoadError>) {
+        state.withLock { $0.continuation.take() }?.resume(returning: result)
     }
 }
 
@@ -146,12 +299,12 @@ final class WorkQueue: Sendable {
 private struct WorkRank: Comparable {
     var priority: LoadPriority
     let isContinuing: Bool
-    let number: UInt64
+    var place: Int64
 
     static func < (one: WorkRank, other: WorkRank) -> Bool {
         if one.priority != other.priority { return one.priority < other.priority }
         if one.isContinuing != other.isContinuing { return other.isContinuing }
-        return one.number > other.number
+        return one.place > other.place
     }
 }
 

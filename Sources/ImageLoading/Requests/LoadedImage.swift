@@ -9,6 +9,8 @@ public import Pixels
 public final class LoadedImage: Sendable {
     public let image: PixelBuffer
     public let key: ImageKey
+    /// The original as it was when the picture was made.
+    public let original: OriginalVersion
     /// The size of the original's picture as it is looked at.
     public let originalSize: PixelSize
     /// Whether something better is still to come.
@@ -17,11 +19,12 @@ public final class LoadedImage: Sendable {
     public let cost: Duration
 
     public init(
-        _ image: PixelBuffer, key: ImageKey, originalSize: PixelSize, isPreview: Bool = false,
-        cost: Duration = .zero
+        _ image: PixelBuffer, key: ImageKey, original: OriginalVersion? = nil,
+        originalSize: PixelSize, isPreview: Bool = false, cost: Duration = .zero
     ) {
         self.image = image
         self.key = key
+        self.original = original ?? OriginalVersion(key.original)
         self.originalSize = originalSize
         self.isPreview = isPreview
         self.cost = cost

@@ -49,7 +49,9 @@ extension ImageResponder {
                 image: ImageRequest(
                     path: identity.path, options: DecodeOptions(box: box), priority: .visible)))
         // The tag says which original was looked at; the picture must be made from that one.
-        guard rendition.original == identity else { throw ServerError.changedMeanwhile }
+        guard rendition.original == OriginalVersion(identity) else {
+            throw ServerError.changedMeanwhile
+        }
         return Response(
             status: .ok, headers: headers.with(.contentType, rendition.mediaType),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: rendition.bytes)))

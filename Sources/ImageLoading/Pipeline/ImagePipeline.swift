@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EncodedImages
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+public import Logging
+internal import Synchronization
+
+/// From an original to its picture at the size at which it is shown.
+///
+/// Everything that blocks or computes runs on threads of the pipeline's own, stage by stage, the
+/// most urgent first; equal loads are shared at every stage, down to the processors that requests
+/// have in common; what was made is kept in memory and, if there is a store, on disk. Cancelling
+/// the task that waits ends work that nobody else waits for, at the next step.
+///
+/// What it does step by step stands in `LoadImage.swift`, `LoadData.swift` and
+/// `LoadRendition.swift`.
+public final class ImagePipeline: Sendable {
+    public struct Configuration: Sendable {
+        /// Pictures that are decoded at the same time, and as many that are processed or encoded.
+        public var decodeThreadCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        /// Files that are read at the same time.
+        public var readThreadCount = 4
+        /// Decodes that may wait; one more is refused with ``LoadError/queueFull``.
+        public var maximumQueuedDecodeCount = 1024
+        /// Bytes of decoded pictures that are kept in memory.
+        public var memoryCacheByteLimit = 256 << 20
+        /// What a file may ask for.
+        public var limits = DecodeLimits()
+        /// Where renditions and facts are kept; `nil` to keep none.
+        public var store: RenditionStore?
+        /// Loads what stands on the web; `nil` to load nothing from there.
+        public var web: HTTPLoader?
+
+        public init() {}
+    }
+
+    typealias SharedData = SharedLoads<DataKey, LoadedData, DataUpdate>
+    typealias SharedImages = SharedLoads<SharedImageKey, MadeImage, ImageUpdate>
+    typealias SharedRenditions = SharedLoads<RenditionKey, Rendition, NoUpdate>
+
+    let codecs: CodecSet
+    let limits: DecodeLimits
+    let store: RenditionStore?
+    let web: HTTPLoader?
+    let logger: Logger
+    let clock = ContinuousClock()
+    let memory: MemoryCache
+    /// Threads that only look something up, so that a hit never waits for a decode.
+    let lookups: WorkQueue
+    /// Threads that read files.
+    let loads: WorkQueue
+    /// Threads that compute.
+    let decodes: WorkQueue
+    let processes: WorkQueue
+    let encodes: WorkQueue
+    let sharedData = SharedData()
+    let sharedImages = SharedImages()
+    let sharedRenditions = SharedRenditions()
+    private let admission = Admission()
+    private let lastSalt = Atomic<UInt64>(0)
+    /// Files as they were when they were last looked at, by path.
+    private let knownFiles = Mutex<[String: FileIdentity]>([:])
+
+    /// So many files are known at a time; it is no loss to forget them.
+    private static let maximumKnownFileCount = 1 << 16
+
+    /// - Parameters:
+    ///   - codecs: the formats that are known.
+    ///   - configuration: how much it may take.
+    ///   - logger: where it tells, at `debug` and `trace`, what it does.
+    public init(codecs: CodecSet, configuration: Configuration, logger: Logger) {
+        self.codecs = codecs
+        limits = configuration.limits
+        store = configuration.store
+        web = configuration.web
+        self.logger = logger
+        memory = MemoryCache(byteLimit: configuration.memoryCacheByteLimit)
+        let width = configuration.decodeThreadCount
+        let room = configuration.maximumQueuedDecodeCount
+        // Lookups are short and what they lead to is bounded above, so the bound is a wide one.
+        lookups = WorkQueue(width: max(2, width), maximumWaitingCount: max(8192, room))
+        loads = WorkQueue(width: configuration.readThreadCount, maximumWaitingCount: room)
+        decodes = WorkQueue(width: width, maximumWaitingCount: room)
+        processes = WorkQueue(width: width, maximumWaitingCount: room)
+        encodes = WorkQueue(width: width, maximumWaitingCount: room)
+    }
+
+    deinit {
+        for queue in queues { queue.stop() }
+    }
+
+    private var queues: [WorkQueue] { [lookups, loads, decodes, processes, encodes] }
+
+    func note(_ file: FileIdentity) {
+        knownFiles.withLock { files in
+            if files.count >= Self.maximumKnownFileCount { files = [:] }
+            files[file.path] = file
+        }
+    }
+
+    func nextSalt() -> UInt64 { lastSalt.add(1, ordering: .relaxed).newValue }
+
+    /// A picture that is in memory, found without waiting for anything.
+    ///
+    /// That of a file is the one that the file had when it was last looked at.
+    ///
+    /// - Returns: `nil` if there is none; it may be a preview.
+    public func cachedImage(for request: ImageRequest) -> LoadedImage? {
+        guard request.memoryUse.contains(.reads) else { return nil }
+        let original: OriginalIdentity
+        switch request.source {
+        case .file(let path):
+            guard let identity = knownFiles.withLock({ $0[path] }) else { return nil }
+            original = .file(identity)
+        case .url(let url): original = .url(url.description)
+        case .bytes(_, let name), .loader(_, let name): original = .named(name)
+        }
+        let key = ImageKey(
+            original: original, options: request.options,
+            processors: request.processors.map(\.identity))
+        return memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
+    }
+
+    /// A picture, decoded and processed.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - urgency: how urgent it is from moment to moment; else as the request says.
+    /// - Returns: what whoever shows it holds on to.
+    /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
+    public func image(
+        for request: ImageRequest, urgency: LoadUrgency? = nil
+    ) async throws(LoadError) -> LoadedImage {
+        try await image(for: request, urgency: urgency, receive: nil)
+    }
+
+    /// What happens on the way to a picture, and the picture as the last of it.
+    ///
+    /// The load ends when nobody listens any more.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - urgency: how urgent it is from moment to moment; else as the request says.
+    /// - Returns: events in order; of those that nobody took yet, the newest. It throws
+    ///   ``LoadError``.
+    public func updates(
+        for request: ImageRequest, urgency: LoadUrgency? = nil
+    ) -> AsyncThrowingStream<ImageEvent, any Error> {
+        let identity = request.identity
+        let (events, sink) = AsyncThrowingStream<ImageEvent, any Error>.makeStream(
+            bufferingPolicy: .bufferingNewest(8))
+        let task = Task {
+            do throws(LoadError) {
+                let image = try await image(for: request, urgency: urgency) { update in
+                    if let progress = update.progress {
+                        sink.yield(ImageEvent(identity: identity, kind: .progress(progress)))
+                    }
+                    if let preview = update.preview {
+                        sink.yield(ImageEvent(identity: identity, kind: .preview(preview)))
+                    }
+                }
+                sink.yield(ImageEvent(identity: identity, kind: .image(image)))
+                sink.finish()
+            } catch {
+                sink.finish(throwing: error)
+            }
+        }
+        sink.onTermination = { _ in task.cancel() }
+        return events
+    }
+
+    /// The bytes of an original, as they are.
+    public func data(
+        for request: ImageRequest, urgency: LoadUrgency? = nil
+    ) async throws(LoadError) -> EncodedBytes {
+        try admission.enter()
+        defer { admission.leave() }
+        let urgency = urgency ?? LoadUrgency(request.priority)
+        let original: OriginalIdentity
+        switch request.source {
+        case .file(let path): original = .file(try await identity(of: path, urgency))
+        case .url(let url): original = .url(url.description)
+        case .bytes(_, let name), .loader(_, let name): original = .named(name)
+        }
+        return try await loadData(
+            request, of: original, salt: request.isShared ? 0 : nextSalt(),
+            SharedData.Consumer(
+                urgency: urgency, outlivesConsumers: request.outlivesConsumers,
+                failurePolicy: request.failurePolicy)
+        ).bytes
+    }
+
+    /// The picture of an original, encoded anew; from the store if it has been made before.
+    public func rendition(for request: RenditionRequest) async throws(LoadError) -> Rendition {
+        try admission.enter()
+        defer { admission.leave() }
+        return try await loadRendition(request, LoadUrgency(request.image.priority))
+    }
+
+    /// What a listing needs to know of a file; nothing is decoded.
+    public func facts(for path: String) async throws(LoadError) -> ImageFacts {
+        try admission.enter()
+        defer { admission.leave() }
+        let original = try await identity(of: path, LoadUrgency(.visible))
+        guard let facts = await loadFacts([original]).first else { throw .cancelled }
+        return try facts.get()
+    }
+
+    /// The facts of many files, in the order of `originals`.
+    public func facts(for originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
+        do throws(LoadError) {
+            try admission.enter()
+        } catch {
+            return originals.map { _ in .failure(error) }
+        }
+        defer { admission.leave() }
+        return await loadFacts(originals)
+    }
+
+    /// Refuses new requests with ``LoadError/cancelled``, lets those in flight end and closes the
+    /// store.
+    public func close() async {
+        await admission.close()
+        for queue in queues { await queue.close() }
+        store?.close()
+    }
+
+    private func image(
+        for request: ImageRequest, urgency: LoadUrgency?,
+        receive: (@Sendable (ImageUpdate) -> Void)?
+    ) async throws(LoadError) -> LoadedImage {
+        try admission.enter()
+        defer { admission.leave() }
+        return try await loadImage(
+            request,
+            SharedImages.Consumer(
+                urgency: urgency ?? LoadUrgency(request.priority),
+                keepsValue: request.memoryUse.contains(.writes),
+                outlivesConsumers: request.outlivesConsumers,
+                failurePolicy: request.failurePolicy, receive: receive)
+        ).loaded
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import HTTPTypes
+
+/// The bytes of an original, and which version of it they are.
+struct LoadedData: Sendable {
+    let bytes: EncodedBytes
+    let original: OriginalVersion
+}
+
+/// Which bytes: of which original, and what of the request has a say in what they are.
+struct DataKey: Hashable, Sendable {
+    let original: OriginalIdentity
+    var fields: HTTPFields = [:]
+    var webUse = HTTPLoadRequest.CachePolicy.useProtocol
+    /// Tells a load apart that is not to be shared.
+    var salt: UInt64 = 0
+}
+
+extension ImagePipeline {
+    /// The bytes of an original, from the file, the web or whoever has them.
+    func loadData(
+        _ request: ImageRequest, of original: OriginalIdentity, salt: UInt64,
+        _ consumer: SharedData.Consumer
+    ) async throws(LoadError) -> LoadedData {
+        if case .bytes(let bytes, let name) = request.source {
+            return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
+        }
+        let key = DataKey(
+            original: original, fields: request.fields, webUse: request.webUse, salt: salt)
+        return try await sharedData.value(for: key, consumer) {
+            [self] context throws(LoadError) in
+            switch request.source {
+            case .bytes(let bytes, let name):
+                return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
+            case .file: return try await read(original, context)
+            case .url(let url): return try await fetch(url, request, context)
+            case .loader(let loader, let name):
+                let bytes = try await loader.load { context.report(DataUpdate($0)) }
+                return LoadedData(
+                    bytes: EncodedBytes(bytes), original: OriginalVersion(name, version: "0"))
+            }
+        }
+    }
+
+    private func read(
+        _ original: OriginalIdentity, _ context: LoadContext<DataUpdate>
+    ) async throws(LoadError) -> LoadedData {
+        guard case .file(let file) = original else { throw .cancelled }
+        return try await loads.run(context.urgency) { [limits] _ throws(LoadError) in
+            do throws(CodecError) {
+                // Read, not mapped: a mapped file that is cut short would end the process.
+                return LoadedData(
+                    bytes: try EncodedBytes(reading: file.path, limits: limits),
+                    original: OriginalVersion(file))
+            } catch {
+                throw LoadError(decoding: file.path, error)
+            }
+        }
+    }
+
+    private func fetch(
+        _ url: HTTPURL, _ request: ImageRequest, _ context: LoadContext<DataUpdate>
+    ) async throws(LoadError) -> LoadedData {
+        guard let web else {
+            throw .addressRefused(url: url.description, reason: "nothing is loaded from the web")
+        }
+        let response = try await web.load(
+            HTTPLoadRequest(
+                url: url, fields: request.fields, cachePolicy: request.webUse,
+                priority: context.urgency.priority)
+        ) { context.report(DataUpdate($0)) }
+        return LoadedData(
+            bytes: EncodedBytes(response.bytes),
+            original: OriginalVersion(url.description, version: response.validator))
+    }
+}
+
+extension DataUpdate {
+    fileprivate init(_ event: OriginalLoadEvent) {
+        switch event {
+        case .progress(let received, let expected):
+            progress = LoadProgress(receivedByteCount: received, expectedByteCount: expected)
+        case .bytes(let piece): bytes = piece
+        case .restart: isRestart = true
+        }
+    }
+}

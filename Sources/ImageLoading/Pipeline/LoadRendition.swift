@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// What nobody waits to be told of a rendition.
+struct NoUpdate: LoadUpdate {
+    mutating func merge(_ newer: NoUpdate) {}
+}
+
+extension ImagePipeline {
+    /// Store, else image, encode, keep.
+    func loadRendition(
+        _ request: RenditionRequest, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> Rendition {
+        if let kept = try await kept(request, urgency) { return kept }
+        let made = try await loadImage(
+            decodeRequest(of: request),
+            SharedImages.Consumer(
+                urgency: urgency, keepsValue: request.image.memoryUse.contains(.writes),
+                failurePolicy: request.image.failurePolicy))
+        let key = RenditionKey(made.loaded.original, request)
+        return try await sharedRenditions.value(
+            for: key, SharedRenditions.Consumer(urgency: urgency)
+        ) { [self] context throws(LoadError) in
+            try await encodes.run(
+                context.urgency, continuing: true
+            ) { [self] cancellation throws(LoadError) in
+                // Someone may have made it since the store was asked.
+                if made.isCurrent, let kept = store?.rendition(for: key) { return kept }
+                let rendition = try encode(made, as: request)
+                if made.isCurrent { store?.insert(rendition, for: key) }
+                return rendition
+            }
+        }
+    }
+
+    /// What is decoded for a rendition: in planes if the encoder takes them as they are.
+    private func decodeRequest(of request: RenditionRequest) -> ImageRequest {
+        var image = request.image
+        guard image.processors.isEmpty else { return image }
+        // Without a format it is JPEG, or PNG for what has alpha and never comes in planes.
+        let destination = try? ImageDestination(
+            format: request.format ?? "jpeg", codecs: codecs, options: request.encodeOptions)
+        image.options.acceptsYCbCr = destination?.prefersYCbCr ?? false
+        return image
+    }
+
+    /// One that was made before; of files only, because what the web has now must be asked there.
+    private func kept(
+        _ request: RenditionRequest, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> Rendition? {
+        guard let store, case .file(let path) = request.image.source else { return nil }
+        return try await lookups.run(urgency) { _ throws(LoadError) in
+            let original = OriginalVersion(try FileIdentity(path: path))
+            return store.rendition(for: RenditionKey(original, request))
+        }
+    }
+
+    private func encode(
+        _ made: MadeImage, as request: RenditionRequest
+    ) throws(LoadError) -> Rendition {
+        do throws(CodecError) {
+            let image = made.loaded.image
+            let destination = try ImageDestination(
+                format: request.format ?? (image.format.hasAlpha ? "png" : "jpeg"),
+                codecs: codecs, options: request.encodeOptions)
+            return Rendition(
+                bytes: try destination.encode(image),
+                mediaType: destination.format.mediaType, pixelSize: image.size,
+                original: made.loaded.original)
+        } catch {
+            throw .encodingFailed(path: request.image.source.name, error)
+        }
+    }
+}

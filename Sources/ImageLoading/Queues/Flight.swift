@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A load under way and those who wait for it.
+final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
+    typealias Answer = Result<Value, LoadError>
+
+    struct Member: Sendable {
+        let continuation: CheckedContinuation<Answer, Never>
+        var priority: LoadPriority
+        let keepsValue: Bool
+        let failurePolicy: SharedFailurePolicy
+        let outlivesConsumers: Bool
+        let receive: (@Sendable (Update) -> Void)?
+        /// How its urgency is followed, once that is known.
+        var following: (urgency: LoadUrgency, number: UInt64)?
+    }
+
+    private struct State {
+        var members: [UInt64: Member]
+        var newest: Update?
+        var task: Task<Void, Never>?
+        var isOver = false
+        /// Whether somebody who left wanted the load to go on.
+        var isKept = false
+        var version: UInt64 = 0
+
+        /// The priority that the members make, and a number that grows with each change.
+        mutating func priority() -> (LoadPriority, UInt64) {
+            version += 1
+            return (members.values.map(\.priority).max() ?? .background, version)
+        }
+    }
+
+    /// The urgency of the load.
+    let urgency: LoadUrgency
+    /// A lock: receivers are told while it is held, so that nothing comes after the end. They take
+    /// locks of loads that wait for this one, never those of loads that this one waits for.
+    private let state: Mutex<State>
+
+    init(_ first: Member, _ number: UInt64) {
+        urgency = LoadUrgency(first.priority)
+        state = Mutex(State(members: [number: first]))
+    }
+
+    var consumerCount: Int { state.withLock { $0.members.count } }
+
+    var isWanted: Bool { state.withLock { $0.members.values.contains(where: \.keepsValue) } }
+
+    func begin(_ start: () -> Task<Void, Never>) {
+        state.withLock { $0.task = start() }
+    }
+
+    /// Adds one who waits, and tells it the newest of what there is.
+    ///
+    /// - Returns: `false` if the load is over.
+    func add(_ member: Member, _ number: UInt64) -> Bool {
+        let change = state.withLock { state -> (LoadPriority, UInt64)? in
+            guard !state.isOver else { return nil }
+            state.members[number] = member
+            if let newest = state.newest { member.receive?(newest) }
+            return state.priority()
+        }
+        guard let change else { return false }
+        urgency.set(change.0, version: change.1)
+        return true
+    }
+
+    /// Lets the load's urgency follow that of a member.
+    func follow(_ urgency: LoadUrgency, _ number: UInt64) {
+        let following = urgency.follow { [weak self] in self?.set($0, number) }
+        let isGone = state.withLock { state in
+            state.members[number]?.following = (urgency, following)
+            return state.members[number] == nil
+        }
+        if isGone { urgency.unfollow(following) }
+    }
+
+    private func set(_ priority: LoadPriority, _ number: UInt64) {
+        let change = state.withLock { state -> (LoadPriority, UInt64)? in
+            guard let member = state.members[number], member.priority != priority else {
+                return nil
+            }
+            state.members[number]?.priority = priority
+            return state.priority()
+        }
+        if let change { urgency.set(change.0, version: change.1) }
+    }
+
+    /// Takes a member out and answers it; the last one ends the load.
+    ///
+    /// - Parameters:
+    ///   - number: of the member.
+    ///   - forget: called before the load is ended.
+    func leave(_ number: UInt64, _ forget: () -> Void) {
+        let (member, task, change) = state.withLock { state in
+            let member = state.members.removeValue(forKey: number)
+            guard let member else {
+                return (nil as Member?, nil as Task<Void, Never>?, nil as (LoadPriority, UInt64)?)
+            }
+            if member.outlivesConsumers { state.isKept = true }
+            guard state.members.isEmpty && !state.isKept else {
+                return (member, nil, state.priority())
+            }
+            state.isOver = true
+            return (member, state.task, nil)
+        }
+        if let change { urgency.set(change.0, version: change.1) }
+        if let task {
+            forget()
+            task.cancel()
+        }
+        member?.end(.failure(.cancelled))
+    }
+
+    /// Tells everybody what happens.
+    func report(_ update: Update) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            if state.newest == nil { state.newest = update } else { state.newest?.merge(update) }
+            for member in state.members.values { member.receive?(update) }
+        }
+    }
+
+    /// Answers the one who waited longest with an error if the others want to try again.
+    ///
+    /// - Returns: whether they do.
+    func handOver(_ error: LoadError) -> Bool {
+        let leader = state.withLock { state -> Member? in
+            guard !state.isOver, state.members.count > 1,
+                state.members.values.allSatisfy({ $0.failurePolicy == .handOver }),
+                let first = state.members.keys.min()
+            else { return nil }
+            state.newest = nil
+            return state.members.removeValue(forKey: first)
+        }
+        leader?.end(.failure(error))
+        return leader != nil
+    }
+
+    /// Answers everybody.
+    func finish(_ answer: Answer) {
+        let members = state.withLock { state in
+            state.isOver = true
+            defer { state.members = [:] }
+            return state.members.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for member in members { member.end(answer) }
+    }
+}
+
+extension Flight.Member {
+    fileprivate func end(_ answer: Flight.Answer) {
+        if let following { following.urgency.unfollow(following.number) }
+        continuation.resume(returning: answer)
+    }
+}

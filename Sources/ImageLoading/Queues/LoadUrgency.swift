@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// How urgent a load is, now and whenever that changes.
+///
+/// Whoever waits for a picture may hold one and raise or lower it, also before the load has begun;
+/// everything that is done for the picture follows.
+public final class LoadUrgency: Sendable {
+    private struct State {
+        var priority: LoadPriority
+        var version: UInt64 = 0
+        var lastNumber: UInt64 = 0
+        var followers: [UInt64: @Sendable (LoadPriority) -> Void] = [:]
+    }
+
+    /// A lock: followers are told while it is held, so that the last value is the one that stays.
+    /// They take locks of work further down, which never take one further up.
+    private let state: Mutex<State>
+
+    public init(_ priority: LoadPriority = .visible) {
+        state = Mutex(State(priority: priority))
+    }
+
+    public var priority: LoadPriority {
+        get { state.withLock { $0.priority } }
+        set { set(newValue, version: nil) }
+    }
+
+    /// Sets the priority unless a later version has been set.
+    func set(_ priority: LoadPriority, version: UInt64?) {
+        state.withLock { state in
+            if let version {
+                guard version > state.version else { return }
+                state.version = version
+            }
+            guard priority != state.priority else { return }
+            state.priority = priority
+            for follower in state.followers.values { follower(priority) }
+        }
+    }
+
+    /// Tells `body` the priority, now and whenever it changes, until ``unfollow(_:)``.
+    func follow(_ body: @escaping @Sendable (LoadPriority) -> Void) -> UInt64 {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.followers[state.lastNumber] = body
+            body(state.priority)
+            return state.lastNumber
+        }
+    }
+
+    func unfollow(_ number: UInt64) {
+        state.withLock { $0.followers[number] = nil }
+    }
+}

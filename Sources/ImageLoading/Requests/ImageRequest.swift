@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EncodedImages
+public import HTTPTypes
+public import Pixels
+
+/// How urgent a picture is; of equal urgency the older request goes first.
+public enum LoadPriority: Int, Comparable, Sendable, CaseIterable {
+    case background
+    /// What scrolling is about to reveal.
+    case prefetch
+    /// What is looked at now.
+    case visible
+
+    public static func < (one: LoadPriority, other: LoadPriority) -> Bool {
+        one.rawValue < other.rawValue
+    }
+}
+
+/// Asks for a picture.
+public struct ImageRequest: Sendable {
+    /// Where the bytes of the original come from.
+    public enum Source: Sendable {
+        /// A file, by its path.
+        case file(String)
+        case url(HTTPURL)
+        /// Bytes that are there already, by a name that is as unique as they are.
+        case bytes(EncodedBytes, name: String)
+        /// Whoever knows how to get them, by a name that is as unique as they are.
+        case loader(any OriginalLoader, name: String)
+    }
+
+    /// Which pictures in memory answer the request.
+    public enum Precision: Sendable {
+        /// One of exactly the size that decoding would make.
+        case exact
+        /// One that is at least as large, too, as it is; for a view that scales what it draws.
+        case atLeast
+    }
+
+    public struct CacheUse: OptionSet, Hashable, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let reads = CacheUse(rawValue: 1)
+        public static let writes = CacheUse(rawValue: 2)
+        public static let all: CacheUse = [.reads, .writes]
+    }
+
+    public var source: Source
+    /// The size and the form that are wanted.
+    public var options: DecodeOptions
+    /// What is done with the decoded picture, the first first.
+    public var processors: [any ImageProcessor] = []
+    public var priority: LoadPriority
+    public var precision = Precision.exact
+    /// How the pictures in memory are used.
+    public var memoryUse = CacheUse.all
+    /// What of the store of answers from the web is used.
+    public var webUse = HTTPLoadRequest.CachePolicy.useProtocol
+    /// Sent with a request to the web.
+    public var fields: HTTPFields = [:]
+    /// Whether equal requests share one load.
+    public var isShared = true
+    /// What becomes of those who wait when a shared load fails.
+    public var failurePolicy = SharedFailurePolicy.failAll
+    /// Whether the load goes on at the lowest priority when nobody waits for it any more.
+    public var outlivesConsumers = false
+    /// Whether the picture may be smaller than asked for if memory does not allow it otherwise.
+    public var acceptsSmaller = false
+
+    public init(
+        _ source: Source, options: DecodeOptions = DecodeOptions(),
+        processors: [any ImageProcessor] = [], priority: LoadPriority = .visible
+    ) {
+        self.source = source
+        self.options = options
+        self.processors = processors
+        self.priority = priority
+    }
+
+    public init(
+        path: String, options: DecodeOptions = DecodeOptions(), priority: LoadPriority = .visible
+    ) {
+        self.init(.file(path), options: options, priority: priority)
+    }
+
+    /// What is asked for, whatever the urgency; a view compares it with what it shows now.
+    public var identity: RequestIdentity {
+        RequestIdentity(
+            source: source.name, options: options, processors: processors.map(\.identity))
+    }
+}
+
+/// What a request asks for.
+public struct RequestIdentity: Hashable, Sendable {
+    /// The path, the address or the name.
+    public let source: String
+    public let options: DecodeOptions
+    public let processors: [String]
+}
+
+extension ImageRequest.Source {
+    /// The path, the address or the name.
+    public var name: String {
+        switch self {
+        case .file(let path): path
+        case .url(let url): url.description
+        case .bytes(_, let name), .loader(_, let name): name
+        }
+    }
+}
+
+/// Gets the bytes of an original in a way of its own.
+public protocol OriginalLoader: Sendable {
+    /// Gets all bytes.
+    ///
+    /// - Parameter receive: is told of the bytes as they come; it must not block.
+    /// - Returns: the whole of them.
+    /// - Throws: ``LoadError``; ``LoadError/cancelled`` when its task is cancelled.
+    func load(
+        receive: @escaping @Sendable (OriginalLoadEvent) -> Void
+    ) async throws(LoadError) -> [UInt8]
+}
+
+/// What happens while the bytes of an original come in.
+public typealias OriginalLoadEvent = HTTPLoadEvent
+
+/// Asks for an original's picture, encoded anew.
+public struct RenditionRequest: Sendable {
+    public var image: ImageRequest
+    /// The name of a format or one of its file name extensions; `nil` for PNG when the result has
+    /// alpha, else JPEG.
+    public var format: String?
+    public var encodeOptions: EncodeOptions
+
+    public init(
+        image: ImageRequest, format: String? = nil, encodeOptions: EncodeOptions = EncodeOptions()
+    ) {
+        self.image = image
+        self.format = format
+        self.encodeOptions = encodeOptions
+    }
+}
+
+/// An encoded picture made from an original.
+public struct Rendition: Sendable, Hashable {
+    /// A whole file.
+    public let bytes: [UInt8]
+    public let mediaType: String
+    public let pixelSize: PixelSize
+    public let original: OriginalVersion
+}
+
+/// An original as it was when a picture was made from it.
+public struct OriginalVersion: Hashable, Sendable {
+    /// The path, the address or the name.
+    public let name: String
+    /// Another for every change of the original.
+    public let version: String
+
+    public init(_ name: String, version: String) {
+        self.name = name
+        self.version = version
+    }
+
+    public init(_ file: FileIdentity) {
+        self.init(file.path, version: file.version)
+    }
+
+    /// That of a picture in memory, where no version of an address is known.
+    init(_ original: OriginalIdentity) {
+        switch original {
+        case .file(let file): self.init(file)
+        case .url(let name), .named(let name): self.init(name, version: "0")
+        }
+    }
+}
+
+/// What a listing needs to know of an original.
+public struct ImageFacts: Sendable, Hashable, Codable {
+    public let formatName: String
+    public let mediaType: String
+    private let width: Int
+    private let height: Int
+
+    init(formatName: String, mediaType: String, pixelSize: PixelSize) {
+        self.formatName = formatName
+        self.mediaType = mediaType
+        width = pixelSize.width
+        height = pixelSize.height
+    }
+
+    /// The size as the picture is looked at, turned upright.
+    public var pixelSize: PixelSize { PixelSize(width: width, height: height) }
+}

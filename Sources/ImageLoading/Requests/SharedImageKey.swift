@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+
+/// Which load of a picture: the picture, and what of the request has a say in its bytes.
+struct SharedImageKey: Hashable, Sendable {
+    let image: ImageKey
+    var fields: HTTPFields = [:]
+    var webUse = HTTPLoadRequest.CachePolicy.useProtocol
+    /// Tells a load apart that is not to be shared.
+    var salt: UInt64 = 0
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import ImageTesting
+import Pixels
+import Synchronization
+import Testing
+
+@testable import ImageLoading
+
+@Suite("A load that is given up", .timeLimit(.minutes(1))) struct CancellationTests {
+    @Test("S8: ends with the last one who waits, and not before")
+    func lastConsumer() async throws {
+        let harness = PipelineHarness()
+        let request = harness.request()
+        let tasks = [harness.ask(request), harness.ask(request)]
+        await harness.waiting(request, 2)
+        await harness.loader.started(1)
+        tasks[0].cancel()
+        await #expect(throws: LoadError.cancelled) { try await tasks[0].value }
+        #expect(harness.loader.cancelCount == 0)
+        await harness.waiting(request, 1)
+        tasks[1].cancel()
+        await #expect(throws: LoadError.cancelled) { try await tasks[1].value }
+        await eventually { harness.loader.cancelCount == 1 }
+        #expect(harness.pipeline.memory.byteCount == 0)
+        #expect(harness.pipeline.sharedImages.count == 0)
+        await eventually { harness.pipeline.sharedData.count == 0 }
+    }
+
+    @Test("S8: goes on at the lowest priority when it was asked to outlive those who wait")
+    func outliving() async throws {
+        let harness = PipelineHarness()
+        var request = harness.request()
+        request.outlivesConsumers = true
+        let task = harness.ask(request)
+        await harness.loader.started(1)
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        await harness.deliver()
+        await eventually { harness.codec.decodes == [0] }
+        #expect(harness.loader.cancelCount == 0)
+    }
+
+    @Test("S9: does not decode what was given up between the bytes and the decode")
+    func beforeDecode() async throws {
+        let harness = PipelineHarness()
+        harness.pipeline.decodes.isSuspended = true
+        let task = harness.ask(harness.request())
+        await harness.deliver()
+        await eventually { harness.pipeline.decodes.waitingCount == 1 }
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        await eventually { harness.pipeline.decodes.waitingCount == 0 }
+        harness.pipeline.decodes.isSuspended = false
+        await harness.pipeline.close()
+        #expect(harness.codec.decodes == [])
+        #expect(harness.pipeline.memory.byteCount == 0)
+        #expect(harness.loader.startCount == 1)
+    }
+
+    @Test("S9: does not process or keep what was given up after the decode")
+    func afterDecode() async throws {
+        let harness = PipelineHarness()
+        let processor = CountingProcessor(1)
+        harness.pipeline.processes.isSuspended = true
+        let task = harness.ask(harness.request([processor]))
+        await harness.deliver()
+        await eventually { harness.pipeline.processes.waitingCount == 1 }
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        await eventually { harness.pipeline.processes.waitingCount == 0 }
+        harness.pipeline.processes.isSuspended = false
+        await harness.pipeline.close()
+        #expect(harness.codec.decodes == [0])
+        #expect(processor.applicationCount == 0)
+        #expect(harness.pipeline.memory.byteCount == 0)
+    }
+
+    @Test("S9: does not read a file that nobody waits for any more")
+    func beforeRead() async throws {
+        let folder = try TestFolder()
+        let codec = FakeCodec()
+        let pipeline = ImagePipeline(codec)
+        pipeline.loads.isSuspended = true
+        let path = try folder.write("a.fake", grey: 7)
+        let task = Task { try await pipeline.grey(path) }
+        await eventually { pipeline.loads.waitingCount == 1 }
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        await eventually { pipeline.loads.waitingCount == 0 }
+        pipeline.loads.isSuspended = false
+        await pipeline.close()
+        #expect(codec.decodes == [])
+    }
+
+    @Test("S10: begins once more for whoever asks before it has ended")
+    func slowCancel() async throws {
+        let harness = PipelineHarness(isGated: true)
+        let first = harness.ask(harness.request())
+        await harness.deliver()
+        #expect(await harness.codec.nextEvent() == .began(0))
+        // The decode stands at its gate and does not know yet that it is given up.
+        first.cancel()
+        await #expect(throws: LoadError.cancelled) { try await first.value }
+        let second = harness.ask(harness.request())
+        await harness.deliver(start: 2)
+        await eventually { harness.pipeline.decodes.waitingCount == 1 }
+        harness.codec.letThrough(1)
+        #expect(await harness.codec.nextEvent() == .cancelled(0))
+        // The end of the first load has not taken the second one out of the table.
+        #expect(harness.pipeline.sharedImages.count == 1)
+        let third = harness.ask(harness.request())
+        await harness.waiting(harness.request(), 2)
+        harness.codec.letThrough(1)
+        #expect(try await second.value == 0)
+        #expect(try await third.value == 0)
+        #expect(harness.loader.startCount == 2)
+        #expect(harness.codec.decodes == [0, 0])
+    }
+
+    @Test("S11: is as urgent as the most urgent of those who wait")
+    func priority() async throws {
+        let harness = PipelineHarness()
+        let decodes = harness.pipeline.decodes
+        decodes.isSuspended = true
+        let request = harness.request(priority: .background)
+        let low = harness.ask(request)
+        await harness.deliver()
+        await eventually { decodes.waitingCount == 1 }
+        #expect(decodes.waitingPriorities == [.background])
+        let high = LoadUrgency(.visible)
+        let urgent = harness.ask(request, urgency: high)
+        await eventually { decodes.waitingPriorities == [.visible] }
+        let middle = LoadUrgency(.prefetch)
+        let between = harness.ask(request, urgency: middle)
+        await harness.waiting(request, 3)
+        // One that is not the most urgent changes nothing.
+        middle.priority = .background
+        #expect(decodes.waitingPriorities == [.visible])
+        middle.priority = .prefetch
+        high.priority = .background
+        #expect(decodes.waitingPriorities == [.prefetch])
+        high.priority = .visible
+        urgent.cancel()
+        await #expect(throws: LoadError.cancelled) { try await urgent.value }
+        #expect(decodes.waitingPriorities == [.prefetch])
+        between.cancel()
+        await #expect(throws: LoadError.cancelled) { try await between.value }
+        #expect(decodes.waitingPriorities == [.background])
+        decodes.isSuspended = false
+        #expect(try await low.value == 0)
+    }
+
+    @Test("S11: never keeps an older urgency, however fast it changes")
+    func rapidChanges() async throws {
+        let harness = PipelineHarness()
+        harness.pipeline.decodes.isSuspended = true
+        let urgency = LoadUrgency(.background)
+        let task = harness.ask(harness.request(), urgency: urgency)
+        await harness.deliver()
+        await eventually { harness.pipeline.decodes.waitingCount == 1 }
+        for _ in 0..<100 {
+            await withTaskGroup { group in
+                for priority in LoadPriority.allCases {
+                    group.addTask { urgency.priority = priority }
+                }
+            }
+            #expect(harness.pipeline.decodes.waitingPriorities == [urgency.priority])
+        }
+        harness.pipeline.decodes.isSuspended = false
+        #expect(try await task.value == 0)
+    }
+}
+
+@Suite("A queue of work", .timeLimit(.minutes(1))) struct WorkQueueTests {
+    private let queue = WorkQueue(width: 1, maximumWaitingCount: 100)
+    private let done = Done()
+
+    private final class Done: Sendable {
+        private let names = Mutex<[String]>([])
+        var all: [String] { names.withLock { $0 } }
+        func append(_ name: String) { names.withLock { $0.append(name) } }
+    }
+
+    private func add(_ name: String, _ priority: LoadPriority) throws -> WorkQueue.Ticket {
+        try queue.submit(priority) { [done] in done.append(name) }
+    }
+
+    @Test(
+        "S12: goes by priority, then by age; what is raised goes last of its new peers and what is lowered first"
+    )
+    func order() async throws {
+        queue.isSuspended = true
+        var tickets: [String: WorkQueue.Ticket] = [:]
+        for (name, priority) in [
+            ("low 1", LoadPriority.background), ("high 1", .visible), ("low 2", .background),
+            ("high 2", .visible), ("middle", .prefetch), ("low 3", .background),
+        ] {
+            tickets[name] = try add(name, priority)
+        }
+        queue.move(try #require(tickets["low 1"]), to: .visible)
+        queue.move(try #require(tickets["high 2"]), to: .background)
+        queue.isSuspended = false
+        await queue.close()
+        #expect(done.all == ["high 1", "low 1", "middle", "high 2", "low 2", "low 3"])
+    }
+
+    @Test("S12: begins more at once when it is widened, and lets what runs end when narrowed")
+    func width() async throws {
+        let gates = (0..<4).map { _ in Gate() }
+        for (index, gate) in gates.enumerated() {
+            try queue.submit(.visible) { [done] in
+                done.append("began \(index)")
+                gate.wait()
+            }
+        }
+        await eventually { done.all.count == 1 }
+        queue.width = 3
+        await eventually { done.all.count == 3 }
+        queue.width = 1
+        for gate in gates.prefix(2) { gate.open() }
+        // One still runs, so the last one waits.
+        await eventually { queue.busyCount == 1 }
+        #expect(done.all.count == 3)
+        gates[2].open()
+        await eventually { done.all.count == 4 }
+        gates[3].open()
+        await queue.close()
+        #expect(Set(done.all) == ["began 0", "began 1", "began 2", "began 3"])
+    }
+
+    @Test("S12: has room again when work throws")
+    func throwing() async throws {
+        await #expect(throws: LoadError.queueFull) {
+            try await queue.run(.visible) { () throws(LoadError) in throw .queueFull }
+        }
+        #expect(try await queue.run(.visible) { () throws(LoadError) in 7 } == 7)
+        await queue.close()
+    }
+
+    @Test("refuses what it has no room for")
+    func full() async throws {
+        let small = WorkQueue(width: 1, maximumWaitingCount: 1)
+        small.isSuspended = true
+        try small.submit(.visible) {}
+        #expect(throws: LoadError.queueFull) { try small.submit(.visible) {} }
+        small.isSuspended = false
+        await small.close()
+        #expect(throws: LoadError.cancelled) { try small.submit(.visible) {} }
+    }
+}
