@@ -22,6 +22,8 @@ struct FakeAnswer: Sendable {
     var isHeld = false
     /// Waits for ``FakeTransport/release(_:)`` before each piece.
     var holdsPieces = false
+    /// A body whose task is cancelled ends as if that were all.
+    var endsWhenCancelled = false
     var pieceByteCount = 1000
     /// Answers `Range` if `If-Range` names this validator of the body.
     var rangeValidator: String?
@@ -156,9 +158,14 @@ private struct FakeBody: AsyncSequence, Sendable {
         mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(LoadError) -> [UInt8]? {
-            if Task.isCancelled { throw .cancelled }
             let answer = body.answer
-            if answer.holdsPieces { try await body.transport.hold(body.url) }
+            do throws(LoadError) {
+                if Task.isCancelled { throw .cancelled }
+                if answer.holdsPieces { try await body.transport.hold(body.url) }
+            } catch {
+                if answer.endsWhenCancelled { return nil }
+                throw error
+            }
             var end = Swift.min(body.bytes.count, position + answer.pieceByteCount)
             if let failsAfter = answer.failsAfter {
                 if position >= failsAfter {

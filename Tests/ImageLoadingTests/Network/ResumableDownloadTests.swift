@@ -165,6 +165,7 @@ import Testing
                 fields: Self.tagged, body: Self.picture, failsAfter: index == 0 ? failsAfter : nil)
         }
         try await Self.fail(fixture)
+        #expect(await fixture.store.byteCount() == 0)
         #expect(try await fixture.load().bytes == Self.picture)
         #expect(fixture.lastFields[.range] == nil)
     }
@@ -209,6 +210,21 @@ import Testing
         await #expect(throws: LoadError.cancelled) { try await task.value }
         #expect(try await fixture.load().bytes == Self.picture)
         #expect(fixture.lastFields[.range] == "bytes=3000-")
+    }
+
+    @Test("is not taken for the whole when its end is that it was cancelled")
+    func endedByCancelling() async throws {
+        let fixture = try HTTPFixture { _, _ in
+            FakeAnswer(
+                body: Self.picture, hasLength: false, holdsPieces: true, endsWhenCancelled: true)
+        }
+        let task = Task { try await fixture.load() }
+        await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
+        fixture.transport.release(HTTPFixture.address)
+        await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        #expect(await fixture.store.byteCount() == 0)
     }
 
     @Test("goes on from the longer start when it breaks off again")
