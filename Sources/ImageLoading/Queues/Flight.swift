@@ -35,7 +35,9 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
 
     /// The urgency of the load.
     let urgency: LoadUrgency
-    /// A lock: receivers are told while it is held, so that nothing comes after the end. They take
+    /// A lock: receivers are told while it is held, so that nothing comes after the end.
+    ///
+    /// They take
     /// locks of loads that wait for this one, never those of loads that this one waits for.
     private let state: Mutex<State>
 

@@ -15,6 +15,7 @@ public final class LoadUrgency: Sendable {
     }
 
     /// A lock: followers are told while it is held, so that the last value is the one that stays.
+    ///
     /// They take locks of work further down, which never take one further up.
     private let state: Mutex<State>
 
