@@ -5,7 +5,7 @@ internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
-struct Thumbnail: ParsableCommand {
+struct Thumbnail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes small pictures of one or many files.",
         discussion: """
@@ -31,6 +31,7 @@ struct Thumbnail: ParsableCommand {
             EXAMPLES
               calotype thumbnail photo.jpg --size 400          # writes photo-400.jpg
               calotype thumbnail *.png --size 200x200 --mode fill --output 'small/'
+              calotype thumbnail --explain photo.jpg --size 400
               calotype thumbnail *.jpg --size 1920x --output '{dir}/{name}.web.jpg'
             """)
 
@@ -70,6 +71,13 @@ struct Thumbnail: ParsableCommand {
     @Flag(help: "Write one JSON array with input, output, width and height, or input and error.")
     var json = false
 
+    @Flag(
+        help: """
+            Send each picture through the loading pipeline instead, write nothing, and say what \
+            was done for it.
+            """)
+    var explain = false
+
     @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
 
@@ -85,7 +93,8 @@ struct Thumbnail: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
+        if explain { return try await tell() }
         let interruption = Interruption()
         let plan = try plan()
         do throws(PlanError) {
@@ -110,13 +119,13 @@ struct Thumbnail: ParsableCommand {
         guard results.allSatisfy({ (try? $0?.get()) != nil }) else { throw ExitCode(1) }
     }
 
-    private var decodeOptions: DecodeOptions {
+    var decodeOptions: DecodeOptions {
         var options = resizing.decodeOptions(size)
         options.embeddedThumbnail = embeddedThumbnail ? .ifLargeEnough : .ignore
         return options
     }
 
-    private var encodeOptions: EncodeOptions {
+    var encodeOptions: EncodeOptions {
         var options = EncodeOptions()
         options.quality = quality
         return options

@@ -48,6 +48,7 @@ public final class ImagePipeline: Sendable {
     let web: HTTPLoader?
     let logger: Logger
     let clock = ContinuousClock()
+    let metrics = PipelineMetrics()
     let memory: MemoryCache
     /// Threads that only look something up, so that a hit never waits for a decode.
     let lookups: WorkQueue
@@ -130,12 +131,13 @@ public final class ImagePipeline: Sendable {
     /// - Parameters:
     ///   - request: what is asked for.
     ///   - urgency: how urgent it is from moment to moment; else as the request says.
+    ///   - story: is told what was done.
     /// - Returns: what whoever shows it holds on to.
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func image(
-        for request: ImageRequest, urgency: LoadUrgency? = nil
+        for request: ImageRequest, urgency: LoadUrgency? = nil, story: LoadStory? = nil
     ) async throws(LoadError) -> LoadedImage {
-        try await image(for: request, urgency: urgency, receive: nil)
+        try await image(for: request, urgency: urgency, story: story, receive: nil)
     }
 
     /// What happens on the way to a picture, and the picture as the last of it.
@@ -155,7 +157,9 @@ public final class ImagePipeline: Sendable {
             bufferingPolicy: .bufferingNewest(8))
         let task = Task {
             do throws(LoadError) {
-                let image = try await image(for: request, urgency: urgency) { update in
+                let image = try await image(
+                    for: request, urgency: urgency, story: nil
+                ) { update in
                     if let progress = update.progress {
                         sink.yield(ImageEvent(identity: identity, kind: .progress(progress)))
                     }
@@ -195,10 +199,18 @@ public final class ImagePipeline: Sendable {
     }
 
     /// The picture of an original, encoded anew; from the store if it has been made before.
-    public func rendition(for request: RenditionRequest) async throws(LoadError) -> Rendition {
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - story: is told what was done.
+    /// - Returns: a whole file.
+    /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
+    public func rendition(
+        for request: RenditionRequest, story: LoadStory? = nil
+    ) async throws(LoadError) -> Rendition {
         try admission.enter()
         defer { admission.leave() }
-        return try await loadRendition(request, LoadUrgency(request.image.priority))
+        return try await loadRendition(request, LoadUrgency(request.image.priority), story)
     }
 
     /// What a listing needs to know of a file; nothing is decoded.
@@ -230,7 +242,7 @@ public final class ImagePipeline: Sendable {
     }
 
     private func image(
-        for request: ImageRequest, urgency: LoadUrgency?,
+        for request: ImageRequest, urgency: LoadUrgency?, story: LoadStory?,
         receive: (@Sendable (ImageUpdate) -> Void)?
     ) async throws(LoadError) -> LoadedImage {
         try admission.enter()
@@ -241,7 +253,7 @@ public final class ImagePipeline: Sendable {
                 urgency: urgency ?? LoadUrgency(request.priority),
                 keepsValue: request.memoryUse.contains(.writes),
                 outlivesConsumers: request.outlivesConsumers,
-                failurePolicy: request.failurePolicy, receive: receive)
+                failurePolicy: request.failurePolicy, story: story, receive: receive)
         ).loaded
     }
 }

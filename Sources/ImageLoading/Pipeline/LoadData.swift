@@ -31,16 +31,32 @@ extension ImagePipeline {
             original: original, fields: request.fields, webUse: request.webUse, salt: salt)
         return try await sharedData.value(for: key, consumer) {
             [self] context throws(LoadError) in
-            switch request.source {
-            case .bytes(let bytes, let name):
-                return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
-            case .file: return try await read(original, context)
-            case .url(let url): return try await fetch(url, request, context)
-            case .loader(let loader, let name):
-                let bytes = try await loader.load { context.report(DataUpdate($0)) }
-                return LoadedData(
-                    bytes: EncodedBytes(bytes), original: OriginalVersion(name, version: "0"))
+            let start = clock.now
+            var count = 0
+            defer {
+                context.story.add(
+                    LoadStep(
+                        .load, "\(count) bytes of \(request.source.name)",
+                        duration: start.duration(to: clock.now)))
             }
+            let data = try await bytes(request, original, context)
+            count = data.bytes.count
+            return data
+        }
+    }
+
+    private func bytes(
+        _ request: ImageRequest, _ original: OriginalIdentity, _ context: LoadContext<DataUpdate>
+    ) async throws(LoadError) -> LoadedData {
+        switch request.source {
+        case .bytes(let bytes, let name):
+            return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
+        case .file: return try await read(original, context)
+        case .url(let url): return try await fetch(url, request, context)
+        case .loader(let loader, let name):
+            let bytes = try await loader.load { context.report(DataUpdate($0)) }
+            return LoadedData(
+                bytes: EncodedBytes(bytes), original: OriginalVersion(name, version: "0"))
         }
     }
 

@@ -57,7 +57,11 @@ extension ImagePipeline {
         let key = ImageKey(
             original: original, options: request.options,
             processors: request.processors.map(\.identity))
-        if let image = remembered(key, request) { return image }
+        if let image = remembered(key, request) {
+            consumer.story?.add(LoadStep(.memory, "hit"))
+            metrics.countMemoryHit()
+            return image
+        }
         let salt = request.isShared ? 0 : nextSalt()
         return try await sharedImages.value(
             for: SharedImageKey(
@@ -135,6 +139,7 @@ extension ImagePipeline {
             request, of: key.original, salt: salt,
             SharedData.Consumer(
                 urgency: context.urgency, failurePolicy: request.failurePolicy,
+                story: context.story,
                 receive: { update in
                     if let progress = update.progress {
                         context.report(ImageUpdate(progress: progress))
@@ -142,9 +147,11 @@ extension ImagePipeline {
                     if !update.bytes.isEmpty || update.isRestart { previews.receive(update) }
                 }))
         previews.end()
+        let submitted = clock.now
         return try await decodes.run(context.urgency) {
             [self] cancellation throws(LoadError) in
-            let image = try decode(data, key, cancellation)
+            let wait = submitted.duration(to: clock.now)
+            let image = try decode(data, key, cancellation, context.story, wait)
             var isCurrent = true
             if case .file(let file) = key.original {
                 isCurrent = try FileIdentity(path: file.path) == file
@@ -154,7 +161,8 @@ extension ImagePipeline {
     }
 
     private func decode(
-        _ data: LoadedData, _ key: ImageKey, _ cancellation: CancellationFlag
+        _ data: LoadedData, _ key: ImageKey, _ cancellation: CancellationFlag, _ story: LoadStory,
+        _ wait: Duration
     ) throws(LoadError) -> LoadedImage {
         let start = clock.now
         do throws(CodecError) {
@@ -169,11 +177,20 @@ extension ImagePipeline {
                     "image.decoder": "\(decoded.report.decoder)",
                     "image.shrink": "\(decoded.report.shrinkFactors)",
                 ])
+            let duration = start.duration(to: clock.now)
+            let factors = decoded.report.shrinkFactors.map { "1/\($0)" }.joined(separator: ", ")
+            story.add(
+                LoadStep(
+                    .decode,
+                    "\(decoded.image.size) of \(source.pixelSize) by \(decoded.report.decoder), "
+                        + "shrunk to \(factors.isEmpty ? "1/1" : factors)",
+                    duration: duration, wait: wait))
+            metrics.recordDecode(duration)
             return LoadedImage(
                 decoded.image,
                 key: decoded.image.format == .yCbCr420 ? key : key.withoutPlanes,
                 original: data.original, originalSize: source.pixelSize,
-                cost: start.duration(to: clock.now))
+                cost: duration)
         } catch {
             throw LoadError(decoding: data.original.name, error)
         }

@@ -11,24 +11,36 @@ struct NoUpdate: LoadUpdate {
 extension ImagePipeline {
     /// Store, else image, encode, keep.
     func loadRendition(
-        _ request: RenditionRequest, _ urgency: LoadUrgency
+        _ request: RenditionRequest, _ urgency: LoadUrgency, _ story: LoadStory?
     ) async throws(LoadError) -> Rendition {
-        if let kept = try await kept(request, urgency) { return kept }
+        if let kept = try await kept(request, urgency) {
+            story?.add(LoadStep(.store, "hit"))
+            metrics.countStoreHit()
+            return kept
+        }
         let made = try await loadImage(
             decodeRequest(of: request),
             SharedImages.Consumer(
                 urgency: urgency, keepsValue: request.image.memoryUse.contains(.writes),
-                failurePolicy: request.image.failurePolicy))
+                failurePolicy: request.image.failurePolicy, story: story))
         let key = RenditionKey(made.loaded.original, request)
         return try await sharedRenditions.value(
-            for: key, SharedRenditions.Consumer(urgency: urgency)
+            for: key, SharedRenditions.Consumer(urgency: urgency, story: story)
         ) { [self] context throws(LoadError) in
-            try await encodes.run(
+            let submitted = clock.now
+            return try await encodes.run(
                 context.urgency, continuing: true
             ) { [self] cancellation throws(LoadError) in
+                let start = clock.now
                 // Someone may have made it since the store was asked.
                 if made.isCurrent, let kept = store?.rendition(for: key) { return kept }
                 let rendition = try encode(made, as: request)
+                let duration = start.duration(to: clock.now)
+                metrics.recordEncode(duration)
+                context.story.add(
+                    LoadStep(
+                        .encode, "\(rendition.bytes.count) bytes of \(rendition.mediaType)",
+                        duration: duration, wait: submitted.duration(to: start)))
                 if made.isCurrent { store?.insert(rendition, for: key) }
                 return rendition
             }

@@ -22,6 +22,8 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         var newest: Update?
         var task: Task<Void, Never>?
         var isOver = false
+        /// Whether more than one have waited.
+        var isShared = false
         /// Whether somebody who left wanted the load to go on.
         var isKept = false
         var version: UInt64 = 0
@@ -35,6 +37,8 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
 
     /// The urgency of the load.
     let urgency: LoadUrgency
+    /// What has been done for it.
+    let story = LoadStory()
     /// A lock: receivers are told while it is held, so that nothing comes after the end.
     ///
     /// They take
@@ -47,6 +51,8 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
     }
 
     var consumerCount: Int { state.withLock { $0.members.count } }
+
+    var hasBeenShared: Bool { state.withLock { $0.isShared } }
 
     var isWanted: Bool { state.withLock { $0.members.values.contains(where: \.keepsValue) } }
 
@@ -61,6 +67,7 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         let change = state.withLock { state -> (LoadPriority, UInt64)? in
             guard !state.isOver else { return nil }
             state.members[number] = member
+            state.isShared = true
             if let newest = state.newest { member.receive?(newest) }
             return state.priority()
         }

@@ -33,6 +33,8 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
         /// Whether the load goes on at the lowest priority when the last consumer leaves.
         var outlivesConsumers = false
         var failurePolicy = SharedFailurePolicy.failAll
+        /// Told what was done, once it is.
+        var story: LoadStory?
         /// Told what happens, in order; it must not block nor ask the load for anything.
         var receive: (@Sendable (Update) -> Void)?
     }
@@ -72,6 +74,12 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
         } onCancel: {
             if let flight = joined.withLock({ $0 }) { leave(key, flight, number) }
         }
+        if let story = consumer.story, let flight = joined.withLock({ $0 }) {
+            if flight.hasBeenShared {
+                story.add(LoadStep(.shared, "one load with other requests"))
+            }
+            story.add(flight.story)
+        }
         return try answer.get()
     }
 
@@ -99,7 +107,7 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     ) -> Task<Void, Never> {
         Task {
             let context = LoadContext<Update>(
-                urgency: flight.urgency, report: { flight.report($0) },
+                urgency: flight.urgency, story: flight.story, report: { flight.report($0) },
                 isWanted: { flight.isWanted })
             while true {
                 let answer: Answer
@@ -132,6 +140,7 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
 /// What the steps of a load know of it.
 struct LoadContext<Update: LoadUpdate>: Sendable {
     let urgency: LoadUrgency
+    let story: LoadStory
     /// Tells all consumers what happens.
     let report: @Sendable (Update) -> Void
     /// Whether somebody wants the value for itself.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import EncodedImages
+internal import ImageCodecs
+internal import ImageLoading
+internal import Logging
+
+extension Thumbnail {
+    /// Makes each thumbnail in memory and prints what the pipeline did for it.
+    func tell() async throws {
+        let pipeline = ImagePipeline(
+            codecs: builtInCodecs, configuration: ImagePipeline.Configuration(),
+            logger: Logger(label: "calotype") { _ in SwiftLogNoOpLogHandler() })
+        var objects: [JSON] = []
+        var hasFailed = false
+        for file in files {
+            let story = LoadStory()
+            let request = RenditionRequest(
+                image: ImageRequest(path: file, options: decodeOptions), format: format,
+                encodeOptions: encodeOptions)
+            var failure: LoadError?
+            do throws(LoadError) {
+                _ = try await pipeline.rendition(for: request, story: story)
+            } catch {
+                failure = error
+                hasFailed = true
+                writeToStandardError("calotype: \(error)\n")
+            }
+            if json {
+                objects.append(
+                    .object(
+                        [
+                            .init("input", .string(file)),
+                            .init("steps", .array(story.steps.map(\.json))),
+                        ] + (failure.map { [.init("error", .string($0.description))] } ?? [])))
+            } else {
+                print(file)
+                for step in story.steps { print("  \(step.line)") }
+            }
+        }
+        await pipeline.close()
+        if json { print(JSON.array(objects).text()) }
+        if hasFailed { throw ExitCode(1) }
+    }
+}
+
+extension LoadStep {
+    fileprivate var json: JSON {
+        .object([
+            .init("stage", .string(stage.rawValue)),
+            .init("milliseconds", .number(duration / .milliseconds(1))),
+            .init("waitedMilliseconds", .number(wait / .milliseconds(1))),
+            .init("detail", .string(detail)),
+        ])
+    }
+
+    /// Such as `decode   12.3 ms  400x300 of 4000x3000 by shrinking, …`.
+    fileprivate var line: String {
+        let name = stage.rawValue.padding(8)
+        let time = "\(milliseconds(duration)) ms".leftPadding(10)
+        let waited = wait > .milliseconds(1) ? ", after \(milliseconds(wait)) ms" : ""
+        return "\(name) \(time)  \(detail)\(waited)"
+    }
+
+    private func milliseconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .milliseconds(1) * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+extension String {
+    fileprivate func padding(_ count: Int) -> String {
+        self + String(repeating: " ", count: max(0, count - self.count))
+    }
+
+    fileprivate func leftPadding(_ count: Int) -> String {
+        String(repeating: " ", count: max(0, count - self.count)) + self
+    }
+}
