@@ -18,6 +18,9 @@ public enum LoadError: Error, Hashable, Sendable {
     case cancelled
     /// More work waits than the pipeline allows. The caller, by asking again later.
     case queueFull
+    /// It needs more memory than all pictures together may take. The caller, by asking for a smaller
+    /// picture, or the operator, by raising ``MemoryBudget/byteLimit``.
+    case memoryBudgetExceeded(needed: Int, allowed: Int)
     /// The rendition store could not be opened. The operator; `reason` is the system's.
     case storeFailed(reason: String)
     /// The address is none, or may not be asked. Whoever named it.
@@ -44,6 +47,8 @@ extension LoadError: CustomStringConvertible {
         case .encodingFailed(let path, let error): "\(path): could not be written: \(error)"
         case .cancelled: "cancelled"
         case .queueFull: "too much work is waiting"
+        case .memoryBudgetExceeded(let needed, let allowed):
+            "needs \(needed) bytes of memory, allowed are \(allowed)"
         case .storeFailed(let reason): "the rendition store cannot be used: \(reason)"
         case .addressRefused(let url, let reason), .connectionFailed(let url, let reason),
             .badResponse(let url, let reason):

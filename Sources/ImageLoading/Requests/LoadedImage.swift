@@ -13,6 +13,8 @@ public final class LoadedImage: Sendable {
     public let original: OriginalVersion
     /// The size of the original's picture as it is looked at.
     public let originalSize: PixelSize
+    /// Whether the original is drawn at any size, so that a larger picture shows more of it.
+    public let isOriginalScalable: Bool
     /// Whether something better is still to come.
     public let isPreview: Bool
     /// The time that making it took, from bytes that were there: what it costs to make it again.
@@ -20,12 +22,14 @@ public final class LoadedImage: Sendable {
 
     public init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion? = nil,
-        originalSize: PixelSize, isPreview: Bool = false, cost: Duration = .zero
+        originalSize: PixelSize, isOriginalScalable: Bool = false, isPreview: Bool = false,
+        cost: Duration = .zero
     ) {
         self.image = image
         self.key = key
         self.original = original ?? OriginalVersion(key.original)
         self.originalSize = originalSize
+        self.isOriginalScalable = isOriginalScalable
         self.isPreview = isPreview
         self.cost = cost
     }

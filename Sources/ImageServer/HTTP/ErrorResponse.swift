@@ -48,6 +48,8 @@ struct ErrorResponse {
             self.init(status: .internalServerError, message: "the picture cannot be read")
         case .encodingFailed:
             self.init(status: .internalServerError, message: "the picture cannot be written")
+        case .memoryBudgetExceeded:
+            self.init(status: .unprocessableContent, message: "the picture needs too much memory")
         case .storeFailed:
             self.init(status: .internalServerError, message: "the store of renditions failed")
         case .addressRefused:

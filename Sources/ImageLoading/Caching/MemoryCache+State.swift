@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Pixels
+
+extension MemoryCache {
+    /// What stands behind the lock.
+    ///
+    /// What it lets go of it hands out, so that memory is freed where the lock is no longer held.
+    struct State {
+        var byteLimit: Int
+        var countLimit: Int
+        var statistics = Statistics()
+        var distance: Distance?
+        /// What is looked at has moved since the distances were asked for.
+        var hasOldDistances = false
+        private(set) var entries: [ImageKey: CacheEntry] = [:]
+        private(set) var entriesByOriginal: [OriginalIdentity: Set<CacheEntry>] = [:]
+        /// The entries whose pictures the cache keeps.
+        private(set) var queue = EvictionQueue()
+        /// The worth of the best picture that had to go: what new ones start from.
+        private var age = 0.0
+        private var useCount: UInt64 = 0
+        /// From so many entries without a kept picture on, those are looked for that nobody holds.
+        private var sweepCount = Self.leastSweepCount
+
+        private static let leastSweepCount = 64
+
+        init(byteLimit: Int, countLimit: Int) {
+            self.byteLimit = byteLimit
+            self.countLimit = countLimit
+        }
+    }
+}
+
+/// A picture that the cache knows.
+struct Found {
+    let image: LoadedImage
+    /// Whether the cache keeps it, rather than others alone.
+    let isKept: Bool
+    let expiry: ContinuousClock.Instant?
+}
+
+extension MemoryCache.State {
+    /// Whether nothing is stored at all.
+    var isOff: Bool { byteLimit <= 0 || countLimit <= 0 }
+
+    func fits(_ byteCount: Int) -> Bool {
+        statistics.byteCount + byteCount <= byteLimit && queue.count < countLimit
+    }
+
+    /// The picture of a key, used or not.
+    func image(_ key: ImageKey, _ now: ContinuousClock.Instant?) -> LoadedImage? {
+        guard let entry = entries[key], !entry.isExpired(at: now) else { return nil }
+        return entry.image
+    }
+
+    /// The entry of a key, which is used, and its picture.
+    mutating func use(
+        _ key: ImageKey, _ now: ContinuousClock.Instant?
+    ) -> (found: Found?, expired: EvictedImage?) {
+        guard let entry = entries[key] else {
+            statistics.missCount += 1
+            return (nil, nil)
+        }
+        guard !entry.isExpired(at: now), let image = entry.image else {
+            statistics.missCount += 1
+            return (nil, forget(entry))
+        }
+        statistics.hitCount += 1
+        touch(entry)
+        return (Found(image: image, isKept: entry.kept != nil, expiry: entry.expiry), nil)
+    }
+
+    /// Every picture of an original, whoever keeps it.
+    func images(
+        of original: OriginalIdentity, _ now: ContinuousClock.Instant?
+    ) -> [LoadedImage] {
+        (entriesByOriginal[original] ?? []).filter { !$0.isExpired(at: now) }.compactMap(\.image)
+    }
+
+    mutating func touch(_ key: ImageKey) {
+        if let entry = entries[key] { touch(entry) }
+    }
+
+    private mutating func touch(_ entry: CacheEntry) {
+        useCount += 1
+        entry.frequency += 1
+        entry.base = age
+        entry.lastUse = useCount
+    }
+
+    /// Whether a picture may be kept; one that is too large is remembered as long as others hold it.
+    mutating func hasRoom(
+        for image: LoadedImage, _ expiry: ContinuousClock.Instant?, _ now: ContinuousClock.Instant?
+    ) -> Bool {
+        guard !isOff, !isBeaten(image, now) else { return false }
+        if image.image.byteCount <= byteLimit / MemoryCache.largestShare { return true }
+        remember(image, expiry)
+        return false
+    }
+
+    /// Finds a picture again as long as others hold it, unless there is one already.
+    mutating func remember(_ image: LoadedImage, _ expiry: ContinuousClock.Instant?) {
+        if let old = entries[image.key] {
+            guard old.image == nil else { return }
+            _ = forget(old)
+        }
+        let entry = CacheEntry(heldElsewhere: image)
+        entry.expiry = expiry
+        add(entry)
+    }
+
+    /// Keeps a picture for which the budget has room.
+    mutating func keep(
+        _ image: LoadedImage, _ charge: MemoryReservation?, _ expiry: ContinuousClock.Instant?,
+        _ distance: Double, _ now: ContinuousClock.Instant?
+    ) -> (isKept: Bool, evicted: [EvictedImage]) {
+        // All of this may have changed while room was looked for.
+        guard !isOff, !isBeaten(image, now) else { return (false, []) }
+        let byteCount = image.image.byteCount
+        guard byteCount <= byteLimit / MemoryCache.largestShare else { return (false, []) }
+        if let old = entries[image.key], old.kept === image {
+            old.expiry = expiry
+            touch(old)
+            return (true, [])
+        }
+        let entry = CacheEntry(image, charge)
+        entry.expiry = expiry
+        entry.distance = distance
+        var evicted: [EvictedImage] = []
+        if let old = entries[image.key] {
+            entry.frequency = old.frequency
+            touch(entry)
+            if let old = forget(old) { evicted.append(old) }
+        } else {
+            touch(entry)
+            entry.frequency = 1
+        }
+        while !fits(byteCount), let least = evictLeast() { evicted.append(least) }
+        add(entry)
+        return (true, evicted)
+    }
+
+    /// Whether there is a finished picture where a preview is to be put.
+    private func isBeaten(_ image: LoadedImage, _ now: ContinuousClock.Instant?) -> Bool {
+        image.isPreview && self.image(image.key, now)?.isPreview == false
+    }
+
+    /// Evicts until no more than so many bytes are kept, and no more pictures than the limit says.
+    mutating func evict(toByteCount byteCount: Int) -> [EvictedImage] {
+        var evicted: [EvictedImage] = []
+        while statistics.byteCount > byteCount || queue.count > countLimit,
+            let least = evictLeast()
+        {
+            evicted.append(least)
+        }
+        return evicted
+    }
+
+    private mutating func evictLeast() -> EvictedImage? {
+        guard let entry = queue.removeLeast() else { return nil }
+        age = max(age, entry.worth)
+        statistics.evictionCount += 1
+        statistics.byteCount -= entry.byteCount
+        statistics.imageCount -= 1
+        let evicted = entry.evict()
+        if entry.image == nil { forgetKey(entry) }
+        sweep()
+        return evicted
+    }
+}
+
+extension MemoryCache.State {
+    mutating func remove(_ key: ImageKey) -> [EvictedImage] {
+        entries[key].flatMap { forget($0) }.map { [$0] } ?? []
+    }
+
+    mutating func removeAll(of original: OriginalIdentity) -> [EvictedImage] {
+        (entriesByOriginal[original] ?? []).compactMap { forget($0) }
+    }
+
+    mutating func removeAll() -> [EvictedImage] {
+        let all = queue.all.compactMap { $0.takeKept() }
+        entries = [:]
+        entriesByOriginal = [:]
+        queue = EvictionQueue()
+        statistics.byteCount = 0
+        statistics.imageCount = 0
+        return all
+    }
+
+    mutating func removeExpired(_ now: ContinuousClock.Instant?) -> [EvictedImage] {
+        entries.values.filter { $0.isExpired(at: now) }.compactMap { forget($0) }
+    }
+
+    mutating func setDistances(_ distances: [(ImageKey, Double)]) {
+        for (key, distance) in distances { entries[key]?.distance = distance }
+        queue.sort()
+    }
+
+    private mutating func add(_ entry: CacheEntry) {
+        entries[entry.key] = entry
+        entriesByOriginal[entry.key.original, default: []].insert(entry)
+        if entry.kept != nil {
+            queue.insert(entry)
+            statistics.byteCount += entry.byteCount
+            statistics.imageCount += 1
+        }
+        sweep()
+    }
+
+    private mutating func forget(_ entry: CacheEntry) -> EvictedImage? {
+        forgetKey(entry)
+        guard entry.kept != nil else { return nil }
+        queue.remove(entry)
+        statistics.byteCount -= entry.byteCount
+        statistics.imageCount -= 1
+        return entry.takeKept()
+    }
+
+    private mutating func forgetKey(_ entry: CacheEntry) {
+        entries[entry.key] = nil
+        let original = entry.key.original
+        entriesByOriginal[original]?.remove(entry)
+        if entriesByOriginal[original]?.isEmpty == true { entriesByOriginal[original] = nil }
+    }
+
+    /// Forgets what nobody holds any more, once there may be much of it.
+    private mutating func sweep() {
+        guard entries.count - queue.count >= sweepCount else { return }
+        for entry in entries.values where entry.image == nil { forgetKey(entry) }
+        sweepCount = max(Self.leastSweepCount, 2 * (entries.count - queue.count))
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import ImageTesting
+import Pixels
+import Synchronization
+import Testing
+
+@testable import ImageLoading
+
+@Suite("The memory budget", .timeLimit(.minutes(1))) struct MemoryBudgetTests {
+    private let budget = MemoryBudget(byteLimit: 1_000)
+    private let order = NameLog()
+
+    /// Asks for room that there is not yet, and returns once it is waited for.
+    private func reserve(
+        _ name: String, _ byteCount: Int, _ priority: LoadPriority = .visible,
+        as ticket: MemoryBudget.Ticket? = nil
+    ) async -> Task<MemoryReservation, any Error> {
+        let before = budget.waitingCount
+        let task = Task {
+            let reservation = try await budget.reserve(byteCount, priority: priority, as: ticket)
+            order.append(name)
+            return reservation
+        }
+        await eventually { budget.waitingCount > before }
+        return task
+    }
+
+    /// A cache that has so many pictures of 64 bytes, nothing of which anybody else holds.
+    private func cache(_ count: Int) -> MemoryCache {
+        let cache = MemoryCache(byteLimit: 1_000, budget: budget)
+        for number in 0..<count { #expect(cache.put("\(number)")) }
+        return cache
+    }
+
+    @Test("takes back what is released, when it is let go of or in part")
+    func releasing() async throws {
+        var reservation: MemoryReservation? = try await budget.reserve(600)
+        #expect(budget.byteCount == 600)
+        reservation?.shrink(to: 400)
+        #expect(budget.byteCount == 400)
+        reservation?.release()
+        reservation?.release()
+        #expect(budget.byteCount == 0)
+        reservation = try await budget.reserve(1_000)
+        #expect(budget.byteCount == 1_000)
+        reservation = nil
+        #expect(budget.byteCount == 0)
+        withExtendedLifetime(reservation) {}
+    }
+
+    @Test("refuses at once what can never fit, so that a smaller picture can be made")
+    func tooMuch() async {
+        let expected = LoadError.memoryBudgetExceeded(needed: 1_001, allowed: 1_000)
+        await #expect(throws: expected) { try await budget.reserve(1_001) }
+        #expect(budget.tryReserve(1_001) == nil)
+        #expect(budget.byteCount == 0)
+    }
+
+    @Test("refuses what waits once it can no longer fit") func limitLowered() async throws {
+        let running = try await budget.reserve(500)
+        let waiting = await reserve("large", 900)
+        budget.byteLimit = 800
+        let expected = LoadError.memoryBudgetExceeded(needed: 900, allowed: 800)
+        await #expect(throws: expected) { try await waiting.value }
+        withExtendedLifetime(running) {}
+    }
+
+    @Test("lets a decode wait until another is over") func waiting() async throws {
+        let running = try await budget.reserve(800)
+        let waiting = await reserve("waiting", 300)
+        #expect(budget.byteCount == 800)
+        running.release()
+        #expect(try await waiting.value.byteCount == 300)
+    }
+
+    @Test("lets in the most urgent first, then the oldest, and nobody past a large one")
+    func queueing() async throws {
+        let running = try await budget.reserve(400)
+        let second = try await budget.reserve(600)
+        let tasks = [
+            "background": await reserve("background", 600, .background),
+            "large": await reserve("large", 950),
+            "small": await reserve("small", 600),
+            "prefetch": await reserve("prefetch", 600, .prefetch),
+        ]
+        // Now there would be room for each but the first.
+        second.release()
+        #expect(budget.waitingCount == 4)
+        #expect(budget.tryReserve(1) == nil)
+        running.release()
+        let expected = ["large", "small", "prefetch", "background"]
+        for name in expected { try await tasks[name]?.value.release() }
+        #expect(order.names == expected)
+    }
+
+    @Test("starves no large decode by small ones that would fit") func starvation() async throws {
+        let running = try await budget.reserve(500)
+        let large = await reserve("large", 1_000)
+        var small: [Task<MemoryReservation, any Error>] = []
+        for number in 0..<10 { small.append(await reserve("\(number)", 10)) }
+        #expect(budget.waitingCount == 11)
+        running.release()
+        let reservation = try await large.value
+        #expect(budget.waitingCount == 10)
+        reservation.release()
+        for task in small { #expect(try await task.value.byteCount == 10) }
+    }
+
+    @Test("forgets who no longer waits and lets in who stood behind") func cancelling() async throws
+    {
+        let running = try await budget.reserve(900)
+        let leaving = await reserve("large", 200)
+        let staying = await reserve("small", 100)
+        leaving.cancel()
+        await #expect(throws: LoadError.cancelled) { try await leaving.value }
+        #expect(try await staying.value.byteCount == 100)
+        let cancelled = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await budget.reserve(500)
+        }
+        await #expect(throws: LoadError.cancelled) { try await cancelled.value }
+        #expect(budget.waitingCount == 0)
+        withExtendedLifetime(running) {}
+    }
+
+    @Test("lets what waits become more urgent, at the age that it has") func raising() async throws
+    {
+        let running = try await budget.reserve(1_000)
+        let tickets = [budget.makeTicket(), budget.makeTicket()]
+        var tasks = [await reserve("visible", 1_000, .visible)]
+        tasks.append(await reserve("second", 1_000, .background, as: tickets[1]))
+        tasks.append(await reserve("first", 1_000, .background, as: tickets[0]))
+        for ticket in tickets { budget.move(ticket, to: .visible) }
+        running.release()
+        for task in [tasks[2], tasks[1], tasks[0]] { try await task.value.release() }
+        #expect(order.names == ["first", "second", "visible"])
+    }
+
+    @Test("is one account for cached pictures, decodes in flight and frames of animations")
+    func oneAccount() async throws {
+        let cache = cache(4)
+        #expect(budget.byteCount == cache.byteCount)
+        let frame = try #require(budget.tryReserve(100))
+        let decode = try await budget.reserve(500)
+        #expect(budget.byteCount == 4 * 64 + 600)
+        // The cache gives up as much as is needed before anybody waits.
+        let second = try await budget.reserve(200)
+        #expect(cache.statistics.imageCount == 3)
+        #expect(budget.byteCount == 3 * 64 + 800)
+        let third = try await budget.reserve(200)
+        #expect(cache.statistics.imageCount == 0)
+        // What is in flight is not the cache's to give.
+        let waiting = await reserve("waiting", 200)
+        decode.release()
+        _ = try await waiting.value
+        cache.removeAll()
+        withExtendedLifetime((frame, second, third)) {}
+    }
+
+    @Test("keeps the bytes of a decode reserved for the picture that it made")
+    func becomingCached() async throws {
+        let cache = cache(0)
+        let decode = try await budget.reserve(900)
+        let image = LoadedImage.units(2, .named("a"))
+        #expect(cache.insert(image, charging: decode))
+        #expect(decode.byteCount == 0)
+        #expect(budget.byteCount == 128)
+        cache.remove(image.key)
+        #expect(budget.byteCount == 0)
+    }
+
+    @Test("lets a waiting decode have the bytes of one that has reached the cache")
+    func waitingForCached() async throws {
+        let cache = cache(0)
+        let decodes = [try await budget.reserve(128), try await budget.reserve(700)]
+        let waiting = await reserve("waiting", 300)
+        cache.insert(.units(2, .named("a")), charging: decodes[0])
+        #expect(try await waiting.value.byteCount == 300)
+        #expect(cache.byteCount == 0)
+        withExtendedLifetime(decodes) {}
+    }
+
+    @Test("keeps no picture in the cache that it has no room for") func fullOfOthers() throws {
+        let cache = cache(2)
+        let frames = try #require(budget.tryReserve(1_000))
+        #expect(cache.byteCount == 0)
+        let shown = LoadedImage.units(1, .named("shown"))
+        #expect(!cache.insert(shown))
+        #expect(cache.image(for: shown.key) === shown)
+        #expect(budget.byteCount == 1_000)
+        frames.release()
+        #expect(budget.byteCount == 0)
+    }
+
+    @Test("never has more than its limit reserved, and loses no byte", arguments: 0..<4)
+    func manyTasks(seed: UInt64) async throws {
+        let cache = cache(3)
+        let highest = await withTaskGroup(of: Int.self) { [budget] group in
+            for number in UInt64(0)..<64 {
+                group.addTask {
+                    var random = SeededRandom(seed: seed * 1_000 + number)
+                    let units = Int.random(in: 1...3, using: &random)
+                    let byteCount = units * 64 + Int.random(in: 0...500, using: &random)
+                    guard let reservation = try? await budget.reserve(byteCount) else { return 0 }
+                    let reserved = budget.byteCount
+                    await Task.yield()
+                    if Bool.random(using: &random) {
+                        cache.insert(.units(units, .named("\(number)")), charging: reservation)
+                    }
+                    return reserved
+                }
+            }
+            if seed % 2 == 1 { group.cancelAll() }
+            return await group.reduce(0) { max($0, $1) }
+        }
+        #expect(highest > 0 && highest <= 1_000)
+        #expect(budget.waitingCount == 0)
+        #expect(budget.byteCount == cache.byteCount)
+        cache.removeAll()
+        #expect(budget.byteCount == 0)
+    }
+}
+
+/// Names in the order in which they came.
+private final class NameLog: Sendable {
+    private let log = Mutex<[String]>([])
+
+    var names: [String] { log.withLock { $0 } }
+
+    func append(_ name: String) { log.withLock { $0.append(name) } }
+}
