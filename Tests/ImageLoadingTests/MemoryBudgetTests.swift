@@ -182,6 +182,13 @@ import Testing
         withExtendedLifetime(decodes) {}
     }
 
+    @Test("has the cache give up what is over a lower limit") func cacheOverLowerLimit() {
+        let cache = cache(4)
+        budget.byteLimit = 150
+        #expect(cache.byteCount == 128)
+        #expect(budget.byteCount == 128)
+    }
+
     @Test("keeps no picture in the cache that it has no room for") func fullOfOthers() throws {
         let cache = cache(2)
         let frames = try #require(budget.tryReserve(1_000))

@@ -148,7 +148,7 @@ public final class MemoryBudget: Sendable {
         settle()
     }
 
-    /// Says who can give up cached images.
+    /// Says who can give up cached images, in place of whoever could until now.
     func attach(_ reclaim: @escaping Reclaim) { state.withLock { $0.reclaim = reclaim } }
 
     /// Takes bytes back, and lets in who has room now.
@@ -164,12 +164,14 @@ public final class MemoryBudget: Sendable {
         while true {
             let (admitted, first, missing, reclaim) = state.withLock { state in
                 let admitted = state.admit()
-                guard !state.isReclaiming, let reclaim = state.reclaim,
-                    let first = state.waiters.first
-                else { return (admitted, nil as Ticket?, 0, nil as Reclaim?) }
+                // Without anybody who waits this is what a lowered limit asks for.
+                let first = state.waiters.first
+                let missing = state.byteCount + (first?.byteCount ?? 0) - state.byteLimit
+                guard !state.isReclaiming, missing > 0, let reclaim = state.reclaim else {
+                    return (admitted, nil as Ticket?, 0, nil as Reclaim?)
+                }
                 state.isReclaiming = true
-                let missing = state.byteCount + first.byteCount - state.byteLimit
-                return (admitted, first.ticket, missing, reclaim)
+                return (admitted, first?.ticket, missing, reclaim)
             }
             answer(admitted)
             guard let reclaim else { return }
