@@ -28,6 +28,12 @@ public final class ImagePipeline: Sendable {
         public var maximumQueuedDecodeCount = 1024
         /// Bytes of decoded pictures that are kept in memory.
         public var memoryCacheByteLimit = 256 << 20
+        /// How long a picture is found in memory; `nil` for as long as there is room.
+        public var memoryLifetime: Duration?
+        /// The account for all that holds pixels: decodes under way, pictures that are kept, frames.
+        ///
+        /// Several pipelines may share one.
+        public var memoryBudget = MemoryBudget(byteLimit: 1 << 30)
         /// What a file may ask for.
         public var limits = DecodeLimits()
         /// Where renditions and facts are kept; `nil` to keep none.
@@ -49,6 +55,7 @@ public final class ImagePipeline: Sendable {
     let logger: Logger
     let clock = ContinuousClock()
     let metrics = PipelineMetrics()
+    let budget: MemoryBudget
     let memory: MemoryCache
     /// Threads that only look something up, so that a hit never waits for a decode.
     let lookups: WorkQueue
@@ -79,7 +86,10 @@ public final class ImagePipeline: Sendable {
         store = configuration.store
         web = configuration.web
         self.logger = logger
-        memory = MemoryCache(byteLimit: configuration.memoryCacheByteLimit)
+        budget = configuration.memoryBudget
+        memory = MemoryCache(
+            byteLimit: configuration.memoryCacheByteLimit, lifetime: configuration.memoryLifetime,
+            budget: budget)
         let width = configuration.decodeThreadCount
         let room = configuration.maximumQueuedDecodeCount
         // Lookups are short and what they lead to is bounded above, so the bound is a wide one.
@@ -111,7 +121,28 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Returns: `nil` if there is none; it may be a preview.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        guard request.memoryUse.contains(.reads) else { return nil }
+        guard request.memoryUse.contains(.reads), let key = knownKey(of: request) else {
+            return nil
+        }
+        return memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
+    }
+
+    /// The sharpest picture in memory that shows what is wanted, of whatever size; found at once.
+    public func placeholder(for request: ImageRequest) -> LoadedImage? {
+        guard request.memoryUse.contains(.reads), let key = knownKey(of: request) else {
+            return nil
+        }
+        return memory.closest(to: key)
+    }
+
+    /// Lets go of pictures because memory runs short; what somebody shows stays.
+    public func respond(to pressure: MemoryPressureLevel) { memory.respond(to: pressure) }
+
+    /// Lets go of most pictures because the program is no longer looked at.
+    public func enterBackground() { memory.enterBackground() }
+
+    /// Which picture is asked for, of files as they were when they were last looked at.
+    private func knownKey(of request: ImageRequest) -> ImageKey? {
         let original: OriginalIdentity
         switch request.source {
         case .file(let path):
@@ -120,10 +151,9 @@ public final class ImagePipeline: Sendable {
         case .url(let url): original = .url(url.description)
         case .bytes(_, let name), .loader(_, let name): original = .named(name)
         }
-        let key = ImageKey(
+        return ImageKey(
             original: original, options: request.options,
             processors: request.processors.map(\.identity))
-        return memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
     }
 
     /// A picture, decoded and processed.
@@ -155,6 +185,9 @@ public final class ImagePipeline: Sendable {
         let identity = request.identity
         let (events, sink) = AsyncThrowingStream<ImageEvent, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(8))
+        if let placeholder = placeholder(for: request), placeholder.key != knownKey(of: request) {
+            sink.yield(ImageEvent(identity: identity, kind: .placeholder(placeholder)))
+        }
         let task = Task {
             do throws(LoadError) {
                 let image = try await image(

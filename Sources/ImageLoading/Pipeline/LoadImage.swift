@@ -9,6 +9,8 @@ internal import Synchronization
 struct MadeImage: Sendable {
     let loaded: LoadedImage
     let isCurrent: Bool
+    /// The bytes that are charged for it, until the memory cache takes them over.
+    var reservation: MemoryReservation?
 }
 
 extension ImagePipeline {
@@ -73,8 +75,14 @@ extension ImagePipeline {
             let made =
                 if let last = request.processors.last {
                     try await processed(request, last, key, salt, context)
-                } else { try await decoded(request, key, salt, context) }
-            if made.isCurrent, context.isWanted() { remember(made.loaded) }
+                } else if let resized = try await resized(request, key, context) {
+                    resized
+                } else {
+                    try await decoded(request, key, salt, context)
+                }
+            if made.isCurrent, context.isWanted() {
+                memory.insert(made.loaded, charging: made.reservation)
+            }
             return made
         }
     }
@@ -82,15 +90,10 @@ extension ImagePipeline {
     /// A picture that is in memory; RGB will do where planes are accepted.
     func remembered(_ key: ImageKey, _ request: ImageRequest) -> MadeImage? {
         guard request.memoryUse.contains(.reads) else { return nil }
-        guard let image = memory.image(for: key) ?? memory.image(for: key.withoutPlanes),
-            !image.isPreview
-        else { return nil }
+        let exact = memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
+        let image = exact ?? (request.precision == .atLeast ? memory.larger(than: key) : nil)
+        guard let image, !image.isPreview else { return nil }
         return MadeImage(loaded: image, isCurrent: true)
-    }
-
-    /// Keeps a picture where every request that it can serve finds it.
-    private func remember(_ image: LoadedImage) {
-        memory.insert(image)
     }
 
     /// The picture of the processors before the last one, put through that one.
@@ -106,23 +109,55 @@ extension ImagePipeline {
             shorter, of: key.original,
             SharedImages.Consumer(
                 urgency: context.urgency, keepsValue: false,
-                failurePolicy: request.failurePolicy, receive: { previews.receive($0) }))
+                failurePolicy: request.failurePolicy, story: context.story,
+                receive: { previews.receive($0) }))
         previews.end()
+        let submitted = clock.now
         return try await processes.run(
             context.urgency, continuing: true
         ) { [clock] cancellation throws(LoadError) in
             let start = clock.now
             do throws(CodecError) {
                 let image = try processor.process(base.loaded.image, cancellation)
+                let duration = start.duration(to: clock.now)
+                context.story.add(
+                    LoadStep(
+                        .process, processor.identity, duration: duration,
+                        wait: submitted.duration(to: start)))
                 return MadeImage(
                     loaded: LoadedImage(
                         image, key: key, original: base.loaded.original,
                         originalSize: base.loaded.originalSize,
-                        cost: base.loaded.cost + start.duration(to: clock.now)),
+                        cost: base.loaded.cost + duration),
                     isCurrent: base.isCurrent)
             } catch {
                 throw LoadError(decoding: request.source.name, error)
             }
+        }
+    }
+
+    /// The picture, made from a larger one of the same original that is in memory.
+    private func resized(
+        _ request: ImageRequest, _ key: ImageKey, _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> MadeImage? {
+        guard request.memoryUse.contains(.reads), let larger = memory.larger(than: key) else {
+            return nil
+        }
+        let submitted = clock.now
+        return try await processes.run(context.urgency) {
+            [clock] _ throws(LoadError) -> MadeImage? in
+            let start = clock.now
+            guard let image = larger.resized(for: key) else { return nil }
+            let duration = start.duration(to: clock.now)
+            context.story.add(
+                LoadStep(
+                    .resample, "\(image.size) from \(larger.image.size) in memory",
+                    duration: duration, wait: submitted.duration(to: start)))
+            return MadeImage(
+                loaded: LoadedImage(
+                    image, key: image.format == .yCbCr420 ? key : key.withoutPlanes,
+                    original: larger.original, originalSize: larger.originalSize, cost: duration),
+                isCurrent: true)
         }
     }
 
@@ -147,26 +182,65 @@ extension ImagePipeline {
                     if !update.bytes.isEmpty || update.isRestart { previews.receive(update) }
                 }))
         previews.end()
+        let (source, reservedKey, reservation) = try await reserve(
+            data, request, key, context.urgency)
         let submitted = clock.now
         return try await decodes.run(context.urgency) {
             [self] cancellation throws(LoadError) in
             let wait = submitted.duration(to: clock.now)
-            let image = try decode(data, key, cancellation, context.story, wait)
+            let image = try decode(source, data, reservedKey, cancellation, context.story, wait)
+            reservation.shrink(to: image.image.byteCount)
             var isCurrent = true
             if case .file(let file) = key.original {
                 isCurrent = try FileIdentity(path: file.path) == file
             }
-            return MadeImage(loaded: image, isCurrent: isCurrent)
+            return MadeImage(loaded: image, isCurrent: isCurrent, reservation: reservation)
+        }
+    }
+
+    /// Opens an original and waits until there is room for its pixels.
+    ///
+    /// - Returns: the original, the picture that there is room for, and the room.
+    private func reserve(
+        _ data: LoadedData, _ request: ImageRequest, _ key: ImageKey, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> (ImageSource, ImageKey, MemoryReservation) {
+        let source = try await lookups.run(urgency, continuing: true) {
+            [codecs, limits] _ throws(LoadError) in
+            do throws(CodecError) {
+                return try ImageSource(data.bytes, codecs: codecs, limits: limits)
+            } catch {
+                throw LoadError(decoding: data.original.name, error)
+            }
+        }
+        var key = key
+        while true {
+            let ticket = budget.makeTicket()
+            let following = urgency.follow { [budget] in budget.move(ticket, to: $0) }
+            defer { urgency.unfollow(following) }
+            do throws(LoadError) {
+                let byteCount = source.resultByteCount(key.options)
+                return (
+                    source, key,
+                    try await budget.reserve(byteCount, priority: urgency.priority, as: ticket)
+                )
+            } catch {
+                let size = source.resultSize(key.options)
+                guard case .memoryBudgetExceeded = error, request.acceptsSmaller,
+                    size.largestSide > 1
+                else { throw error }
+                key.options.box = PixelSize(
+                    width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+                key.options.mode = .fit
+            }
         }
     }
 
     private func decode(
-        _ data: LoadedData, _ key: ImageKey, _ cancellation: CancellationFlag, _ story: LoadStory,
-        _ wait: Duration
+        _ source: ImageSource, _ data: LoadedData, _ key: ImageKey,
+        _ cancellation: CancellationFlag, _ story: LoadStory, _ wait: Duration
     ) throws(LoadError) -> LoadedImage {
         let start = clock.now
         do throws(CodecError) {
-            let source = try ImageSource(data.bytes, codecs: codecs, limits: limits)
             let decoded = try source.decodedImage(key.options, cancellation: cancellation)
             logger.debug(
                 "decoded image",
@@ -190,7 +264,7 @@ extension ImagePipeline {
                 decoded.image,
                 key: decoded.image.format == .yCbCr420 ? key : key.withoutPlanes,
                 original: data.original, originalSize: source.pixelSize,
-                cost: duration)
+                isOriginalScalable: source.header.isScalable, cost: duration)
         } catch {
             throw LoadError(decoding: data.original.name, error)
         }
