@@ -115,7 +115,8 @@ let package = Package(
         .testTarget(
             name: "ImageLoadingTests",
             dependencies: [
-                "EncodedImages", "ImageLoading", "ImageTesting", "Pixels", "StoreWriter",
+                "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting", "Pixels",
+                "StoreWriter",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
