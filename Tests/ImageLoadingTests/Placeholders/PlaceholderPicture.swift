@@ -33,7 +33,7 @@ struct PlaceholderPicture {
         }
     }
 
-    /// - Parameter sample: the colours in steps of 5, and alpha in steps of 51.
+    /// `sample` gives the colours in steps of 5, and alpha in steps of 51.
     private init(_ size: PixelSize, _ sample: (_ x: Int, _ y: Int) -> [Int]) {
         self.size = size
         plain = (0..<size.area).flatMap { place in

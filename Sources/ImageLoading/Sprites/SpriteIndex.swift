@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+/// Which small picture lies where in a large one.
+public struct SpriteIndex: Hashable, Sendable, Codable {
+    /// A small picture by its name.
+    public struct Sprite: Hashable, Sendable {
+        public var name: String
+        public var place: PixelRect
+
+        public init(_ name: String, _ place: PixelRect) {
+            self.name = name
+            self.place = place
+        }
+    }
+
+    /// The size of the large picture.
+    public var size: PixelSize
+    public var sprites: [Sprite]
+
+    public init(size: PixelSize, sprites: [Sprite]) {
+        self.size = size
+        self.sprites = sprites
+    }
+
+    /// Where the first sprite of a name lies.
+    public subscript(name: String) -> PixelRect? { sprites.first { $0.name == name }?.place }
+
+    private enum Key: String, CodingKey {
+        case width, height, sprites
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        size = PixelSize(
+            width: try values.decode(Int.self, forKey: .width),
+            height: try values.decode(Int.self, forKey: .height))
+        sprites = try values.decode([Sprite].self, forKey: .sprites)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(size.width, forKey: .width)
+        try values.encode(size.height, forKey: .height)
+        try values.encode(sprites, forKey: .sprites)
+    }
+}
+
+extension SpriteIndex.Sprite: Codable {
+    private enum Key: String, CodingKey {
+        case name, x, y, width, height
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        name = try values.decode(String.self, forKey: .name)
+        place = PixelRect(
+            x: try values.decode(Int.self, forKey: .x), y: try values.decode(Int.self, forKey: .y),
+            width: try values.decode(Int.self, forKey: .width),
+            height: try values.decode(Int.self, forKey: .height))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(name, forKey: .name)
+        try values.encode(place.x, forKey: .x)
+        try values.encode(place.y, forKey: .y)
+        try values.encode(place.width, forKey: .width)
+        try values.encode(place.height, forKey: .height)
+    }
+}
