@@ -12,7 +12,7 @@ public struct ImageSource: Sendable {
 
     private let bytes: EncodedBytes
     private let codecs: CodecSet
-    private let limits: DecodeLimits
+    public let limits: DecodeLimits
     private let decoder: any ImageDecoder
 
     /// - Parameters:
@@ -195,6 +195,12 @@ public struct ImageSource: Sendable {
         return DecodedImage(image: decoded.image, report: report)
     }
 
+    func decode(into rows: inout RowSink) throws(CodecError) {
+        try bytes.withBytes { file throws(CodecError) in
+            try decoder.decode(file, into: &rows)
+        }
+    }
+
     private func decode(
         _ options: DecodeOptions, turned orientation: Orientation, profile: ColorProfile?,
         _ cancellation: CancellationFlag?
@@ -206,9 +212,7 @@ public struct ImageSource: Sendable {
         try limits.check(.side, plan.resultSize.largestSide)
         var rows = RowSink(plan, limits: limits, cancellation: cancellation, profile: profile)
         do throws(CodecError) {
-            try bytes.withBytes { file throws(CodecError) in
-                try decoder.decode(file, into: &rows)
-            }
+            try decode(into: &rows)
         } catch {
             guard case .truncated = error, options.acceptsTruncated, rows.fillRest() else {
                 throw error

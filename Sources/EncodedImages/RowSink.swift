@@ -18,12 +18,15 @@ public struct RowSink: ~Copyable {
     /// A row of 16-bit samples as 8-bit ones; empty where samples have 8 bits anyway.
     private var narrowed: [UInt8] = []
     private var planes: YCbCrResampler?
+    /// Takes the rows as they are, in place of a resampler.
+    private let consumer: (any RowConsumer)?
 
     init(
         _ plan: DecodePlan, limits: DecodeLimits, cancellation: CancellationFlag?,
-        profile: ColorProfile? = nil
+        profile: ColorProfile? = nil, consumer: (any RowConsumer)? = nil
     ) {
         self.plan = plan
+        self.consumer = consumer
         self.profile = profile
         self.limits = limits
         self.cancellation = cancellation
@@ -51,10 +54,15 @@ public struct RowSink: ~Copyable {
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
         let result = plan.keepsDepth ? format : format.with8BitChannels
-        try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, result))
+        if consumer == nil {
+            try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, result))
+        }
         rowByteCount = size.width * format.bytesPerPixel
         if result != format {
             narrowed = Array(repeating: 0, count: size.width * result.bytesPerPixel)
+        }
+        if let consumer {
+            return try consumer.begin(size, result, profile ?? colorProfile)
         }
         resampler = RowResampler(
             from: size, result,
@@ -94,6 +102,7 @@ public struct RowSink: ~Copyable {
     public mutating func append(_ row: Span<UInt8>) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
         guard !narrowed.isEmpty else {
+            if let consumer { return try consumer.append(row) }
             resampler?.append(row)
             return
         }
@@ -101,7 +110,11 @@ public struct RowSink: ~Copyable {
         swap(&samples, &narrowed)
         var result = samples.mutableSpan
         row.narrowSamples(into: &result)
-        resampler?.append(samples.span)
+        if let consumer {
+            try consumer.append(samples.span)
+        } else {
+            resampler?.append(samples.span)
+        }
         swap(&samples, &narrowed)
     }
 
