@@ -116,7 +116,7 @@ let package = Package(
             name: "ImageLoadingTests",
             dependencies: [
                 "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting", "Pixels",
-                "StoreWriter",
+                "PyramidWriter", "StoreWriter",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -137,6 +137,11 @@ let package = Package(
                 "EncodedImages", "ImageLoading", "ImageTesting", "Pixels",
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/StoreWriter"),
+        // The process whose memory a test looks at, or that it kills, while it makes tiles.
+        .executableTarget(
+            name: "PyramidWriter",
+            dependencies: ["EncodedImages", "ImageLoading", "ImageTesting", "Pixels"],
+            path: "Tests/PyramidWriter"),
         // Damages files and decodes them; see scripts/fuzz.
         .executableTarget(
             name: "JPEGFuzzer",

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EncodedImages
+public import Pixels
+
+/// A picture of any size as tiles, made when they are asked for, in bounded memory.
+///
+/// Coarse levels, which are small, are decoded straight from the picture, so that something is there
+/// soon; a format that holds smaller versions of itself, such as a TIFF pyramid or JPEG 2000, is
+/// read no further than that. All other tiles are made in one pass over the picture when the first
+/// of them is asked for, and kept in a ``TileStore``.
+///
+/// What makes, caches and shows tiles is the caller's: queue, cache and store may be shared by many
+/// pictures, and ``Configuration/fadeDuration`` is for whoever draws.
+public final class TiledImage: Sendable {
+    public struct Configuration: Hashable, Sendable {
+        /// The columns and rows of a tile.
+        public var tileSide = 256
+        /// Whether levels go on to a single pixel, as Deep Zoom wants it.
+        public var endsInOnePixel = false
+        /// Levels of at most so many pixels are decoded from the picture, each at once.
+        public var directPixelCount = 4 << 20
+        /// The format of opaque tiles that are kept.
+        public var opaqueFormat = "jpeg"
+        /// The format of tiles that are kept of a picture with alpha.
+        public var alphaFormat = "png"
+        /// How tiles are written that are kept.
+        public var encoding = EncodeOptions()
+        /// Whether a picture that ends early gives tiles as far as it goes.
+        public var acceptsTruncated = false
+        /// How long a view should take to show a tile in place of a coarser one.
+        public var fadeDuration = Duration.milliseconds(250)
+
+        public init() { encoding.quality = 85 }
+    }
+
+    public let name: String
+    public let pyramid: TilePyramid
+    public let configuration: Configuration
+    public let cache: TileCache
+    public let queue: TileQueue
+    private let store: any TileStore
+    private let source: ImageSource
+    private let codecs: CodecSet
+    private let encoders: TileEncoders
+    private let reads: SharedWork<TileAddress, PixelBuffer?>
+    private let levels: SharedWork<Int, PixelBuffer>
+    let pyramids: SharedWork<TileSetKey, any StoredTiles>
+
+    /// - Parameters:
+    ///   - source: the picture; its limits must allow its size.
+    ///   - name: a name that is as unique as the picture's bytes, by which tiles are kept, and which
+    ///     errors tell.
+    ///   - codecs: what reads and writes tiles.
+    ///   - store: what keeps tiles.
+    ///   - queue: the threads that the work is done on.
+    ///   - cache: what keeps decoded tiles.
+    ///   - configuration: sizes and formats.
+    /// - Throws: ``LoadError/encodingFailed(path:_:)`` if a format of tiles cannot be written.
+    public init(
+        _ source: ImageSource, name: String, codecs: CodecSet,
+        store: any TileStore = MemoryTileStore(), queue: TileQueue, cache: TileCache = TileCache(),
+        configuration: Configuration = Configuration()
+    ) throws(LoadError) {
+        self.source = source
+        self.name = name
+        self.codecs = codecs
+        self.store = store
+        self.queue = queue
+        self.cache = cache
+        self.configuration = configuration
+        pyramid = TilePyramid(
+            source.pixelSize, tileSide: configuration.tileSide,
+            endsInOnePixel: configuration.endsInOnePixel)
+        do throws(CodecError) {
+            encoders = TileEncoders(
+                opaque: try ImageDestination(
+                    format: configuration.opaqueFormat, codecs: codecs,
+                    options: configuration.encoding),
+                alpha: try ImageDestination(
+                    format: configuration.alphaFormat, codecs: codecs,
+                    options: configuration.encoding),
+                colorConverter: codecs.colorConverter)
+        } catch {
+            throw .encodingFailed(path: name, error)
+        }
+        reads = SharedWork(on: queue.reading)
+        levels = SharedWork(on: queue.reading)
+        pyramids = SharedWork(on: queue.making)
+    }
+
+    /// A tile, made if need be; equal requests share the work, and one that is cancelled leaves it.
+    ///
+    /// - Parameters:
+    ///   - tile: one of ``pyramid``.
+    ///   - priority: how urgent it is.
+    /// - Returns: the pixels, in sRGB.
+    /// - Throws: ``LoadError``.
+    public func tile(
+        _ tile: TileAddress, priority: LoadPriority = .visible
+    ) async throws(LoadError) -> PixelBuffer {
+        precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
+        if let image = cachedTile(tile) { return image }
+        if isDirect(tile.level) {
+            let level = try await levels.value(for: tile.level, priority) {
+                flag throws(LoadError) in try self.decodeLevel(tile.level, flag)
+            }
+            // It may have gone from the cache already.
+            return cachedTile(tile) ?? level.cut(pyramid.rect(of: tile))
+        }
+        for _ in 0..<2 {
+            let tiles = try await storedTiles(priority)
+            let image = try await reads.value(for: tile, priority) { _ throws(LoadError) in
+                try self.read(tile, of: tiles)
+            }
+            if let image { return image }
+            // What cannot be read is made again.
+            try await queue.reading.run(priority) { () throws(LoadError) in
+                self.store.removeTiles(for: self.key)
+            }
+        }
+        throw .storeFailed(reason: "\(name): \(tile) cannot be read back")
+    }
+
+    /// Makes all tiles that have to be kept, unless they are.
+    ///
+    /// Work on them ends when nobody waits for any tile any more; a viewer whose tiles come and go
+    /// holds on to it by this call, in a task that it cancels when the picture is closed.
+    ///
+    /// - Parameter priority: how urgent it is.
+    /// - Throws: ``LoadError``.
+    public func makeTiles(priority: LoadPriority = .prefetch) async throws(LoadError) {
+        guard !isDirect(0) else { return }
+        _ = try await storedTiles(priority)
+    }
+
+    /// A tile if it is in memory.
+    public func cachedTile(_ tile: TileAddress) -> PixelBuffer? {
+        cache.image(TileCache.Key(picture: name, tile: tile))
+    }
+
+    /// What to draw until a tile is there.
+    public struct Placeholder: Sendable {
+        public let tile: TileAddress
+        public let image: PixelBuffer
+        /// The part of the image to draw where the tile will be, in the image's pixels.
+        public let region: SampleRegion
+    }
+
+    /// The nearest coarser tile that is in memory, and the part of it that shows what `tile` will.
+    ///
+    /// - Returns: `nil` if there is none.
+    public func placeholder(for tile: TileAddress) -> Placeholder? {
+        for level in (tile.level..<pyramid.levelCount).dropFirst() {
+            let (coarser, region) = pyramid.ancestor(of: tile, atLevel: level)
+            guard let image = cachedTile(coarser) else { continue }
+            return Placeholder(tile: coarser, image: image, region: region)
+        }
+        return nil
+    }
+
+    /// Whether a level is decoded from the picture rather than kept in tiles.
+    public func isDirect(_ level: Int) -> Bool {
+        pyramid.size(ofLevel: level).area <= configuration.directPixelCount
+    }
+
+    var key: TileSetKey {
+        let options = configuration.encoding
+        return TileSetKey(
+            name: name, pyramid: pyramid,
+            encoding: "\(encoders.opaque.format.name) \(encoders.alpha.format.name) "
+                + "\(options.quality) \(options.chromaSubsampling.rawValue) \(options.isLossless)")
+    }
+}
+
+extension TiledImage {
+    /// Decodes a level, and puts all of its tiles into the cache.
+    private func decodeLevel(
+        _ level: Int, _ cancellation: CancellationFlag
+    ) throws(LoadError) -> PixelBuffer {
+        // A box of means, so that a level looks like those that are made of one another.
+        var options = DecodeOptions(box: pyramid.size(ofLevel: level), mode: .stretch)
+        options.kernel = .box
+        options.acceptsTruncated = configuration.acceptsTruncated
+        do throws(CodecError) {
+            let image = try source.image(options, cancellation: cancellation)
+            let (columns, rows) = pyramid.tileCounts(ofLevel: level)
+            for y in 0..<rows {
+                for x in 0..<columns {
+                    let tile = TileAddress(level: level, x: x, y: y)
+                    cache.insert(
+                        image.cut(pyramid.rect(of: tile)),
+                        TileCache.Key(picture: name, tile: tile))
+                }
+            }
+            return image
+        } catch {
+            throw LoadError(decoding: name, error)
+        }
+    }
+
+    private func storedTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
+        let key = key
+        return try await pyramids.value(for: key, priority) { flag throws(LoadError) in
+            if let tiles = self.store.tiles(for: key) { return tiles }
+            return try self.makePyramid(key, flag)
+        }
+    }
+
+    private func makePyramid(
+        _ key: TileSetKey, _ cancellation: CancellationFlag
+    ) throws(LoadError) -> any StoredTiles {
+        let writer = try store.makeTiles(for: key)
+        let maker = PyramidMaker(
+            pyramid, source.header.orientation, encoders, limits: source.limits, to: writer)
+        var options = DecodeOptions()
+        options.acceptsTruncated = configuration.acceptsTruncated
+        do throws(CodecError) {
+            try source.decodeRows(options, into: maker, cancellation: cancellation)
+        } catch {
+            throw maker.storeFailure ?? LoadError(decoding: name, error)
+        }
+        return try writer.finish()
+    }
+
+    /// - Returns: `nil` if the store does not have what it had.
+    private func read(
+        _ tile: TileAddress, of tiles: any StoredTiles
+    ) throws(LoadError) -> PixelBuffer? {
+        guard let file = tiles.file(of: tile),
+            let image = try? ImageSource(EncodedBytes(file), codecs: codecs).image(),
+            image.size == pyramid.rect(of: tile).size
+        else { return nil }
+        cache.insert(image, TileCache.Key(picture: name, tile: tile))
+        return image
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageLoading
+
+@Suite("A process that makes tiles", .timeLimit(.minutes(5))) struct PyramidWriterTests {
+    private func start(_ folder: TestFolder, _ size: PixelSize, _ output: Pipe) throws -> Process {
+        let process = Process()
+        let writer = try #require(Self.writer)
+        process.executableURL = writer
+        process.arguments = [folder.storeDirectory, "\(size.width)", "\(size.height)", "1"]
+        process.standardOutput = output
+        try process.run()
+        return process
+    }
+
+    private func parts(_ folder: TestFolder) -> [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
+        return (names ?? []).filter { $0.contains(".part-") }
+    }
+
+    @Test("takes memory by the width of the picture, not by its size")
+    func memory() throws {
+        let folder = try TestFolder()
+        #if DEBUG
+            let size = PixelSize(width: 20_000, height: 10_000)
+        #else
+            let size = PixelSize(width: 20_000, height: 20_000)
+        #endif
+        let pyramid = TilePyramid(size)
+        // Strips of 256 rows for every level, and a row or two besides.
+        #expect(PyramidLevel.byteCount(pyramid, .gray8) < 2 * 20_000 * 260)
+        let output = Pipe()
+        let process = try start(folder, size, output)
+        let answer = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let text = String(decoding: answer, as: UTF8.self)
+        let peak = try #require(Int(text.filter(\.isNumber)))
+        // The process itself takes some 20 MiB; the picture has 191 or 381.
+        #expect(peak < 80 << 10, "\(peak) KiB")
+        let tiles = try #require(
+            FolderTileStore(directory: folder.storeDirectory)
+                .tiles(for: key(size)))
+        #expect(pyramid.tiles.allSatisfy { tiles.file(of: $0)?.count == 1 })
+        #expect(parts(folder).isEmpty)
+    }
+
+    @Test("leaves nothing when it is killed") func killed() async throws {
+        let folder = try TestFolder()
+        let size = PixelSize(width: 20_000, height: 20_000)
+        for _ in 0..<3 {
+            let process = try start(folder, size, Pipe())
+            await eventually { !parts(folder).isEmpty || !process.isRunning }
+            // While it runs, nobody else takes its file away.
+            _ = try FolderTileStore(directory: folder.storeDirectory)
+            #expect(parts(folder).count == 1)
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            try #require(process.terminationReason == .uncaughtSignal)
+            let store = try FolderTileStore(directory: folder.storeDirectory)
+            #expect(store.tiles(for: key(size)) == nil)
+            #expect(parts(folder).isEmpty)
+        }
+    }
+
+    private func key(_ size: PixelSize) -> TileSetKey {
+        TileSetKey(
+            name: "\(size)", pyramid: TilePyramid(size), encoding: "rows rows 85 420 false")
+    }
+
+    /// The program beside the tests, wherever they were built.
+    private static var writer: URL? {
+        guard let tests = CommandLine.arguments.first(where: { $0.contains(".xctest") }) else {
+            return nil
+        }
+        var folder = URL(filePath: tests).deletingLastPathComponent()
+        while folder.path != "/" {
+            let writer = folder.appending(path: "PyramidWriter")
+            if FileManager.default.isExecutableFile(atPath: writer.path) { return writer }
+            folder = folder.deletingLastPathComponent()
+        }
+        return nil
+    }
+}

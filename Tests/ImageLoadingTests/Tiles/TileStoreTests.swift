@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageLoading
+
+@Suite("A store of tiles", .timeLimit(.minutes(1))) struct TileStoreTests {
+    private let folder: TestFolder
+    private let key = TileSetKey(
+        name: "a picture", pyramid: TilePyramid(PixelSize(width: 300, height: 200), tileSide: 100),
+        encoding: "png")
+
+    init() throws { folder = try TestFolder() }
+
+    private var path: String {
+        get throws {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
+            return "\(folder.storeDirectory)/\(try #require(names.first))"
+        }
+    }
+
+    private func file(_ tile: TileAddress) -> [UInt8] {
+        Array("\(tile)".utf8) + Array(repeating: UInt8(tile.x), count: tile.y * 1000)
+    }
+
+    private func write(_ store: any TileStore) throws -> any StoredTiles {
+        let writer = try store.makeTiles(for: key)
+        for tile in key.pyramid.tiles { try writer.write(file(tile), as: tile) }
+        return try writer.finish()
+    }
+
+    @Test("gives back what it took, on disk and in memory", arguments: [false, true])
+    func roundTrip(_ isOnDisk: Bool) throws {
+        let store: any TileStore =
+            isOnDisk ? try FolderTileStore(directory: folder.storeDirectory) : MemoryTileStore()
+        #expect(store.tiles(for: key) == nil)
+        let written = try write(store)
+        let again: any TileStore =
+            isOnDisk ? try FolderTileStore(directory: folder.storeDirectory) : store
+        let tiles = try #require(again.tiles(for: key))
+        for tile in key.pyramid.tiles {
+            #expect(tiles.file(of: tile) == file(tile))
+            #expect(written.file(of: tile) == file(tile))
+        }
+        #expect(tiles.file(of: TileAddress(level: 9, x: 0, y: 0)) == nil)
+        var other = key
+        other.encoding = "jpeg"
+        #expect(again.tiles(for: other) == nil)
+        again.removeTiles(for: key)
+        #expect(again.tiles(for: key) == nil)
+        // Who reads already goes on to do so.
+        #expect(tiles.file(of: key.pyramid.tiles[0]) == file(key.pyramid.tiles[0]))
+    }
+
+    @Test("has no pyramid that was not written to its end") func unfinished() throws {
+        let store = try FolderTileStore(directory: folder.storeDirectory)
+        do {
+            let writer = try store.makeTiles(for: key)
+            try writer.write([1, 2, 3], as: TileAddress(level: 0, x: 0, y: 0))
+            #expect(store.tiles(for: key) == nil)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
+        #expect(names.isEmpty)
+    }
+
+    @Test("has no pyramid whose file was cut short or changed in its index") func damagedIndex()
+        throws
+    {
+        let store = try FolderTileStore(directory: folder.storeDirectory)
+        _ = try write(store)
+        let path = try path
+        let whole = Array(try Data(contentsOf: URL(filePath: path)))
+        for count in stride(from: 0, to: whole.count, by: 7) {
+            try Data(whole.prefix(count)).write(to: URL(filePath: path))
+            #expect(store.tiles(for: key) == nil, "\(count) of \(whole.count) bytes")
+        }
+        let indexByteCount = key.pyramid.tiles.count * 48 + 32
+        for place in stride(from: whole.count - indexByteCount, to: whole.count, by: 3) {
+            var changed = whole
+            changed[place] ^= 0x40
+            try Data(changed).write(to: URL(filePath: path))
+            #expect(store.tiles(for: key) == nil, "byte \(place) of \(whole.count)")
+        }
+        try Data(whole).write(to: URL(filePath: path))
+        #expect(store.tiles(for: key) != nil)
+    }
+
+    @Test("makes a tile again that was damaged") func damagedTile() async throws {
+        var maker = TileMaker()
+        maker.store = try FolderTileStore(directory: folder.storeDirectory)
+        let file = FormulaCodec.file(PixelSize(width: 100, height: 100))
+        let picture = try maker.image(file)
+        try await picture.makeTiles()
+        #expect(maker.codec.decodes.begun == 1)
+        let tile = TileAddress(level: 0, x: 0, y: 0)
+        let expected = try await picture.tile(tile)
+        picture.cache.removeAll()
+        let path = try path
+        var bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        for place in 0..<2000 { bytes[place] ^= 0xFF }
+        try Data(bytes).write(to: URL(filePath: path))
+        let comparison = PixelComparison(try await picture.tile(tile), expected)
+        #expect(comparison.maximumDifference == 0)
+        #expect(maker.codec.decodes.begun == 2)
+        // Another who opens the picture finds the tiles.
+        let again = try maker.image(file)
+        _ = try await again.tile(tile)
+        #expect(maker.codec.decodes.begun == 2)
+        await maker.queue.close()
+    }
+
+    @Test("that cannot be written is said to be so") func unwritable() async throws {
+        var maker = TileMaker()
+        maker.store = FailingStore()
+        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 100, height: 100)))
+        await #expect(throws: LoadError.storeFailed(reason: "full")) {
+            try await picture.tile(TileAddress(level: 0, x: 0, y: 0))
+        }
+        #expect(throws: LoadError.self) {
+            try FolderTileStore(directory: "/proc/no such folder/tiles")
+        }
+        await maker.queue.close()
+    }
+}
+
+/// A disk that is full.
+private struct FailingStore: TileStore {
+    private final class Writer: TileWriter {
+        func write(_ file: [UInt8], as tile: TileAddress) throws(LoadError) {
+            throw .storeFailed(reason: "full")
+        }
+
+        func finish() throws(LoadError) -> any StoredTiles { throw .storeFailed(reason: "full") }
+    }
+
+    func tiles(for key: TileSetKey) -> (any StoredTiles)? { nil }
+    func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter { Writer() }
+    func removeTiles(for key: TileSetKey) {}
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageLoading
+
+@Suite("A tiled picture", .timeLimit(.minutes(2))) struct TiledImageTests {
+    private static let sizes = [
+        (1, 1), (1, 130), (129, 1), (64, 64), (65, 64), (64, 129), (200, 131), (127, 255),
+    ].map { PixelSize(width: $0.0, height: $0.1) }
+
+    @Test("has in every tile the means of its pixels", arguments: sizes, [1, 3, 4])
+    func tiles(_ size: PixelSize, _ channelCount: Int) async throws {
+        try await compare(FormulaCodec.file(size, channelCount: channelCount))
+    }
+
+    @Test("stands upright, however it is stored", arguments: Orientation.allCases, sizes)
+    func orientations(_ orientation: Orientation, _ size: PixelSize) async throws {
+        try await compare(FormulaCodec.file(size, orientation: orientation))
+    }
+
+    @Test("goes on to one pixel if it is to", arguments: Orientation.allCases)
+    func onePixel(_ orientation: Orientation) async throws {
+        var maker = TileMaker()
+        maker.configuration.endsInOnePixel = true
+        let size = PixelSize(width: 131, height: 70)
+        try await compare(FormulaCodec.file(size, orientation: orientation), maker)
+    }
+
+    private func compare(_ file: EncodedBytes, _ maker: TileMaker = TileMaker()) async throws {
+        let picture = try maker.image(file)
+        let levels = try maker.levels(file, count: picture.pyramid.levelCount)
+        for tile in picture.pyramid.tiles {
+            let image = try await picture.tile(tile)
+            let expected = levels[tile.level].cut(picture.pyramid.rect(of: tile))
+            // PNG holds colours apart from alpha, and loses some of those that are premultiplied.
+            let tolerance = image.format == .rgba8 ? 1 : 0
+            let comparison = PixelComparison(
+                image.converted(to: expected.format), expected)
+            #expect(comparison.maximumDifference <= tolerance, "\(tile): \(comparison)")
+        }
+        // One decode for the levels, and one for all tiles.
+        #expect(maker.codec.decodes.begun == 2)
+        await maker.queue.close()
+    }
+
+    @Test(
+        "has the levels that Pillow makes", .enabled(if: PeerTool.python != nil),
+        arguments: [PixelFormat.gray8, .rgb8])
+    func pillow(_ format: PixelFormat) async throws {
+        let image = TestPicture.noise(PixelSize(width: 517, height: 301), format)
+        let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
+        let maker = TileMaker()
+        let picture = try maker.image(EncodedBytes(file))
+        let folder = try TestFolder()
+        let path = folder.url.appending(path: "picture.png")
+        try Data(file).write(to: path)
+        for level in 0..<picture.pyramid.levelCount {
+            let expected = try #require(try PeerTool.picture("halve.py", [path.path, "\(level)"]))
+            for tile in picture.pyramid.tiles where tile.level == level {
+                let part = expected.cut(picture.pyramid.rect(of: tile))
+                let comparison = PixelComparison(try await picture.tile(tile), part)
+                #expect(comparison.maximumDifference == 0, "\(tile): \(comparison)")
+            }
+        }
+        await maker.queue.close()
+    }
+
+    @Test(
+        "is made of files of every kind",
+        arguments: ["jpeg", "png", "webp", "tiff", "avif", "jp2", "jxl", "bmp"])
+    func formats(_ format: String) async throws {
+        let image = TestPicture.photograph(PixelSize(width: 300, height: 201))
+        let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
+        let maker = TileMaker()
+        let picture = try maker.image(EncodedBytes(file))
+        let levels = try maker.levels(EncodedBytes(file), count: picture.pyramid.levelCount)
+        for tile in picture.pyramid.tiles {
+            let expected = levels[tile.level].cut(picture.pyramid.rect(of: tile))
+            let comparison = PixelComparison(try await picture.tile(tile), expected)
+            #expect(comparison.maximumDifference == 0, "\(tile): \(comparison)")
+        }
+        await maker.queue.close()
+    }
+
+    @Test(
+        "decodes coarse levels straight from the picture, all tiles at once",
+        arguments: ["png", "jpeg", "jp2", "tiff"])
+    func directLevels(_ format: String) async throws {
+        var maker = TileMaker()
+        maker.configuration.directPixelCount = 100 * 75
+        let image = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        var options = EncodeOptions()
+        options.isPyramid = true
+        options.quality = 95
+        let file = EncodedBytes(
+            try ImageDestination(format: format, codecs: builtInCodecs, options: options)
+                .encode(image))
+        let picture = try maker.image(file)
+        #expect(
+            (0..<picture.pyramid.levelCount).map(picture.isDirect) == [false, false, true, true])
+        let levels = try maker.levels(file, count: picture.pyramid.levelCount)
+        let first = TileAddress(level: 2, x: 1, y: 0)
+        let comparison = PixelComparison(
+            try await picture.tile(first), levels[2].cut(picture.pyramid.rect(of: first)))
+        // Wavelets, and the smaller versions that a TIFF holds, keep more of the noise than means.
+        let tolerance = ["png": 2, "jpeg": 5, "jp2": 16, "tiff": 12][format] ?? 0
+        #expect(comparison.maximumDifference <= tolerance, "\(comparison)")
+        #expect(picture.cachedTile(TileAddress(level: 2, x: 0, y: 1)) != nil)
+        #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
+        await maker.queue.close()
+    }
+
+    @Test("shares one pass among all who ask") func sharing() async throws {
+        let maker = TileMaker(FormulaCodec(isGated: true))
+        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
+        let tiles = picture.pyramid.tiles
+        let tasks = tiles.map { tile in Task { try await picture.tile(tile) } }
+        await eventually { picture.waitingForPyramid == tiles.count }
+        maker.codec.letThrough()
+        for (tile, task) in zip(tiles, tasks) {
+            #expect(try await task.value.size == picture.pyramid.rect(of: tile).size)
+        }
+        #expect(maker.codec.decodes.begun == 1)
+        await maker.queue.close()
+    }
+
+    @Test("stops its work with the last one who waits") func cancellation() async throws {
+        let maker = TileMaker(FormulaCodec(isGated: true))
+        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
+        let holder = Task { try await picture.makeTiles() }
+        let tile = Task { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
+        await eventually { picture.waitingForPyramid == 2 && maker.codec.decodes.begun == 1 }
+        tile.cancel()
+        await #expect(throws: LoadError.cancelled) { try await tile.value }
+        #expect(picture.waitingForPyramid == 1)
+        holder.cancel()
+        await #expect(throws: LoadError.cancelled) { try await holder.value }
+        maker.codec.letThrough()
+        await eventually { maker.codec.decodes.ended == 1 }
+        #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
+        // Whoever asks again begins anew.
+        maker.codec.letThrough()
+        try await picture.makeTiles()
+        #expect(maker.codec.decodes.begun == 2)
+        await maker.queue.close()
+    }
+
+    @Test(
+        "says what is wrong with a damaged file, and keeps nothing of it", arguments: [0, 1, 150])
+    func damage(_ row: Int) async throws {
+        let maker = TileMaker()
+        let size = PixelSize(width: 100, height: 200)
+        let picture = try maker.image(FormulaCodec.file(size, damagedRow: row))
+        for _ in 0..<2 {
+            await #expect(
+                throws: LoadError.decodingFailed(
+                    path: "picture", .malformed(reason: "damage", offset: 7))
+            ) { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
+        }
+        #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
+        await maker.queue.close()
+    }
+
+    @Test("goes as far as a file that is cut short, if it may", arguments: [false, true])
+    func truncated(_ isAccepted: Bool) async throws {
+        var maker = TileMaker(FormulaCodec(error: .truncated(byteCount: 18)))
+        maker.configuration.acceptsTruncated = isAccepted
+        let file = FormulaCodec.file(PixelSize(width: 70, height: 100), damagedRow: 80)
+        let picture = try maker.image(file)
+        let tile = TileAddress(level: 0, x: 0, y: 1)
+        if isAccepted {
+            let image = try await picture.tile(tile)
+            #expect(image.row(15)[3] == FormulaCodec.sample(1, 79, 0))
+            #expect(image.row(16)[3] == 0)
+        } else {
+            await #expect(
+                throws: LoadError.decodingFailed(path: "picture", .truncated(byteCount: 18))
+            ) { try await picture.tile(tile) }
+        }
+        await maker.queue.close()
+    }
+
+    @Test("shows the nearest coarser tile until one is there") func placeholder() async throws {
+        let maker = TileMaker()
+        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 500, height: 500)))
+        let tile = TileAddress(level: 0, x: 5, y: 2)
+        #expect(picture.placeholder(for: tile) == nil)
+        _ = try await picture.tile(TileAddress(level: 3, x: 0, y: 0))
+        #expect(picture.placeholder(for: tile)?.tile.level == 3)
+        #expect(
+            picture.placeholder(for: tile)?.region
+                == SampleRegion(x: 40, y: 16, width: 8, height: 8))
+        _ = try await picture.tile(TileAddress(level: 1, x: 2, y: 1))
+        let placeholder = try #require(picture.placeholder(for: tile))
+        #expect(placeholder.tile == TileAddress(level: 1, x: 2, y: 1))
+        #expect(placeholder.region == SampleRegion(x: 32, y: 0, width: 32, height: 32))
+        await maker.queue.close()
+    }
+
+    @Test("keeps decoded tiles within the limit of its cache") func cache() async throws {
+        let maker = TileMaker()
+        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 640, height: 640)))
+        let tileByteCount = 64 * 192
+        picture.cache.byteLimit = 20 * tileByteCount
+        for tile in picture.pyramid.tiles {
+            _ = try await picture.tile(tile)
+            #expect(picture.cache.byteCount <= picture.cache.byteLimit)
+            #expect(picture.cachedTile(tile) != nil)
+        }
+        #expect(picture.cache.byteCount > 15 * tileByteCount)
+        picture.cache.byteLimit = tileByteCount
+        #expect(picture.cache.byteCount <= tileByteCount)
+        picture.cache.removeAll()
+        #expect(picture.cache.byteCount == 0)
+        await maker.queue.close()
+    }
+
+    @Test("too wide for the memory is refused before any is taken") func limit() async throws {
+        let maker = TileMaker()
+        var limits = DecodeLimits()
+        limits.maximumMemoryByteCount = 20_000
+        let size = PixelSize(width: 1000, height: 1000)
+        let picture = try maker.image(FormulaCodec.file(size), limits: limits)
+        do throws(LoadError) {
+            try await picture.makeTiles()
+            Issue.record("it was not refused")
+        } catch {
+            guard case .decodingFailed(_, .limitExceeded(.memoryByteCount, _, 20_000)) = error
+            else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        await maker.queue.close()
+    }
+}
+
+extension TiledImage {
+    fileprivate var waitingForPyramid: Int { pyramids.consumerCount(key) }
+}

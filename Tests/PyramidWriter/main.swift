@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Makes the tiles of a picture that is a formula, and writes the most memory that it took, in KiB.
+//
+// Arguments: the folder of the store, the width, the height and the channels of the picture.
+
+import EncodedImages
+import Foundation
+import ImageLoading
+import ImageTesting
+import Pixels
+
+let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
+let size = PixelSize(width: numbers[0], height: numbers[1])
+let codecs = CodecSet([FormulaCodec()])
+var configuration = TiledImage.Configuration()
+configuration.directPixelCount = 0
+configuration.opaqueFormat = "rows"
+configuration.alphaFormat = "rows"
+let queue = TileQueue()
+let picture = try TiledImage(
+    ImageSource(FormulaCodec.file(size, channelCount: numbers[2]), codecs: codecs),
+    name: "\(size)", codecs: codecs, store: FolderTileStore(directory: CommandLine.arguments[1]),
+    queue: queue, configuration: configuration)
+try await picture.makeTiles()
+await queue.close()
+let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.filter(\.isNumber)
+print(peak ?? "")
