@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the sample files of this folder again; needs pypng, Pillow and libjpeg-turbo's cjpeg.
+"""Makes the sample files of this folder again.
+
+Needs pypng, Pillow, libjpeg-turbo's cjpeg and libjxl's cjxl.
 
 One small picture of our own, 37 by 29 pixels, in every form that the formats allow.
 """
 
+import io
 import pathlib
 import struct
 import subprocess
@@ -320,3 +323,37 @@ for order in "<>":
     numbers = struct.pack(f"{order}{len(gray)}h", *[value * 257 - 32768 for value in gray])
     (folder / f"signed-{suffix}.tif").write_bytes(plain_tiff(16, 2, 1, 1, numbers, order))
 (folder / "white-is-zero.tif").write_bytes(plain_tiff(8, 1, 0, 1, bytes(gray)))
+
+# QOI, XBM, AVIF and JPEG XL: what Pillow and libjxl's cjxl write.
+for folder in ["qoi", "xbm", "avif", "jpegxl", "jpng"]:
+    (here / folder / "valid").mkdir(parents=True, exist_ok=True)
+color.save(here / "qoi/valid/rgb.qoi")
+alpha.save(here / "qoi/valid/rgba.qoi")
+color.convert("1").save(here / "xbm/valid/plain.xbm")
+color.convert("1").save(here / "xbm/valid/hotspot.xbm", hotspot=(3, 5))
+for name, image, options in [
+    ("rgb", color, {"subsampling": "4:2:0"}),
+    ("rgb-444", color, {"subsampling": "4:4:4"}),
+    ("rgba", alpha, {}),
+    ("gray", color.convert("L"), {"subsampling": "4:0:0"}),
+]:
+    image.save(here / f"avif/valid/{name}.avif", quality=80, **options)
+for name, source, options in [
+    ("rgb", "png/valid/rgb-8.png", ["-d", "1"]),
+    ("rgba-lossless", "png/valid/rgba-8.png", ["-d", "0"]),
+    ("gray-16", "png/valid/gray-16.png", ["-d", "0"]),
+    ("transcode", "jpeg/valid/baseline-420.jpg", ["--lossless_jpeg=1"]),
+]:
+    subprocess.run(
+        ["cjxl", here / source, here / f"jpegxl/valid/{name}.jxl", "--quiet", *options],
+        check=True,
+    )
+
+# JPNG: a JPEG, its mask as a PNG, and the footer in its two spellings.
+for name, identifier in [("footer", b"GNPJ"), ("footer-old", b"GEPJ")]:
+    parts = [io.BytesIO(), io.BytesIO()]
+    color.save(parts[0], "JPEG", quality=80)
+    alpha.getchannel("A").save(parts[1], "PNG")
+    picture, mask = (part.getvalue() for part in parts)
+    footer = struct.pack("<IIHBB", len(picture), len(mask), 16, 1, 0) + identifier
+    (here / f"jpng/valid/{name}.jpng").write_bytes(picture + mask + footer)
