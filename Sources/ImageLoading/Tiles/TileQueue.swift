@@ -17,9 +17,9 @@ public final class TileQueue: Sendable {
     public init(
         threadCount: Int = 2, pyramidThreadCount: Int = 1, maximumWaitingCount: Int = 10_000
     ) {
-        reading = WorkQueue(threadCount: threadCount, maximumWaitingCount: maximumWaitingCount)
+        reading = WorkQueue(width: threadCount, maximumWaitingCount: maximumWaitingCount)
         making = WorkQueue(
-            threadCount: pyramidThreadCount, maximumWaitingCount: maximumWaitingCount)
+            width: pyramidThreadCount, maximumWaitingCount: maximumWaitingCount)
     }
 
     deinit {

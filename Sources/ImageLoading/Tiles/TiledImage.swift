@@ -43,9 +43,9 @@ public final class TiledImage: Sendable {
     private let source: ImageSource
     private let codecs: CodecSet
     private let encoders: TileEncoders
-    private let reads: SharedWork<TileAddress, PixelBuffer?>
-    private let levels: SharedWork<Int, PixelBuffer>
-    let pyramids: SharedWork<TileSetKey, any StoredTiles>
+    private let reads = SharedLoads<TileAddress, PixelBuffer?, NoUpdate>()
+    private let levels = SharedLoads<Int, PixelBuffer, NoUpdate>()
+    let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoUpdate>()
 
     /// - Parameters:
     ///   - source: the picture; its limits must allow its size.
@@ -84,9 +84,6 @@ public final class TiledImage: Sendable {
         } catch {
             throw .encodingFailed(path: name, error)
         }
-        reads = SharedWork(on: queue.reading)
-        levels = SharedWork(on: queue.reading)
-        pyramids = SharedWork(on: queue.making)
     }
 
     /// A tile, made if need be; equal requests share the work, and one that is cancelled leaves it.
@@ -102,7 +99,7 @@ public final class TiledImage: Sendable {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
         if let image = cachedTile(tile) { return image }
         if isDirect(tile.level) {
-            let level = try await levels.value(for: tile.level, priority) {
+            let level = try await levels.value(for: tile.level, on: queue.reading, priority) {
                 flag throws(LoadError) in try self.decodeLevel(tile.level, flag)
             }
             // It may have gone from the cache already.
@@ -110,8 +107,8 @@ public final class TiledImage: Sendable {
         }
         for _ in 0..<2 {
             let tiles = try await storedTiles(priority)
-            let image = try await reads.value(for: tile, priority) { _ throws(LoadError) in
-                try self.read(tile, of: tiles)
+            let image = try await reads.value(for: tile, on: queue.reading, priority) {
+                _ throws(LoadError) in try self.read(tile, of: tiles)
             }
             if let image { return image }
             // What cannot be read is made again.
@@ -201,7 +198,8 @@ extension TiledImage {
 
     private func storedTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
         let key = key
-        return try await pyramids.value(for: key, priority) { flag throws(LoadError) in
+        return try await pyramids.value(for: key, on: queue.making, priority) {
+            flag throws(LoadError) in
             if let tiles = self.store.tiles(for: key) { return tiles }
             return try self.makePyramid(key, flag)
         }
@@ -233,5 +231,18 @@ extension TiledImage {
         else { return nil }
         cache.insert(image, TileCache.Key(picture: name, tile: tile))
         return image
+    }
+}
+
+extension SharedLoads where Update == NoUpdate {
+    /// Joins the load of `key` or begins it, all of it on a queue.
+    fileprivate func value(
+        for key: Key, on queue: WorkQueue, _ priority: LoadPriority,
+        _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
+    ) async throws(LoadError) -> Value {
+        try await value(for: key, Consumer(urgency: LoadUrgency(priority))) {
+            context throws(LoadError) in
+            try await queue.run(context.urgency, work)
+        }
     }
 }
