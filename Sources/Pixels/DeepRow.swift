@@ -7,6 +7,19 @@ struct DeepRow {
 
     init(width: Int) { samples = Array(repeating: 0, count: width * 4) }
 
+    func pixel(_ x: Int) -> SIMD4<UInt16> {
+        SIMD4(samples[x * 4], samples[x * 4 + 1], samples[x * 4 + 2], samples[x * 4 + 3])
+    }
+
+    /// Changes the pixels from the left.
+    mutating func forEachPixel(_ change: (inout SIMD4<UInt16>) -> Void) {
+        for x in 0..<samples.count / 4 {
+            var pixel = pixel(x)
+            change(&pixel)
+            for channel in 0..<4 { samples[x * 4 + channel] = pixel[channel] }
+        }
+    }
+
     /// Takes the pixels of a row; numbers below 0 and above 1 become these.
     mutating func unpack(_ row: Span<UInt8>, _ format: PixelFormat) {
         let pixelCount = samples.count / 4

@@ -73,33 +73,3 @@ extension LoadedImage {
         return own == wanted.options
     }
 }
-
-extension PixelBuffer {
-    fileprivate func resized(
-        _ region: SampleRegion, to size: PixelSize, kernel: ResamplingKernel
-    ) -> PixelBuffer {
-        guard format == .yCbCr420 else {
-            var resampler = RowResampler(
-                from: self.size, format, region: region, to: size, kernel: kernel,
-                colorProfile: colorProfile)
-            for y in 0..<self.size.height { resampler.append(row(y)) }
-            return resampler.finish()
-        }
-        let planes = (0..<3).map { index in
-            let plane = format.plane(index)
-            return SourcePlane(
-                size: format.planeSize(index, of: self.size),
-                horizontalScale: 1 / Double(plane.horizontalSubsampling),
-                verticalScale: 1 / Double(plane.verticalSubsampling))
-        }
-        var resampler = YCbCrResampler(
-            from: planes, region: region, to: size, format, kernel: kernel,
-            colorProfile: colorProfile)
-        for plane in 0..<3 {
-            for y in 0..<planes[plane].size.height {
-                resampler.append(row(y, plane: plane), plane: plane)
-            }
-        }
-        return resampler.finish()
-    }
-}

@@ -84,7 +84,7 @@ public struct BlurHash: Hashable, Sendable {
     }
 
     /// The mean of all colours in linear light, as sRGB.
-    public var averageColor: PlaceholderColor { components[0].encoded }
+    public var averageColor: SRGBColor { components[0].encoded }
 
     /// Draws the placeholder.
     ///

@@ -63,9 +63,9 @@ struct LinearColor: Hashable {
         Self.encoded(parts.x) << 16 | Self.encoded(parts.y) << 8 | Self.encoded(parts.z)
     }
 
-    var encoded: PlaceholderColor {
+    var encoded: SRGBColor {
         let code = code
-        return PlaceholderColor(
+        return SRGBColor(
             red: Double(code >> 16) / 255, green: Double(code >> 8 & 255) / 255,
             blue: Double(code & 255) / 255)
     }

@@ -58,9 +58,9 @@ public struct ThumbHash: Hashable, Sendable {
     }
 
     /// The mean of all colours, weighed by alpha.
-    public var averageColor: PlaceholderColor {
+    public var averageColor: SRGBColor {
         let values = ThumbHashDecoder(bytes)
-        return PlaceholderColor(
+        return SRGBColor(
             brightness: values.brightness.mean, yellow: values.yellow.mean, red: values.red.mean,
             alpha: values.alpha.mean)
     }

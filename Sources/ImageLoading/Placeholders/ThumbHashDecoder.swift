@@ -60,14 +60,14 @@ struct ThumbHashDecoder {
                         }
                         return sum
                     }
-                    let color = PlaceholderColor(
+                    let color = SRGBColor(
                         brightness: value(brightness), yellow: value(yellow), red: value(red),
                         alpha: value(alpha))
                     let place = x * format.channelCount
-                    row[place] = PlaceholderColor.byte(color.red)
-                    row[place + 1] = PlaceholderColor.byte(color.green)
-                    row[place + 2] = PlaceholderColor.byte(color.blue)
-                    if hasAlpha { row[place + 3] = PlaceholderColor.byte(color.alpha) }
+                    row[place] = SRGBColor.byte(color.red)
+                    row[place + 1] = SRGBColor.byte(color.green)
+                    row[place + 2] = SRGBColor.byte(color.blue)
+                    if hasAlpha { row[place + 3] = SRGBColor.byte(color.alpha) }
                 }
                 if hasAlpha { PremultipliedAlpha.multiply(&row) }
             }

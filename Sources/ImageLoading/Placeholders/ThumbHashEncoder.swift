@@ -70,14 +70,14 @@ struct ThumbHashEncoder {
         Int(value.rounded(.toNearestOrAwayFromZero))
     }
 
-    private static func average(_ image: PixelBuffer) -> PlaceholderColor {
+    private static func average(_ image: PixelBuffer) -> SRGBColor {
         var sums = [0, 0, 0, 0]
         for y in 0..<image.size.height {
             let row = image.row(y)
             for index in row.indices { sums[index & 3] += Int(row[index]) }
         }
         let alpha = Double(max(sums[3], 1))
-        return PlaceholderColor(
+        return SRGBColor(
             red: Double(sums[0]) / alpha, green: Double(sums[1]) / alpha,
             blue: Double(sums[2]) / alpha, alpha: Double(sums[3]) / Double(255 * image.size.area))
     }

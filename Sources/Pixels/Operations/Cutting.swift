@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Pixels
-
 extension PixelBuffer {
     /// A copy of a part that lies within the picture; the picture has one plane.
-    func cut(_ part: PixelRect) -> PixelBuffer {
+    public func cut(_ part: PixelRect) -> PixelBuffer {
         precondition(
             format.planeCount == 1 && !part.isEmpty && PixelRect(size).contains(part),
             "\(part) is no part of \(size)")
@@ -22,7 +20,7 @@ extension PixelBuffer {
 
 extension MutablePixelBuffer {
     /// Writes a picture of the same format over a part of this one.
-    mutating func copy(_ image: PixelBuffer, to place: (x: Int, y: Int)) {
+    public mutating func copy(_ image: PixelBuffer, to place: (x: Int, y: Int)) {
         precondition(image.format == format, "\(image.format) is not \(format)")
         let start = place.x * format.bytesPerPixel
         for y in 0..<image.size.height {
@@ -33,7 +31,7 @@ extension MutablePixelBuffer {
 
 extension MutableSpan<UInt8> {
     /// Writes bytes over those from `start` on.
-    mutating func copy(_ bytes: Span<UInt8>, at start: Int) {
+    public mutating func copy(_ bytes: Span<UInt8>, at start: Int) {
         precondition(start >= 0 && start + bytes.count <= count, "the row is too short")
         unsafe bytes.withUnsafeBytes { source in
             unsafe withUnsafeMutableBytes { target in

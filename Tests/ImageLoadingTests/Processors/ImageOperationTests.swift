@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageLoading
+
+@Suite("An operation on a decoded picture") struct ImageOperationTests {
+    private let photograph = TestPicture.photograph(PixelSize(width: 61, height: 43), .rgba8)
+
+    private func apply(
+        _ operation: ImageOperation, to image: PixelBuffer
+    ) throws -> PixelBuffer {
+        try operation.process(image, CancellationFlag())
+    }
+
+    @Test(
+        "keeps the part that is asked for", arguments: [PixelFormat.gray8, .rgb8, .rgba8, .rgb16])
+    func crop(_ format: PixelFormat) throws {
+        let image = photograph.converted(to: format)
+        for (x, y, left, top) in [(0.0, 1.0, 0, 33), (0.5, 0.5, 21, 17), (9, -1, 41, 0)] {
+            let part = try apply(.crop(PixelSize(width: 20, height: 10), x: x, y: y), to: image)
+            #expect(part.size == PixelSize(width: 20, height: 10))
+            let expected = image.cut(PixelRect(x: left, y: top, width: 20, height: 10))
+            #expect(part.packedBytes == expected.packedBytes)
+        }
+        let whole = try apply(.crop(PixelSize(width: 100, height: 100)), to: image)
+        #expect(PixelComparison(whole, image).maximumDifference == 0)
+    }
+
+    @Test("has a size of the box's, whatever the format", arguments: PixelFormat.allCases)
+    func resize(_ format: PixelFormat) throws {
+        let image =
+            format == .yCbCr420
+            ? TestPicture.photograph(photograph.size, .yCbCr420) : photograph.converted(to: format)
+        let fitted = try apply(.resize(PixelSize(width: 30, height: 30)), to: image)
+        #expect(fitted.size == PixelSize(width: 30, height: 21))
+        let filled = try apply(.resize(PixelSize(width: 90, height: 20), .fill), to: image)
+        #expect(filled.size == PixelSize(width: 90, height: 20))
+    }
+
+    @Test(
+        "blurs as a Gaussian does by its definition", .enabled(if: PeerTool.python != nil),
+        arguments: [0.6, 1, 2.5, 8, 40])
+    func blur(_ sigma: Double) throws {
+        let blurred = try apply(.blur(sigma: sigma), to: photograph.converted(to: .rgb8))
+        let peer = try peer("blur", sigma, of: photograph.converted(to: .rgb8))
+        let comparison = PixelComparison(blurred.converted(to: .rgba8), peer)
+        #expect(comparison.maximumDifference <= 3, "\(comparison)")
+        #expect(comparison.meanDifference < 0.6, "\(comparison)")
+    }
+
+    @Test("keeps one colour as it is when it blurs", arguments: [0.3, 1, 7, 900, 1e9])
+    func blurOfFlat(_ sigma: Double) throws {
+        let flat = TestPicture.flat(PixelSize(width: 9, height: 5), .rgba8, [200, 100, 0, 128])
+        #expect(
+            PixelComparison(try apply(.blur(sigma: sigma), to: flat), flat).maximumDifference == 0)
+    }
+
+    @Test(
+        "cuts corners where Pillow does", .enabled(if: PeerTool.python != nil),
+        arguments: [0, 1, 7.5, 21.5])
+    func corners(_ radius: Double) throws {
+        let opaque = photograph.converted(to: .rgb8)
+        let rounded = try apply(.roundCorners(radius: radius), to: opaque)
+        let comparison = PixelComparison(rounded, try peer("corners", radius, of: opaque))
+        // Pillow's circles are polygons of 16 corners a pixel.
+        #expect(comparison.maximumDifference <= 12, "\(comparison)")
+        #expect(comparison.meanDifference < 0.1, "\(comparison)")
+    }
+
+    @Test("makes a circle of a square, and leaves out a circle's share of it")
+    func circle() throws {
+        let size = PixelSize(width: 101, height: 101)
+        let round = try apply(
+            .roundCorners(radius: .infinity), to: TestPicture.flat(size, .gray8, [255]))
+        var sum = 0
+        for y in 0..<size.height {
+            for x in 0..<size.width { sum += Int(round.row(y)[x * 4 + 3]) }
+        }
+        let area = Double(sum) / 255
+        #expect(abs(area - .pi * 50.5 * 50.5) < 1)
+    }
+
+    @Test("moves colours towards one, in the picture's shape")
+    func tint() throws {
+        let image = TestPicture.flat(PixelSize(width: 3, height: 2), .rgba8, [200, 100, 0, 128])
+        let blue = SRGBColor(red: 0, green: 0, blue: 1)
+        func pixel(_ amount: Double) throws -> [UInt8] {
+            Array(try apply(.tint(blue, amount: amount), to: image).packedBytes.prefix(4))
+        }
+        #expect(try pixel(1) == [0, 0, 128, 128])
+        // Half of 100, 50 and 0, which are premultiplied, and half of 128.
+        #expect(try pixel(0.5) == [50, 25, 64, 128])
+        #expect(try pixel(0) == [100, 50, 0, 128])
+        let gray = TestPicture.flat(PixelSize(width: 1, height: 1), .gray8, [90])
+        #expect(try apply(.tint(blue, amount: 1), to: gray).format == .rgb8)
+    }
+
+    @Test("takes what is no number for nothing")
+    func noNumbers() throws {
+        let red = SRGBColor(red: .nan, green: 0, blue: 0)
+        for operation in [
+            ImageOperation.crop(PixelSize(width: 0, height: -4), x: .nan, y: .infinity),
+            .resize(PixelSize(width: 0, height: 0)), .roundCorners(radius: .nan),
+            .blur(sigma: .nan), .tint(red, amount: .nan), .tint(red, amount: 1),
+        ] {
+            #expect(!(try apply(operation, to: photograph).size.isEmpty))
+        }
+    }
+
+    @Test("is another for other settings")
+    func identity() {
+        let color = SRGBColor(red: 0, green: 0, blue: 1)
+        let operations: [ImageOperation] = [
+            .crop(PixelSize(width: 2, height: 3)), .crop(PixelSize(width: 2, height: 3), x: 0),
+            .resize(PixelSize(width: 2, height: 3)), .resize(PixelSize(width: 2, height: 3), .fill),
+            .resize(PixelSize(width: 2, height: 3), .fit, .box), .roundCorners(radius: 1),
+            .roundCorners(radius: 1.5), .blur(sigma: 1), .tint(color, amount: 1),
+            .tint(color, amount: 0.5),
+        ]
+        #expect(Set(operations.map(\.identity)).count == operations.count)
+    }
+
+    @Test("does not begin once nobody waits")
+    func cancelled() {
+        let flag = CancellationFlag()
+        flag.cancel()
+        #expect(throws: CodecError.cancelled) {
+            try ImageOperation.blur(sigma: 3).process(photograph, flag)
+        }
+    }
+
+    private func peer(_ operation: String, _ amount: Double, of image: PixelBuffer) throws
+        -> PixelBuffer
+    {
+        let folder = try TestFolder()
+        let path = folder.url.appending(path: "a.png")
+        let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
+        try Data(file).write(to: path)
+        let arguments = [path.path, operation, "\(amount)"]
+        return try #require(try PeerTool.picture("operations.py", arguments))
+    }
+}
