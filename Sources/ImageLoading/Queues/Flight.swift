@@ -26,12 +26,25 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         var isShared = false
         /// Whether somebody who left wanted the load to go on.
         var isKept = false
+        /// How many members have each priority: with thousands of them nobody goes through all.
+        var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
+        var priority: LoadPriority
         var version: UInt64 = 0
 
-        /// The priority that the members make, and a number that grows with each change.
-        mutating func priority() -> (LoadPriority, UInt64) {
+        /// Notes that a member's priority was one and is another; `nil` stands for no member.
+        ///
+        /// - Returns: the priority that the members make now, and a number that grows with each
+        ///   change; `nil` if it is what it was.
+        mutating func count(
+            _ old: LoadPriority?, _ new: LoadPriority?
+        ) -> (LoadPriority, UInt64)? {
+            if let old { counts[old.rawValue] -= 1 }
+            if let new { counts[new.rawValue] += 1 }
+            let highest = counts.lastIndex { $0 > 0 }.flatMap(LoadPriority.init) ?? .background
+            guard highest != priority else { return nil }
+            priority = highest
             version += 1
-            return (members.values.map(\.priority).max() ?? .background, version)
+            return (highest, version)
         }
     }
 
@@ -47,7 +60,9 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
 
     init(_ first: Member, _ number: UInt64) {
         urgency = LoadUrgency(first.priority)
-        state = Mutex(State(members: [number: first]))
+        var state = State(members: [number: first], priority: first.priority)
+        _ = state.count(nil, first.priority)
+        self.state = Mutex(state)
     }
 
     var consumerCount: Int { state.withLock { $0.members.count } }
@@ -64,16 +79,15 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
     ///
     /// - Returns: `false` if the load is over.
     func add(_ member: Member, _ number: UInt64) -> Bool {
-        let change = state.withLock { state -> (LoadPriority, UInt64)? in
-            guard !state.isOver else { return nil }
+        let (isOver, change) = state.withLock { state -> (Bool, (LoadPriority, UInt64)?) in
+            guard !state.isOver else { return (true, nil) }
             state.members[number] = member
             state.isShared = true
             if let newest = state.newest { member.receive?(newest) }
-            return state.priority()
+            return (false, state.count(nil, member.priority))
         }
-        guard let change else { return false }
-        urgency.set(change.0, version: change.1)
-        return true
+        if let change { urgency.set(change.0, version: change.1) }
+        return !isOver
     }
 
     /// Lets the load's urgency follow that of a member.
@@ -92,7 +106,7 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
                 return nil
             }
             state.members[number]?.priority = priority
-            return state.priority()
+            return state.count(member.priority, priority)
         }
         if let change { urgency.set(change.0, version: change.1) }
     }
@@ -110,7 +124,7 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
             }
             if member.outlivesConsumers { state.isKept = true }
             guard state.members.isEmpty && !state.isKept else {
-                return (member, nil, state.priority())
+                return (member, nil, state.count(member.priority, nil))
             }
             state.isOver = true
             return (member, state.task, nil)
@@ -136,16 +150,19 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
     ///
     /// - Returns: whether they do.
     func handOver(_ error: LoadError) -> Bool {
-        let leader = state.withLock { state -> Member? in
+        let handed = state.withLock { state -> (Member, (LoadPriority, UInt64)?)? in
             guard !state.isOver, state.members.count > 1,
                 state.members.values.allSatisfy({ $0.failurePolicy == .handOver }),
-                let first = state.members.keys.min()
+                let first = state.members.keys.min(),
+                let leader = state.members.removeValue(forKey: first)
             else { return nil }
             state.newest = nil
-            return state.members.removeValue(forKey: first)
+            return (leader, state.count(leader.priority, nil))
         }
-        leader?.end(.failure(error))
-        return leader != nil
+        guard let (leader, change) = handed else { return false }
+        if let change { urgency.set(change.0, version: change.1) }
+        leader.end(.failure(error))
+        return true
     }
 
     /// Answers everybody.

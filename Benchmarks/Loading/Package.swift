@@ -5,20 +5,25 @@ import PackageDescription
 
 // A package of its own, so that nobody who uses the library builds it.
 let package = Package(
-    name: "memory-benchmarks",
+    name: "loading-benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "calotype", path: "../..")],
+    dependencies: [
+        .package(name: "calotype", path: "../.."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+    ],
     targets: [
         .target(name: "CAllocationCount"),
         .executableTarget(
-            name: "memory-bench",
+            name: "loading-bench",
             dependencies: [
                 "CAllocationCount",
                 .product(name: "EncodedImages", package: "calotype"),
+                .product(name: "ImageCodecs", package: "calotype"),
                 .product(name: "ImageLoading", package: "calotype"),
                 .product(name: "Pixels", package: "calotype"),
+                .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Sources/MemoryBench"),
+            path: "Sources/LoadingBench"),
     ])
 
 for target in package.targets {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Measures what the pipeline itself costs: finding a picture in memory, and sharing one load.
+//
+// Build it with `swift build -c release`. Argument: a picture; a small one, since its decode counts.
+
+import CAllocationCount
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageLoading
+import Logging
+import Pixels
+import Synchronization
+
+/// Gives its bytes once as many as expected have asked for a picture.
+final class HeldLoader: OriginalLoader {
+    private let bytes: [UInt8]
+    private let expectedCount: Int
+    private let askedCount = Atomic<Int>(0)
+    private let allAsked = AsyncStream<Void>.makeStream()
+    private let loads = Atomic<Int>(0)
+
+    var loadCount: Int { loads.load(ordering: .relaxed) }
+
+    init(_ bytes: [UInt8], expectedCount: Int) {
+        self.bytes = bytes
+        self.expectedCount = expectedCount
+    }
+
+    func ask() {
+        if askedCount.add(1, ordering: .relaxed).newValue == expectedCount {
+            allAsked.continuation.finish()
+        }
+    }
+
+    func load(
+        receive: @escaping @Sendable (OriginalLoadEvent) -> Void
+    ) async throws(LoadError) -> [UInt8] {
+        loads.add(1, ordering: .relaxed)
+        for await _ in allAsked.stream {}
+        return bytes
+    }
+}
+
+/// Prints nanoseconds and allocations a round, five times.
+func measure(_ name: String, count: Int, _ body: (Int) async throws -> Void) async throws {
+    for _ in 0..<5 {
+        let before = calotype_allocation_count()
+        let start = ContinuousClock.now
+        for index in 0..<count { try await body(index) }
+        let time = start.duration(to: .now)
+        let allocations = Double(calotype_allocation_count() - before) / Double(count)
+        print("\(name): \(Int(time / .nanoseconds(count))) ns, \(allocations) allocations")
+    }
+}
+
+let path = CommandLine.arguments[1]
+let original = OriginalIdentity.file(try FileIdentity(path: path))
+let picture = MutablePixelBuffer(size: PixelSize(width: 8, height: 8), format: .rgb8).finish()
+let keys = (1...4096).map {
+    ImageKey(original: original, options: DecodeOptions(maximumSide: $0))
+}
+let order = (0..<4096).map { _ in Int.random(in: keys.indices) }
+let cache = MemoryCache(byteLimit: 1 << 30)
+for key in keys {
+    cache.insert(LoadedImage(picture, key: key, originalSize: picture.size))
+}
+try await measure("memory cache, hit", count: 1_000_000) { index in
+    precondition(cache.image(for: keys[order[index % order.count]]) != nil, "a miss")
+}
+
+let logger = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
+let pipeline = ImagePipeline(
+    codecs: builtInCodecs, configuration: ImagePipeline.Configuration(), logger: logger)
+let request = ImageRequest(path: path, options: DecodeOptions(maximumSide: 100))
+let shown = try await pipeline.image(for: request)
+try await measure("cachedImage(for:), hit", count: 1_000_000) { _ in
+    precondition(pipeline.cachedImage(for: request) === shown, "a miss")
+}
+
+let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+let data = ImageRequest(
+    .bytes(EncodedBytes(bytes), name: "data"), options: DecodeOptions(maximumSide: 100))
+let ofData = try await pipeline.image(for: data)
+try await measure("image(for:), hit", count: 100_000) { _ in
+    let image = try await pipeline.image(for: data)
+    precondition(image === ofData, "a miss")
+}
+
+let count = 10_000
+for round in 0..<5 {
+    let loader = HeldLoader(bytes, expectedCount: count)
+    let request = ImageRequest(
+        .loader(loader, name: "shared \(round)"), options: DecodeOptions(maximumSide: 100))
+    let start = ContinuousClock.now
+    let images = try await withThrowingTaskGroup(of: LoadedImage.self) { group in
+        for _ in 0..<count {
+            group.addTask {
+                loader.ask()
+                return try await pipeline.image(for: request)
+            }
+        }
+        var images: Set<ObjectIdentifier> = []
+        for try await image in group { images.insert(ObjectIdentifier(image)) }
+        return images.count
+    }
+    let time = start.duration(to: .now)
+    print(
+        "\(count) equal requests: \(time / .milliseconds(1)) ms, \(loader.loadCount) load, \(images) picture"
+    )
+}
+await pipeline.close()
