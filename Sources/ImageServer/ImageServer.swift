@@ -79,6 +79,8 @@ public struct ImageServer: Sendable {
 
     /// Runs to the end of a group made by ``serviceGroup(stoppingOn:onListening:)``.
     func run(_ group: ServiceGroup) async throws(ServerError) {
+        let memory = MemoryPressure { [pipeline] in pipeline.respond(to: $0) }
+        defer { memory.stop() }
         let failure: (any Error)?
         do {
             try await group.run()

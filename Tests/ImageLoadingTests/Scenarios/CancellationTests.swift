@@ -159,7 +159,10 @@ import Testing
         let urgency = LoadUrgency(.background)
         let task = harness.ask(harness.request(), urgency: urgency)
         await harness.deliver()
-        await eventually { harness.pipeline.decodes.waitingCount == 1 }
+        // Memory is reserved once no preview is made any more; then the decode waits, and follows.
+        await eventually { harness.pipeline.budget.byteCount > 0 }
+        urgency.priority = .visible
+        await eventually { harness.pipeline.decodes.waitingPriorities == [.visible] }
         for _ in 0..<100 {
             await withTaskGroup { group in
                 for priority in LoadPriority.allCases {
