@@ -142,6 +142,12 @@ let package = Package(
             name: "PyramidWriter",
             dependencies: ["EncodedImages", "ImageLoading", "ImageTesting", "Pixels"],
             path: "Tests/PyramidWriter"),
+        // Measures a large store; see scripts/bench.
+        .executableTarget(
+            name: "StoreBench",
+            dependencies: [
+                "ImageLoading", "Pixels", .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/StoreBench"),
         // Damages files and decodes them; see scripts/fuzz.
         .executableTarget(
             name: "JPEGFuzzer",

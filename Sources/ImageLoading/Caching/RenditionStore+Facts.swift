@@ -8,7 +8,7 @@ extension RenditionStore {
     ///
     /// - Parameter originals: at most some thousands, the number of parameters that SQLite takes.
     /// - Returns: those that are known; the others are missing.
-    func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts] {
+    public func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts] {
         guard !originals.isEmpty else { return [:] }
         let places = databaseQuestionMarks(count: originals.count)
         let rows = read { db in
@@ -30,8 +30,7 @@ extension RenditionStore {
         return facts
     }
 
-    /// Keeps facts; those of a file that has changed take the place of the old ones.
-    func insert(_ facts: [FileIdentity: ImageFacts]) {
+    public func insert(_ facts: [FileIdentity: ImageFacts]) {
         write { db in
             let statement = try db.cachedStatement(
                 sql: "INSERT OR REPLACE INTO original VALUES (?, ?, ?, ?, ?, ?)")
@@ -42,5 +41,6 @@ extension RenditionStore {
                 ])
             }
         }
+        tidySoon()
     }
 }

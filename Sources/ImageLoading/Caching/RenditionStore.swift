@@ -7,15 +7,21 @@ internal import Synchronization
 /// Renditions and facts on disk, so that they outlive the process.
 ///
 /// Shape: one SQLite database, `renditions.sqlite`, with a write-ahead log; several processes may
-/// have it open. Whatever happens to it after it was opened is no error to a user: what cannot be
-/// read is made again. Its calls block; they belong on a thread of a ``WorkQueue``.
-public final class RenditionStore: Sendable {
+/// have it open. Every call is a transaction of its own: a crash leaves whole entries, and who
+/// reads while others write sees what was there before or what is there then. Whatever happens to
+/// the database after it was opened is no error to a user: what cannot be read is made again.
+public final class RenditionStore: RenditionStoring {
     /// The bytes of the renditions that may be kept; the one not used for longest goes first.
     public let byteLimit: Int
+    /// Seconds after which a rendition is found no more, and goes before all others.
+    let maximumAge: Int?
+    let date: @Sendable () -> Int
     let logger: Logger
-    private let database: StoreDatabase
+    let database: StoreDatabase
     /// Hits that are not written down yet, because a write for every hit would cost more than it.
     let uses = Mutex(PendingUses())
+    let counts = Mutex(StoreStatistics())
+    let upkeep = StoreUpkeep()
 
     /// Opens the store or makes a new one; a database that is damaged or of another version is
     /// moved aside.
@@ -23,11 +29,18 @@ public final class RenditionStore: Sendable {
     /// - Parameters:
     ///   - directory: where the database is; made, private to the user, if it is missing.
     ///   - byteLimit: the bytes of the renditions that may be kept.
+    ///   - maximumAge: after that time a rendition is found no more; `nil` for no limit.
     ///   - logger: where it tells, at `debug`, what went wrong.
+    ///   - date: the seconds since 1970.
     /// - Throws: ``LoadError/storeFailed(reason:)``.
-    public init(directory: String, byteLimit: Int, logger: Logger) throws(LoadError) {
+    public init(
+        directory: String, byteLimit: Int, maximumAge: Duration? = nil, logger: Logger,
+        date: @escaping @Sendable () -> Int = HTTPLoader.systemDate
+    ) throws(LoadError) {
         self.byteLimit = byteLimit
+        self.maximumAge = maximumAge.map { Int($0.components.seconds) }
         self.logger = logger
+        self.date = date
         database = try StoreDatabase(
             StoreFile(
                 directory: directory, name: "renditions", version: Self.version,
@@ -36,6 +49,8 @@ public final class RenditionStore: Sendable {
         // The limit may have been a higher one when the store was filled.
         write { db in try self.evict(db) }
     }
+
+    deinit { upkeep.queue.stop() }
 
     /// `$XDG_CACHE_HOME/calotype`, or `~/.cache/calotype`.
     public static func defaultDirectory(environment: [String: String]) -> String {
@@ -47,12 +62,20 @@ public final class RenditionStore: Sendable {
     }
 
     /// The bytes of all renditions that are kept.
-    public var byteCount: Int {
-        read { db in try Int.fetchOne(db, sql: "SELECT byte_count FROM total") } ?? 0
+    public var byteCount: Int { statistics.byteCount }
+
+    public var statistics: StoreStatistics {
+        var statistics = counts.withLock { $0 }
+        let total = read { db in
+            try Row.fetchOne(db, sql: "SELECT byte_count, entry_count FROM total")
+        }
+        statistics.byteCount = total?["byte_count"] ?? 0
+        statistics.entryCount = total?["entry_count"] ?? 0
+        return statistics
     }
 
-    /// Writes down what is pending; from then on nothing is found and nothing kept.
     public func close() {
+        upkeep.queue.stop()
         write { db in try self.writeUses(db) }
         database.close()
     }
@@ -63,17 +86,20 @@ public final class RenditionStore: Sendable {
     }
 
     /// Does all of `body` or nothing.
-    func write(_ body: (Database) throws -> Void) {
+    ///
+    /// - Returns: the answer of `body`, or `nil` if it failed.
+    @discardableResult
+    func write<Value>(_ body: (Database) throws -> Value?) -> Value? {
         database.write(body)
     }
 
     /// Changes with the tables, and whenever the same request would make another picture.
-    private static let version = 1
+    private static let version = 2
 
     /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
     /// a use writes little.
     ///
-    /// The sum of the bytes changes in the transaction that changes them.
+    /// The sums change in the transaction that changes what they are of.
     private static let schema = """
         CREATE TABLE rendition (
             id INTEGER PRIMARY KEY,
@@ -86,18 +112,23 @@ public final class RenditionStore: Sendable {
             height INTEGER NOT NULL,
             byte_count INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            fresh_until INTEGER NOT NULL,
             last_use INTEGER NOT NULL
         );
         CREATE INDEX rendition_by_use ON rendition (last_use, id, byte_count);
+        CREATE INDEX rendition_by_path ON rendition (path);
         CREATE TABLE content (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-        CREATE TABLE total (byte_count INTEGER NOT NULL);
-        INSERT INTO total VALUES (0);
+        CREATE TABLE total (byte_count INTEGER NOT NULL, entry_count INTEGER NOT NULL);
+        INSERT INTO total VALUES (0, 0);
         CREATE TRIGGER rendition_added AFTER INSERT ON rendition BEGIN
-            UPDATE total SET byte_count = byte_count + NEW.byte_count;
+            UPDATE total SET byte_count = byte_count + NEW.byte_count,
+                entry_count = entry_count + 1;
         END;
         CREATE TRIGGER rendition_removed AFTER DELETE ON rendition BEGIN
             DELETE FROM content WHERE id = OLD.id;
-            UPDATE total SET byte_count = byte_count - OLD.byte_count;
+            UPDATE total SET byte_count = byte_count - OLD.byte_count,
+                entry_count = entry_count - 1;
         END;
         CREATE TABLE original (
             path TEXT PRIMARY KEY,

@@ -21,17 +21,22 @@ struct StoreFile: Sendable {
     /// Where a database goes that cannot be used; only the latest is kept.
     var asidePath: String { "\(path).aside" }
 
-    /// Makes the directory if it is missing.
-    init(directory: String, name: String, version: Int, schema: String) throws(LoadError) {
-        self.directory = directory
-        self.name = name
-        self.version = version
-        self.schema = schema
-        try makeDirectory(directory)
+    /// Which file it is, whatever its name.
+    struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
     }
 
-    /// The database, made or replaced if need be.
-    func open() throws(LoadError) -> DatabasePool {
+    /// Which file there is now, if there is one.
+    var identity: Identity? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// The database, made or replaced if need be, as its directory is.
+    func open() throws(LoadError) -> OpenDatabase {
+        try makeDirectory(directory)
         let lock = try FileLock(lockPath)
         defer { lock.release() }
         do {
@@ -47,7 +52,7 @@ struct StoreFile: Sendable {
     }
 
     /// A new database in place of one that turned out to be damaged.
-    func openAnew() throws(LoadError) -> DatabasePool {
+    func openAnew() throws(LoadError) -> OpenDatabase {
         do {
             let lock = try FileLock(lockPath)
             defer { lock.release() }
@@ -64,7 +69,7 @@ struct StoreFile: Sendable {
 
     private struct OtherVersion: Error {}
 
-    private func openCurrent() throws -> DatabasePool {
+    private func openCurrent() throws -> OpenDatabase {
         // SQLite gives its other files the permissions of the first.
         let descriptor = unsafe Glibc.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LoadError.storeFailed(reason: systemError(errno)) }
@@ -72,6 +77,15 @@ struct StoreFile: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 8
+        configuration.prepareDatabase { db in
+            guard !db.configuration.readonly else { return }
+            // A log that grew once, for want of a moment without readers, does not stay large.
+            try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
+            // Only while there is no page yet. Free pages can then be given back step by step.
+            if try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 {
+                try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            }
+        }
         // With the write-ahead log GRDB sets `synchronous` to NORMAL: a crash of the machine may
         // lose the last renditions, and never leaves a part of one.
         let pool = try DatabasePool(path: path, configuration: configuration)
@@ -84,7 +98,7 @@ struct StoreFile: Sendable {
             }
             guard version == self.version else { throw OtherVersion() }
         }
-        return pool
+        return OpenDatabase(pool: pool, identity: identity)
     }
 
     private func moveAside() {

@@ -37,7 +37,7 @@ public final class ImagePipeline: Sendable {
         /// What a file may ask for.
         public var limits = DecodeLimits()
         /// Where renditions and facts are kept; `nil` to keep none.
-        public var store: RenditionStore?
+        public var store: (any RenditionStoring)?
         /// Loads what stands on the web; `nil` to load nothing from there.
         public var web: HTTPLoader?
 
@@ -50,7 +50,7 @@ public final class ImagePipeline: Sendable {
 
     let codecs: CodecSet
     let limits: DecodeLimits
-    let store: RenditionStore?
+    let store: (any RenditionStoring)?
     let web: HTTPLoader?
     let logger: Logger
     let clock = ContinuousClock()

@@ -151,6 +151,15 @@ public struct Rendition: Sendable, Hashable {
     public let mediaType: String
     public let pixelSize: PixelSize
     public let original: OriginalVersion
+
+    public init(
+        bytes: [UInt8], mediaType: String, pixelSize: PixelSize, original: OriginalVersion
+    ) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+        self.pixelSize = pixelSize
+        self.original = original
+    }
 }
 
 /// An original as it was when a picture was made from it.
@@ -185,7 +194,7 @@ public struct ImageFacts: Sendable, Hashable, Codable {
     private let width: Int
     private let height: Int
 
-    init(formatName: String, mediaType: String, pixelSize: PixelSize) {
+    public init(formatName: String, mediaType: String, pixelSize: PixelSize) {
         self.formatName = formatName
         self.mediaType = mediaType
         width = pixelSize.width
