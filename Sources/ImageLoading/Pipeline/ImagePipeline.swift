@@ -143,14 +143,10 @@ public final class ImagePipeline: Sendable {
 
     /// Which picture is asked for, of files as they were when they were last looked at.
     private func knownKey(of request: ImageRequest) -> ImageKey? {
-        let original: OriginalIdentity
-        switch request.source {
-        case .file(let path):
-            guard let identity = knownFiles.withLock({ $0[path] }) else { return nil }
-            original = .file(identity)
-        case .url(let url): original = .url(url.description)
-        case .bytes(_, let name), .loader(_, let name): original = .named(name)
-        }
+        let original =
+            request.namedOriginal
+            ?? knownFiles.withLock { $0[request.source.name] }.map { .file($0) }
+        guard let original else { return nil }
         return ImageKey(
             original: original, options: request.options,
             processors: request.processors.map(\.identity))
@@ -217,12 +213,10 @@ public final class ImagePipeline: Sendable {
         try admission.enter()
         defer { admission.leave() }
         let urgency = urgency ?? LoadUrgency(request.priority)
-        let original: OriginalIdentity
-        switch request.source {
-        case .file(let path): original = .file(try await identity(of: path, urgency))
-        case .url(let url): original = .url(url.description)
-        case .bytes(_, let name), .loader(_, let name): original = .named(name)
-        }
+        let original =
+            if let named = request.namedOriginal { named } else {
+                OriginalIdentity.file(try await identity(of: request.source.name, urgency))
+            }
         return try await loadData(
             request, of: original, salt: request.isShared ? 0 : nextSalt(),
             SharedData.Consumer(

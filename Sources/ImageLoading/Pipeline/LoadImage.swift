@@ -18,13 +18,10 @@ extension ImagePipeline {
     func loadImage(
         _ request: ImageRequest, _ consumer: SharedImages.Consumer
     ) async throws(LoadError) -> MadeImage {
-        guard case .file(let path) = request.source else {
-            let original: OriginalIdentity =
-                if case .url(let url) = request.source { .url(url.description) } else {
-                    .named(request.source.name)
-                }
+        if let original = request.namedOriginal {
             return try await image(request, of: original, consumer)
         }
+        let path = request.source.name
         let original = try await identity(of: path, consumer.urgency)
         do throws(LoadError) {
             let made = try await image(request, of: .file(original), consumer)

@@ -93,6 +93,19 @@ public struct ImageRequest: Sendable {
     }
 }
 
+extension ImageRequest {
+    /// Which original it asks for; `nil` for a file, which must be looked at to know.
+    var namedOriginal: OriginalIdentity? {
+        switch source {
+        case .file: nil
+        case .url(let url):
+            // Fields may have a say in what the server answers, and in who may see it.
+            .url(fields.reduce(url.description) { "\($0)\n\($1)" })
+        case .bytes(_, let name), .loader(_, let name): .named(name)
+        }
+    }
+}
+
 /// What a request asks for.
 public struct RequestIdentity: Hashable, Sendable {
     /// The path, the address or the name.
@@ -182,7 +195,9 @@ public struct OriginalVersion: Hashable, Sendable {
     init(_ original: OriginalIdentity) {
         switch original {
         case .file(let file): self.init(file)
-        case .url(let name), .named(let name): self.init(name, version: "0")
+        // The address alone: fields may be secrets.
+        case .url(let lines): self.init(String(lines.prefix { $0 != "\n" }), version: "0")
+        case .named(let name): self.init(name, version: "0")
         }
     }
 }

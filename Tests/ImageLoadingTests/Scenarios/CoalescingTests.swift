@@ -107,6 +107,29 @@ import Testing
         }
     }
 
+    @Test("S5: stay apart in memory, too, if they send other fields to the web")
+    func fields() async throws {
+        let web = try HTTPFixture { request, _ in
+            let isLatin = request.headerFields[.acceptLanguage] == "la"
+            return FakeAnswer(
+                fields: [.cacheControl: "max-age=60", .vary: "accept-language"],
+                body: PipelineHarness.file(grey: isLatin ? 2 : 1))
+        }
+        let pipeline = ImagePipeline(FakeCodec()) { $0.web = web.loader }
+        let any = ImageRequest(.url(try HTTPURL(HTTPFixture.address)))
+        var latin = any
+        latin.fields[.acceptLanguage] = "la"
+        for _ in 0..<2 {
+            for (request, grey) in [(any, 1), (latin, 2)] {
+                let loaded = try await pipeline.image(for: request)
+                #expect(loaded.image.trail == grey)
+                #expect(loaded.original.name == HTTPFixture.address)
+                #expect(pipeline.cachedImage(for: request)?.image.trail == UInt8(grey))
+            }
+        }
+        #expect(web.requestCount == 2)
+    }
+
     @Test("S6: are told the newest preview and progress when they join late")
     func lateJoiner() async throws {
         let harness = PipelineHarness(isProgressive: true)
