@@ -45,7 +45,7 @@ extension Logger {
 extension ImagePipeline {
     /// A pipeline of one format and, unless told otherwise, one decode thread.
     convenience init(
-        _ codec: FakeCodec, store: RenditionStore? = nil,
+        _ codec: FakeCodec, store: (any RenditionStoring)? = nil,
         _ change: (inout Configuration) -> Void = { _ in }
     ) {
         var configuration = Configuration()

@@ -179,6 +179,13 @@ extension MemoryCache.State {
         (entriesByOriginal[original] ?? []).compactMap { forget($0) }
     }
 
+    mutating func removeAll(
+        of original: OriginalIdentity, except version: OriginalVersion
+    ) -> [EvictedImage] {
+        (entriesByOriginal[original] ?? []).filter { $0.image?.original != version }
+            .compactMap { forget($0) }
+    }
+
     mutating func removeAll() -> [EvictedImage] {
         let all = queue.all.compactMap { $0.takeKept() }
         entries = [:]

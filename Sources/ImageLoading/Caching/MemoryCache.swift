@@ -117,6 +117,11 @@ public final class MemoryCache: Sendable {
         free(state.withLock { $0.removeAll(of: original) })
     }
 
+    /// Forgets every picture of an original but those of one version.
+    func removeAll(of original: OriginalIdentity, except version: OriginalVersion) {
+        free(state.withLock { $0.removeAll(of: original, except: version) })
+    }
+
     /// Forgets every picture, also those that others hold.
     public func removeAll() {
         free(state.withLock { $0.removeAll() })

@@ -21,8 +21,19 @@ public struct RenditionKey: Hashable, Sendable {
 
     /// What is asked for, written out.
     static func text(_ request: RenditionRequest) -> String {
-        let image = request.image.options
-        let encode = request.encodeOptions
+        text(
+            request.image.options, request.image.processors.map(\.identity),
+            format: request.format, request.encodeOptions)
+    }
+
+    /// The same of a picture that is kept for a view, in a file that loses nothing.
+    static func text(_ image: ImageKey, format: String) -> String {
+        "picture " + text(image.options, image.processors, format: format, EncodeOptions())
+    }
+
+    private static func text(
+        _ image: DecodeOptions, _ processors: [String], format: String?, _ encode: EncodeOptions
+    ) -> String {
         // Settings that came later are written out only if they are not the usual ones.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
         if image.acceptsTruncated { later += " truncated=true" }
@@ -32,7 +43,7 @@ public struct RenditionKey: Hashable, Sendable {
         }
         if encode.isLossless { later += " lossless=true" }
         // With their lengths, because an identity may look like the rest of the text.
-        for processor in request.image.processors.map(\.identity) {
+        for processor in processors {
             later += " process=\(processor.utf8.count):\(processor)"
         }
         return [
@@ -43,7 +54,7 @@ public struct RenditionKey: Hashable, Sendable {
             "thumbnail=\(image.embeddedThumbnail.rawValue)",
             "kernel=\(image.kernel.rawValue)",
             "srgb=\(image.convertsToSRGB)",
-            "format=\(request.format?.lowercased() ?? "auto")",
+            "format=\(format?.lowercased() ?? "auto")",
             "quality=\(encode.quality)",
             "progressive=\(encode.isProgressive)",
             "chroma=\(encode.chromaSubsampling.rawValue)",

@@ -140,7 +140,7 @@ extension HTTPLoader {
         _ prefix: BodyPrefix?, _ kept: BodyPrefix?, _ hop: HTTPLoadRequest, _ store: ResponseStore?
     ) async {
         guard let store, prefix != kept else { return }
-        if let prefix, let variant = prefix.stored.variant(of: hop.fields) {
+        if let prefix, hop.mayKeep(), let variant = prefix.stored.variant(of: hop.fields) {
             await store.insertPartial(prefix.stored, for: hop.url, variant)
         } else if kept != nil {
             await store.removePartials(of: hop.url)

@@ -21,6 +21,13 @@ public struct HTTPLoadRequest: Sendable {
     public var fields: HTTPFields
     public var cachePolicy: CachePolicy
     public var priority: LoadPriority
+    /// Whether an old answer will do where the server lets one be shown while it is asked for a
+    /// newer one: whoever gets it asks again, without accepting old ones.
+    public var acceptsStale = true
+    /// Whether what comes may be kept, asked when it is there; what is kept is used in any case.
+    var mayKeep: @Sendable () -> Bool = { true }
+    /// The hash of a body that turned out to be no picture, and is not taken from the store.
+    var refusedBody: UInt64?
 
     public init(
         url: HTTPURL, fields: HTTPFields = [:], cachePolicy: CachePolicy = .useProtocol,
@@ -63,26 +70,8 @@ public struct LoadedResponse: Sendable {
     /// Differs from that of other versions of what this address leads to.
     public let validator: String
     public let source: Source
-    /// The way to a newer answer where the server lets an old one be shown meanwhile.
-    public let revalidation: HTTPRevalidation?
-}
-
-/// Asks the server whether an answer that has been shown is still right.
-public struct HTTPRevalidation: Sendable {
-    let loader: HTTPLoader
-    let request: HTTPLoadRequest
-
-    /// The answer as it is now; its ``LoadedResponse/validator`` tells whether it is another.
-    ///
-    /// The server is asked by the first who waits, once for all; that ends with the last of them.
-    public func value() async throws(LoadError) -> LoadedResponse {
-        let key = HTTPLoader.RevalidationKey(url: request.url, fields: request.fields)
-        return try await loader.revalidations.value(for: key) { [loader, request] in
-            do throws(LoadError) {
-                return .success(try await loader.load(request, acceptsStale: false) { _ in })
-            } catch {
-                return .failure(error)
-            }
-        }
-    }
+    /// Whether and until when what is made of it may be used without asking for it again.
+    let storability: Storability
+    /// Whether the server lets it be shown only while it is asked for a newer one.
+    public let needsRevalidation: Bool
 }

@@ -7,8 +7,8 @@ public import Logging
 /// From an address to the bytes of a picture, by HTTP's rules: kept answers, redirects, repeated
 /// tries and downloads that go on where they broke off.
 ///
-/// Equal requests are not shared here, but by whoever asks; only the revalidation of an answer that
-/// is shown meanwhile is. What is done step by step stands in `LoadResponse.swift`.
+/// Equal requests are not shared here, but by whoever asks. What is done step by step stands in
+/// `LoadResponse.swift`.
 public final class HTTPLoader: Sendable {
     public struct Configuration: Sendable {
         /// The time until the head of an answer comes.
@@ -41,11 +41,6 @@ public final class HTTPLoader: Sendable {
         public init() {}
     }
 
-    struct RevalidationKey: Hashable, Sendable {
-        let url: HTTPURL
-        let fields: HTTPFields
-    }
-
     let transport: any HTTPTransport
     let store: ResponseStore?
     let codecs: CodecSet
@@ -54,7 +49,6 @@ public final class HTTPLoader: Sendable {
     let clock: LoaderClock
     let hosts: HostLimiter
     let starts: RateLimiter
-    let revalidations = SharedTask<RevalidationKey, LoadedResponse>()
 
     /// - Parameters:
     ///   - transport: carries requests to servers.
@@ -93,7 +87,7 @@ public final class HTTPLoader: Sendable {
         _ request: HTTPLoadRequest,
         receive: @escaping @Sendable (HTTPLoadEvent) -> Void = { _ in }
     ) async throws(LoadError) -> LoadedResponse {
-        try await load(request, acceptsStale: true, receive)
+        try await picture(for: request, receive)
     }
 
     /// Forgets what is kept of an address, such as a picture that turned out to be damaged.

@@ -9,22 +9,26 @@ extension HTTPLoader {
     /// Where an address leads.
     private enum Answer {
         case picture(LoadedResponse)
-        case redirect(String)
+        /// It may be followed without asking until that time.
+        case redirect(String, freshUntil: Int)
     }
 
     /// From address to address until there is a picture.
-    func load(
-        _ request: HTTPLoadRequest, acceptsStale: Bool, _ receive: @escaping Receiver
+    func picture(
+        for request: HTTPLoadRequest, _ receive: @escaping Receiver
     ) async throws(LoadError) -> LoadedResponse {
         var hop = request
         addDefaults(to: &hop.fields)
+        var freshUntil = Int.max
         for _ in 0...configuration.maximumRedirectCount {
             guard configuration.allows(hop.url) else {
                 throw .addressRefused(url: "\(hop.url)", reason: "may not be asked")
             }
-            switch try await answer(to: hop, acceptsStale: acceptsStale, receive) {
-            case .picture(let response): return response
-            case .redirect(let location): try hop.follow(location)
+            switch try await answer(to: hop, receive) {
+            case .picture(let response): return response.fresh(until: freshUntil)
+            case .redirect(let location, let redirectFreshUntil):
+                freshUntil = min(freshUntil, redirectFreshUntil)
+                try hop.follow(location)
             }
         }
         throw .badResponse(
@@ -34,10 +38,13 @@ extension HTTPLoader {
 
     /// Store, else server, keep.
     private func answer(
-        to hop: HTTPLoadRequest, acceptsStale: Bool, _ receive: @escaping Receiver
+        to hop: HTTPLoadRequest, _ receive: @escaping Receiver
     ) async throws(LoadError) -> Answer {
-        let kept =
+        var kept =
             hop.cachePolicy.readsStore ? await store?.response(for: hop.url, hop.fields) : nil
+        if let refused = hop.refusedBody, let body = kept?.bytes, contentHash(body) == refused {
+            kept = nil
+        }
         guard !Task.isCancelled else { throw .cancelled }
         if let kept {
             let now = clock.date()
@@ -45,9 +52,10 @@ extension HTTPLoader {
             if hop.cachePolicy == .onlyIfCached, kept.freshness.mayBeStaleOffline {
                 return try answer(to: hop, kept, .stale)
             }
-            if acceptsStale, kept.status == 200, now < kept.freshness.staleWhileRevalidateUntil {
-                return try answer(
-                    to: hop, kept, .stale, HTTPRevalidation(loader: self, request: hop))
+            if hop.acceptsStale, kept.status == 200,
+                now < kept.freshness.staleWhileRevalidateUntil
+            {
+                return try answer(to: hop, kept, .stale, needsRevalidation: true)
             }
         }
         guard hop.cachePolicy != .onlyIfCached else { throw .notKept(url: "\(hop.url)") }
@@ -57,19 +65,24 @@ extension HTTPLoader {
     /// What an answer means, wherever it comes from.
     private func answer(
         to hop: HTTPLoadRequest, _ response: StoredResponse, _ source: LoadedResponse.Source,
-        _ revalidation: HTTPRevalidation? = nil
+        needsRevalidation: Bool = false
     ) throws(LoadError) -> Answer {
         switch response.status {
         case 200:
             return .picture(
                 LoadedResponse(
                     url: hop.url, bytes: response.bytes, mediaType: response.mediaType,
-                    validator: response.validator, source: source, revalidation: revalidation))
+                    validator: response.validator, source: source,
+                    storability: Storability(
+                        // What was kept was allowed to be, and its fields need no look.
+                        isAllowed: source == .store || response.variant(of: hop.fields) != nil,
+                        freshUntil: response.freshness.freshUntil),
+                    needsRevalidation: needsRevalidation))
         case 301, 302, 303, 307, 308:
             guard let location = response.fields[.location] else {
                 throw .badResponse(url: "\(hop.url)", reason: "a redirect that leads nowhere")
             }
-            return .redirect(location)
+            return .redirect(location, freshUntil: response.freshness.freshUntil)
         default: throw .badStatus(url: "\(hop.url)", code: response.status)
         }
     }
@@ -133,7 +146,7 @@ extension HTTPLoader {
         // An answer such as 403 is about who asks, and says nothing of the picture.
         default: return
         }
-        guard let variant = response.variant(of: hop.fields) else {
+        guard hop.mayKeep(), let variant = response.variant(of: hop.fields) else {
             return await store.remove(hop.url)
         }
         await store.insert(response, for: hop.url, variant)
@@ -149,6 +162,16 @@ extension HTTPLoader {
             .ifUnmodifiedSince,
         ]
         for name in own { fields[name] = nil }
+    }
+}
+
+extension LoadedResponse {
+    fileprivate func fresh(until date: Int) -> LoadedResponse {
+        var storability = storability
+        storability.freshUntil = min(storability.freshUntil, date)
+        return LoadedResponse(
+            url: url, bytes: bytes, mediaType: mediaType, validator: validator, source: source,
+            storability: storability, needsRevalidation: needsRevalidation)
     }
 }
 

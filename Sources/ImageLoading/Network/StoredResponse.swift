@@ -95,8 +95,10 @@ struct Variant: Equatable, Sendable {
 }
 
 /// The same for equal bytes in every run.
-func contentHash(_ bytes: [UInt8]) -> UInt64 {
+func contentHash(_ bytes: [UInt8]) -> UInt64 { contentHash(bytes.span) }
+
+func contentHash(_ bytes: Span<UInt8>) -> UInt64 {
     var hash = StableHash()
-    hash.combine(bytes.span)
+    hash.combine(bytes)
     return hash.value
 }

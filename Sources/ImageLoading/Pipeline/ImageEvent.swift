@@ -15,7 +15,8 @@ public struct ImageEvent: Sendable {
         case progress(LoadProgress)
         /// The picture as far as its bytes have come; its ``LoadedImage/isPreview`` is set.
         case preview(LoadedImage)
-        /// The picture; the last event.
+        /// The picture; the last event, unless it is shown while the web is asked for a newer one and
+        /// there is one: then that is the last.
         case image(LoadedImage)
     }
 

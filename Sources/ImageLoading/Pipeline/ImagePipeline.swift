@@ -38,6 +38,12 @@ public final class ImagePipeline: Sendable {
         public var limits = DecodeLimits()
         /// Where renditions and facts are kept; `nil` to keep none.
         public var store: (any RenditionStoring)?
+        /// What is kept on disk.
+        public var storePolicy = StorePolicy.all
+        /// The format of pictures that are kept for views, one that loses nothing.
+        ///
+        /// They are kept only if it can be written.
+        public var keptFormat = "png"
         /// Loads what stands on the web; `nil` to load nothing from there.
         public var web: HTTPLoader?
 
@@ -51,6 +57,8 @@ public final class ImagePipeline: Sendable {
     let codecs: CodecSet
     let limits: DecodeLimits
     let store: (any RenditionStoring)?
+    let policy: StorePolicy
+    let keptFormat: String
     let web: HTTPLoader?
     let logger: Logger
     let clock = ContinuousClock()
@@ -84,6 +92,8 @@ public final class ImagePipeline: Sendable {
         self.codecs = codecs
         limits = configuration.limits
         store = configuration.store
+        policy = configuration.storePolicy
+        keptFormat = configuration.keptFormat
         web = configuration.web
         self.logger = logger
         budget = configuration.memoryBudget
@@ -163,7 +173,9 @@ public final class ImagePipeline: Sendable {
     public func image(
         for request: ImageRequest, urgency: LoadUrgency? = nil, story: LoadStory? = nil
     ) async throws(LoadError) -> LoadedImage {
-        try await image(for: request, urgency: urgency, story: story, receive: nil)
+        let made = try await image(for: request, urgency: urgency, story: story, receive: nil)
+        if made.isOutOfDate { revalidateSoon(made.loaded, request) }
+        return made.loaded
     }
 
     /// What happens on the way to a picture, and the picture as the last of it.
@@ -186,7 +198,7 @@ public final class ImagePipeline: Sendable {
         }
         let task = Task {
             do throws(LoadError) {
-                let image = try await image(
+                let made = try await image(
                     for: request, urgency: urgency, story: nil
                 ) { update in
                     if let progress = update.progress {
@@ -196,7 +208,12 @@ public final class ImagePipeline: Sendable {
                         sink.yield(ImageEvent(identity: identity, kind: .preview(preview)))
                     }
                 }
-                sink.yield(ImageEvent(identity: identity, kind: .image(image)))
+                sink.yield(ImageEvent(identity: identity, kind: .image(made.loaded)))
+                if made.isOutOfDate,
+                    let newer = try await newerImage(than: made.loaded, request, urgency)
+                {
+                    sink.yield(ImageEvent(identity: identity, kind: .image(newer)))
+                }
                 sink.finish()
             } catch {
                 sink.finish(throwing: error)
@@ -217,12 +234,15 @@ public final class ImagePipeline: Sendable {
             if let named = request.namedOriginal { named } else {
                 OriginalIdentity.file(try await identity(of: request.source.name, urgency))
             }
-        return try await loadData(
-            request, of: original, salt: request.isShared ? 0 : nextSalt(),
+        let data = try await loadData(
+            request,
+            DataKey(request, of: original, salt: request.isShared ? 0 : nextSalt()),
             SharedData.Consumer(
-                urgency: urgency, outlivesConsumers: request.outlivesConsumers,
-                failurePolicy: request.failurePolicy)
-        ).bytes
+                urgency: urgency, storeWish: { [policy] in policy.wish(request) },
+                outlivesConsumers: request.outlivesConsumers,
+                failurePolicy: request.failurePolicy))
+        if data.isOutOfDate { revalidateSoon(request, original) }
+        return data.bytes
     }
 
     /// The picture of an original, encoded anew; from the store if it has been made before.
@@ -271,7 +291,7 @@ public final class ImagePipeline: Sendable {
     private func image(
         for request: ImageRequest, urgency: LoadUrgency?, story: LoadStory?,
         receive: (@Sendable (ImageUpdate) -> Void)?
-    ) async throws(LoadError) -> LoadedImage {
+    ) async throws(LoadError) -> MadeImage {
         try admission.enter()
         defer { admission.leave() }
         return try await loadImage(
@@ -279,8 +299,28 @@ public final class ImagePipeline: Sendable {
             SharedImages.Consumer(
                 urgency: urgency ?? LoadUrgency(request.priority),
                 keepsValue: request.memoryUse.contains(.writes),
+                storeWish: { [policy] in policy.wish(request) },
                 outlivesConsumers: request.outlivesConsumers,
-                failurePolicy: request.failurePolicy, story: story, receive: receive)
-        ).loaded
+                failurePolicy: request.failurePolicy, story: story, receive: receive))
+    }
+
+    /// The newer version of a picture that is out of date; `nil` if there is none, or nobody says.
+    private func newerImage(
+        than shown: LoadedImage, _ request: ImageRequest, _ urgency: LoadUrgency?
+    ) async throws(LoadError) -> LoadedImage? {
+        try admission.enter()
+        defer { admission.leave() }
+        do throws(LoadError) {
+            let newer = try await revalidated(
+                shown, request, urgency ?? LoadUrgency(request.priority))
+            return newer.original == shown.original ? nil : newer
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            logger.debug(
+                "could not revalidate",
+                metadata: ["image.original": "\(shown.original.name)", "error": "\(error)"])
+            return nil
+        }
     }
 }

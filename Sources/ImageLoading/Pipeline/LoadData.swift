@@ -7,6 +7,11 @@ internal import HTTPTypes
 struct LoadedData: Sendable {
     let bytes: EncodedBytes
     let original: OriginalVersion
+    var storability = Storability()
+    /// Whether it comes from the store of answers.
+    var isKept = false
+    /// Whether it may be shown only while the web is asked for a newer one.
+    var isOutOfDate = false
 }
 
 /// Which bytes: of which original, and what of the request has a say in what they are.
@@ -16,19 +21,27 @@ struct DataKey: Hashable, Sendable {
     var webUse = HTTPLoadRequest.CachePolicy.useProtocol
     /// Tells a load apart that is not to be shared.
     var salt: UInt64 = 0
+    /// Whether an old answer will do while the web is asked for a newer one.
+    var acceptsStale = true
+    /// What is not taken from the store of answers, because it is no picture.
+    var refusedBody: UInt64?
+}
+
+extension DataKey {
+    init(_ request: ImageRequest, of original: OriginalIdentity, salt: UInt64) {
+        self.init(
+            original: original, fields: request.fields, webUse: request.webUse, salt: salt)
+    }
 }
 
 extension ImagePipeline {
     /// The bytes of an original, from the file, the web or whoever has them.
     func loadData(
-        _ request: ImageRequest, of original: OriginalIdentity, salt: UInt64,
-        _ consumer: SharedData.Consumer
+        _ request: ImageRequest, _ key: DataKey, _ consumer: SharedData.Consumer
     ) async throws(LoadError) -> LoadedData {
         if case .bytes(let bytes, let name) = request.source {
             return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
         }
-        let key = DataKey(
-            original: original, fields: request.fields, webUse: request.webUse, salt: salt)
         return try await sharedData.value(for: key, consumer) {
             [self] context throws(LoadError) in
             let start = clock.now
@@ -39,20 +52,20 @@ extension ImagePipeline {
                         .load, "\(count) bytes of \(request.source.name)",
                         duration: start.duration(to: clock.now)))
             }
-            let data = try await bytes(request, original, context)
+            let data = try await bytes(request, key, context)
             count = data.bytes.count
             return data
         }
     }
 
-    private func bytes(
-        _ request: ImageRequest, _ original: OriginalIdentity, _ context: LoadContext<DataUpdate>
+    func bytes(
+        _ request: ImageRequest, _ key: DataKey, _ context: LoadContext<DataUpdate>
     ) async throws(LoadError) -> LoadedData {
         switch request.source {
         case .bytes(let bytes, let name):
             return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
-        case .file: return try await read(original, context)
-        case .url(let url): return try await fetch(url, request, context)
+        case .file: return try await read(key.original, context)
+        case .url(let url): return try await fetch(url, request, key, context)
         case .loader(let loader, let name):
             let bytes = try await loader.load { context.report(DataUpdate($0)) }
             return LoadedData(
@@ -77,19 +90,27 @@ extension ImagePipeline {
     }
 
     private func fetch(
-        _ url: HTTPURL, _ request: ImageRequest, _ context: LoadContext<DataUpdate>
+        _ url: HTTPURL, _ request: ImageRequest, _ key: DataKey,
+        _ context: LoadContext<DataUpdate>
     ) async throws(LoadError) -> LoadedData {
         guard let web else {
             throw .addressRefused(url: url.description, reason: "nothing is loaded from the web")
         }
-        let response = try await web.load(
-            HTTPLoadRequest(
-                url: url, fields: request.fields, cachePolicy: request.webUse,
-                priority: context.urgency.priority)
-        ) { context.report(DataUpdate($0)) }
+        var load = HTTPLoadRequest(
+            url: url, fields: request.fields, cachePolicy: request.webUse,
+            priority: context.urgency.priority)
+        load.acceptsStale = key.acceptsStale
+        load.refusedBody = key.refusedBody
+        load.mayKeep = { context.storeWish().contains(.original) }
+        let response = try await web.load(load) { context.report(DataUpdate($0)) }
         return LoadedData(
             bytes: EncodedBytes(response.bytes),
-            original: OriginalVersion(url.description, version: response.validator))
+            original: OriginalVersion(url.description, version: response.validator),
+            storability: Storability(
+                isAllowed: response.storability.isAllowed && request.webUse != .noStore,
+                freshUntil: response.storability.freshUntil,
+                dependsOnFields: !request.fields.isEmpty),
+            isKept: response.source != .network, isOutOfDate: response.needsRevalidation)
     }
 }
 

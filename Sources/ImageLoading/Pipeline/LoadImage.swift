@@ -11,6 +11,8 @@ struct MadeImage: Sendable {
     let isCurrent: Bool
     /// The bytes that are charged for it, until the memory cache takes them over.
     var reservation: MemoryReservation?
+    /// Whether it may be shown only while the web is asked for a newer one.
+    var isOutOfDate = false
 }
 
 extension ImagePipeline {
@@ -69,6 +71,12 @@ extension ImagePipeline {
         ) { [self] context throws(LoadError) in
             // Someone may have made it since the memory was asked.
             if let image = remembered(key, request) { return image }
+            if let kept = try await keptImage(request, key, context) {
+                if context.isWanted() {
+                    memory.insert(kept.loaded, charging: kept.reservation)
+                }
+                return kept
+            }
             let made =
                 if let last = request.processors.last {
                     try await processed(request, last, key, salt, context)
@@ -80,6 +88,7 @@ extension ImagePipeline {
             if made.isCurrent, context.isWanted() {
                 memory.insert(made.loaded, charging: made.reservation)
             }
+            if made.isCurrent, context.storeWish().contains(.value) { keep(made.loaded, request) }
             return made
         }
     }
@@ -90,7 +99,8 @@ extension ImagePipeline {
         let exact = memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
         let image = exact ?? (request.precision == .atLeast ? memory.larger(than: key) : nil)
         guard let image, !image.isPreview else { return nil }
-        return MadeImage(loaded: image, isCurrent: true)
+        return MadeImage(
+            loaded: image, isCurrent: true, isOutOfDate: isOutOfDate(image, request))
     }
 
     /// The picture of the processors before the last one, put through that one.
@@ -106,9 +116,18 @@ extension ImagePipeline {
             shorter, of: key.original,
             SharedImages.Consumer(
                 urgency: context.urgency, keepsValue: false,
+                storeWish: { context.storeWish().intersection(.original) },
                 failurePolicy: request.failurePolicy, story: context.story,
                 receive: { previews.receive($0) }))
         previews.end()
+        return try await processed(base, processor, key, context)
+    }
+
+    /// A picture put through a processor.
+    func processed(
+        _ base: MadeImage, _ processor: any ImageProcessor, _ key: ImageKey,
+        _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> MadeImage {
         let submitted = clock.now
         return try await processes.run(
             context.urgency, continuing: true
@@ -125,10 +144,11 @@ extension ImagePipeline {
                     loaded: LoadedImage(
                         image, key: key, original: base.loaded.original,
                         originalSize: base.loaded.originalSize,
-                        cost: base.loaded.cost + duration),
-                    isCurrent: base.isCurrent)
+                        cost: base.loaded.cost + duration,
+                        storability: base.loaded.storability),
+                    isCurrent: base.isCurrent, isOutOfDate: base.isOutOfDate)
             } catch {
-                throw LoadError(decoding: request.source.name, error)
+                throw LoadError(decoding: base.loaded.original.name, error)
             }
         }
     }
@@ -141,6 +161,7 @@ extension ImagePipeline {
             return nil
         }
         let submitted = clock.now
+        let isOutOfDate = isOutOfDate(larger, request)
         return try await processes.run(context.urgency) {
             [clock] _ throws(LoadError) -> MadeImage? in
             let start = clock.now
@@ -153,8 +174,9 @@ extension ImagePipeline {
             return MadeImage(
                 loaded: LoadedImage(
                     image, key: image.format == .yCbCr420 ? key : key.withoutPlanes,
-                    original: larger.original, originalSize: larger.originalSize, cost: duration),
-                isCurrent: true)
+                    original: larger.original, originalSize: larger.originalSize, cost: duration,
+                    storability: larger.storability),
+                isCurrent: true, isOutOfDate: isOutOfDate)
         }
     }
 
@@ -163,44 +185,72 @@ extension ImagePipeline {
         _ request: ImageRequest, _ key: ImageKey, _ salt: UInt64,
         _ context: LoadContext<ImageUpdate>
     ) async throws(LoadError) -> MadeImage {
+        var dataKey = DataKey(request, of: key.original, salt: salt)
+        let data = try await loadData(request, dataKey, key, context)
+        do throws(LoadError) {
+            return try await decoded(data, request, key, context)
+        } catch  where error.isDamage && data.isKept {
+            // What was kept of the web may be what is damaged, and not what the web has.
+            dataKey.refusedBody = data.bytes.withBytes { contentHash($0) }
+            let newer = try await loadData(request, dataKey, key, context)
+            return try await decoded(newer, request, key, context)
+        }
+    }
+
+    /// The bytes of an original, and previews of it while they come.
+    private func loadData(
+        _ request: ImageRequest, _ dataKey: DataKey, _ key: ImageKey,
+        _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> LoadedData {
         let previews = PreviewDecoder(key, self, context.urgency) { preview in
             context.report(ImageUpdate(preview: preview))
         }
         defer { previews.end() }
-        let data = try await loadData(
-            request, of: key.original, salt: salt,
+        return try await loadData(
+            request, dataKey,
             SharedData.Consumer(
-                urgency: context.urgency, failurePolicy: request.failurePolicy,
-                story: context.story,
+                urgency: context.urgency, storeWish: context.storeWish,
+                failurePolicy: request.failurePolicy, story: context.story,
                 receive: { update in
                     if let progress = update.progress {
                         context.report(ImageUpdate(progress: progress))
                     }
                     if !update.bytes.isEmpty || update.isRestart { previews.receive(update) }
                 }))
-        previews.end()
-        let (source, reservedKey, reservation) = try await reserve(
-            data, request, key, context.urgency)
+    }
+
+    /// The picture of bytes that are there.
+    func decoded(
+        _ data: LoadedData, _ request: ImageRequest, _ key: ImageKey,
+        _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> MadeImage {
+        let (source, options, reservation) = try await reserve(
+            data, key.options, acceptsSmaller: request.acceptsSmaller, context.urgency)
+        var reservedKey = key
+        reservedKey.options = options
         let submitted = clock.now
         return try await decodes.run(context.urgency) {
-            [self] cancellation throws(LoadError) in
+            [self, reservedKey] cancellation throws(LoadError) in
             let wait = submitted.duration(to: clock.now)
             let image = try decode(source, data, reservedKey, cancellation, context.story, wait)
             reservation.shrink(to: image.image.byteCount)
-            var isCurrent = true
+            // What is out of date is shown and not kept, until the web says that it is still right.
+            var isCurrent = !data.isOutOfDate
             if case .file(let file) = key.original {
                 isCurrent = try FileIdentity(path: file.path) == file
             }
-            return MadeImage(loaded: image, isCurrent: isCurrent, reservation: reservation)
+            return MadeImage(
+                loaded: image, isCurrent: isCurrent, reservation: reservation,
+                isOutOfDate: data.isOutOfDate)
         }
     }
 
     /// Opens an original and waits until there is room for its pixels.
     ///
     /// - Returns: the original, the picture that there is room for, and the room.
-    private func reserve(
-        _ data: LoadedData, _ request: ImageRequest, _ key: ImageKey, _ urgency: LoadUrgency
-    ) async throws(LoadError) -> (ImageSource, ImageKey, MemoryReservation) {
+    func reserve(
+        _ data: LoadedData, _ options: DecodeOptions, acceptsSmaller: Bool, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> (ImageSource, DecodeOptions, MemoryReservation) {
         let source = try await lookups.run(urgency, continuing: true) {
             [codecs, limits] _ throws(LoadError) in
             do throws(CodecError) {
@@ -209,25 +259,24 @@ extension ImagePipeline {
                 throw LoadError(decoding: data.original.name, error)
             }
         }
-        var key = key
+        var options = options
         while true {
             let ticket = budget.makeTicket()
             let following = urgency.follow { [budget] in budget.move(ticket, to: $0) }
             defer { urgency.unfollow(following) }
             do throws(LoadError) {
-                let byteCount = source.resultByteCount(key.options)
+                let byteCount = source.resultByteCount(options)
                 return (
-                    source, key,
+                    source, options,
                     try await budget.reserve(byteCount, priority: urgency.priority, as: ticket)
                 )
             } catch {
-                let size = source.resultSize(key.options)
-                guard case .memoryBudgetExceeded = error, request.acceptsSmaller,
-                    size.largestSide > 1
+                let size = source.resultSize(options)
+                guard case .memoryBudgetExceeded = error, acceptsSmaller, size.largestSide > 1
                 else { throw error }
-                key.options.box = PixelSize(
+                options.box = PixelSize(
                     width: (size.width + 1) / 2, height: (size.height + 1) / 2)
-                key.options.mode = .fit
+                options.mode = .fit
             }
         }
     }
@@ -261,7 +310,8 @@ extension ImagePipeline {
                 decoded.image,
                 key: decoded.image.format == .yCbCr420 ? key : key.withoutPlanes,
                 original: data.original, originalSize: source.pixelSize,
-                isOriginalScalable: source.header.isScalable, cost: duration)
+                isOriginalScalable: source.header.isScalable, cost: duration,
+                storability: data.storability)
         } catch {
             throw LoadError(decoding: data.original.name, error)
         }

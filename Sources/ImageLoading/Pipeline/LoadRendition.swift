@@ -18,14 +18,19 @@ extension ImagePipeline {
             metrics.countStoreHit()
             return kept
         }
+        let imageRequest = decodeRequest(of: request)
         let made = try await loadImage(
-            decodeRequest(of: request),
+            imageRequest,
             SharedImages.Consumer(
                 urgency: urgency, keepsValue: request.image.memoryUse.contains(.writes),
+                storeWish: { [policy] in policy.wish(request).intersection(.original) },
                 failurePolicy: request.image.failurePolicy, story: story))
+        if made.isOutOfDate { revalidateSoon(made.loaded, imageRequest) }
         let key = RenditionKey(made.loaded.original, request)
         return try await sharedRenditions.value(
-            for: key, SharedRenditions.Consumer(urgency: urgency, story: story)
+            for: key,
+            SharedRenditions.Consumer(
+                urgency: urgency, storeWish: { [policy] in policy.wish(request) }, story: story)
         ) { [self] context throws(LoadError) in
             let submitted = clock.now
             return try await encodes.run(
@@ -33,7 +38,9 @@ extension ImagePipeline {
             ) { [self] cancellation throws(LoadError) in
                 let start = clock.now
                 // Someone may have made it since the store was asked.
-                if made.isCurrent, let kept = store?.rendition(for: key) { return kept }
+                let canBeKept = made.isCurrent && policy != .originals
+                let mayBeRead = canBeKept && request.image.storeUse.contains(.reads)
+                if mayBeRead, let kept = store?.rendition(for: key) { return kept }
                 let rendition = try encode(made, as: request)
                 let duration = start.duration(to: clock.now)
                 metrics.recordEncode(duration)
@@ -41,7 +48,10 @@ extension ImagePipeline {
                     LoadStep(
                         .encode, "\(rendition.bytes.count) bytes of \(rendition.mediaType)",
                         duration: duration, wait: submitted.duration(to: start)))
-                if made.isCurrent { store?.insert(rendition, for: key) }
+                let storability = made.loaded.storability
+                if canBeKept, storability.isAllowed, context.storeWish().contains(.value) {
+                    store?.insert(rendition, for: key, freshUntil: storability.answersByNameUntil)
+                }
                 return rendition
             }
         }
@@ -58,14 +68,28 @@ extension ImagePipeline {
         return image
     }
 
-    /// One that was made before; of files only, because what the web has now must be asked there.
+    /// One that was made before; of what the web has, as long as it may be used without asking.
     private func kept(
         _ request: RenditionRequest, _ urgency: LoadUrgency
     ) async throws(LoadError) -> Rendition? {
-        guard let store, case .file(let path) = request.image.source else { return nil }
-        return try await lookups.run(urgency) { _ throws(LoadError) in
-            let original = OriginalVersion(try FileIdentity(path: path))
-            return store.rendition(for: RenditionKey(original, request))
+        guard let store, policy != .originals, request.image.storeUse.contains(.reads) else {
+            return nil
+        }
+        switch request.image.source {
+        case .file(let path):
+            return try await lookups.run(urgency) { _ throws(LoadError) in
+                let original = OriginalVersion(try FileIdentity(path: path))
+                return store.rendition(for: RenditionKey(original, request))
+            }
+        case .url(let url):
+            guard request.image.isAnswerableByName else { return nil }
+            return try await lookups.run(urgency) { _ throws(LoadError) in
+                store.freshRendition(of: url.description, RenditionKey.text(request))
+            }
+        case .bytes(_, let name), .loader(_, let name):
+            return try await lookups.run(urgency) { _ throws(LoadError) in
+                store.rendition(for: RenditionKey(OriginalVersion(name, version: "0"), request))
+            }
         }
     }
 

@@ -10,6 +10,7 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         let continuation: CheckedContinuation<Answer, Never>
         var priority: LoadPriority
         let keepsValue: Bool
+        let storeWish: @Sendable () -> StoreWish
         let failurePolicy: SharedFailurePolicy
         let outlivesConsumers: Bool
         let receive: (@Sendable (Update) -> Void)?
@@ -26,6 +27,8 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         var isShared = false
         /// Whether somebody who left wanted the load to go on.
         var isKept = false
+        /// What they let be kept on disk.
+        var leftWish: StoreWish = []
         /// How many members have each priority: with thousands of them nobody goes through all.
         var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
         var priority: LoadPriority
@@ -65,11 +68,26 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         self.state = Mutex(state)
     }
 
+    /// A load that nobody waits for yet.
+    ///
+    /// - Parameter wish: what of it may be kept on disk.
+    init(keeping wish: StoreWish) {
+        urgency = LoadUrgency(.background)
+        state = Mutex(State(members: [:], isKept: true, leftWish: wish, priority: .background))
+    }
+
     var consumerCount: Int { state.withLock { $0.members.count } }
 
     var hasBeenShared: Bool { state.withLock { $0.isShared } }
 
     var isWanted: Bool { state.withLock { $0.members.values.contains(where: \.keepsValue) } }
+
+    /// What those who wait, and the load that is kept going without them, let be kept on disk.
+    var storeWish: StoreWish {
+        state.withLock { state in
+            state.members.values.reduce(state.leftWish) { $0.union($1.storeWish()) }
+        }
+    }
 
     func begin(_ start: () -> Task<Void, Never>) {
         state.withLock { $0.task = start() }
@@ -122,7 +140,10 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
             guard let member else {
                 return (nil as Member?, nil as Task<Void, Never>?, nil as (LoadPriority, UInt64)?)
             }
-            if member.outlivesConsumers { state.isKept = true }
+            if member.outlivesConsumers {
+                state.isKept = true
+                state.leftWish.formUnion(member.storeWish())
+            }
             guard state.members.isEmpty && !state.isKept else {
                 return (member, nil, state.count(member.priority, nil))
             }

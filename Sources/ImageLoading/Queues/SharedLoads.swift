@@ -30,6 +30,8 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
         var urgency: LoadUrgency
         /// Whether the value is wanted for itself and worth keeping, not only as a step on the way.
         var keepsValue = true
+        /// What of it may be kept on disk, asked when there is something to keep.
+        var storeWish: @Sendable () -> StoreWish = { [] }
         /// Whether the load goes on at the lowest priority when the last consumer leaves.
         var outlivesConsumers = false
         var failurePolicy = SharedFailurePolicy.failAll
@@ -83,13 +85,29 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
         return try answer.get()
     }
 
+    /// Begins the load of `key` unless it is under way; it goes on though nobody waits for it.
+    ///
+    /// - Parameters:
+    ///   - key: what is asked for.
+    ///   - wish: what of it may be kept on disk.
+    ///   - work: takes the steps.
+    func begin(_ key: Key, keeping wish: StoreWish, _ work: @escaping Work) {
+        flights.withLock { flights in
+            guard flights[key] == nil else { return }
+            let flight = Flight<Value, Update>(keeping: wish)
+            flights[key] = flight
+            flight.begin { self.run(key, flight, work) }
+        }
+    }
+
     private func join(
         _ key: Key, _ number: UInt64, _ consumer: Consumer,
         _ continuation: CheckedContinuation<Answer, Never>, _ work: @escaping Work
     ) -> Flight<Value, Update> {
         let member = Flight<Value, Update>.Member(
             continuation: continuation, priority: consumer.urgency.priority,
-            keepsValue: consumer.keepsValue, failurePolicy: consumer.failurePolicy,
+            keepsValue: consumer.keepsValue, storeWish: consumer.storeWish,
+            failurePolicy: consumer.failurePolicy,
             outlivesConsumers: consumer.outlivesConsumers, receive: consumer.receive)
         let flight = flights.withLock { flights in
             if let flight = flights[key], flight.add(member, number) { return flight }
@@ -108,7 +126,7 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
         Task {
             let context = LoadContext<Update>(
                 urgency: flight.urgency, story: flight.story, report: { flight.report($0) },
-                isWanted: { flight.isWanted })
+                isWanted: { flight.isWanted }, storeWish: { flight.storeWish })
             while true {
                 let answer: Answer
                 do throws(LoadError) {
@@ -145,4 +163,6 @@ struct LoadContext<Update: LoadUpdate>: Sendable {
     let report: @Sendable (Update) -> Void
     /// Whether somebody wants the value for itself.
     let isWanted: @Sendable () -> Bool
+    /// What may be kept on disk because somebody allows it.
+    let storeWish: @Sendable () -> StoreWish
 }

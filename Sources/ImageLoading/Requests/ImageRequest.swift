@@ -57,6 +57,8 @@ public struct ImageRequest: Sendable {
     public var precision = Precision.exact
     /// How the pictures in memory are used.
     public var memoryUse = CacheUse.all
+    /// How renditions on disk are used, and whether originals from the web may be kept there.
+    public var storeUse = CacheUse.all
     /// What of the store of answers from the web is used.
     public var webUse = HTTPLoadRequest.CachePolicy.useProtocol
     /// Sent with a request to the web.

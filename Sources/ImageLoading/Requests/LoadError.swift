@@ -59,6 +59,15 @@ extension LoadError: CustomStringConvertible {
         }
     }
 
+    /// Whether the bytes are what is wrong.
+    var isDamage: Bool {
+        guard case .decodingFailed(_, let error) = self else { return false }
+        return switch error {
+        case .unknownFormat, .malformed, .truncated, .library: true
+        case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file: false
+        }
+    }
+
     /// What went wrong below while the picture at `path` was made.
     init(decoding path: String, _ error: CodecError) {
         self =

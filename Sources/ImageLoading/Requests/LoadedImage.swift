@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Pixels
+internal import Synchronization
 
 /// A picture that has been loaded.
 ///
@@ -19,11 +20,25 @@ public final class LoadedImage: Sendable {
     public let isPreview: Bool
     /// The time that making it took, from bytes that were there: what it costs to make it again.
     public let cost: Duration
+    private let firstStorability: Storability
+    /// Moves on when the server says that the picture is still right.
+    private let freshUntil: Atomic<Int>
 
-    public init(
+    public convenience init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion? = nil,
         originalSize: PixelSize, isOriginalScalable: Bool = false, isPreview: Bool = false,
         cost: Duration = .zero
+    ) {
+        self.init(
+            image, key: key, original: original, originalSize: originalSize,
+            isOriginalScalable: isOriginalScalable, isPreview: isPreview, cost: cost,
+            storability: Storability())
+    }
+
+    init(
+        _ image: PixelBuffer, key: ImageKey, original: OriginalVersion?, originalSize: PixelSize,
+        isOriginalScalable: Bool = false, isPreview: Bool = false, cost: Duration,
+        storability: Storability
     ) {
         self.image = image
         self.key = key
@@ -32,5 +47,17 @@ public final class LoadedImage: Sendable {
         self.isOriginalScalable = isOriginalScalable
         self.isPreview = isPreview
         self.cost = cost
+        firstStorability = storability
+        freshUntil = Atomic(storability.freshUntil)
     }
+
+    /// Whether it may be kept on disk, and until when the web need not be asked.
+    var storability: Storability {
+        var storability = firstStorability
+        storability.freshUntil = freshUntil.load(ordering: .relaxed)
+        return storability
+    }
+
+    /// Notes that the original has not changed.
+    func confirm(until date: Int) { freshUntil.store(date, ordering: .relaxed) }
 }

@@ -24,41 +24,39 @@ struct RevalidationTests {
         }
     }
 
-    @Test(
-        "is shown at once, revalidated once for all, and replaced on change",
-        arguments: [true, false])
+    @Test("is shown at once, and replaced on change", arguments: [true, false])
     func revalidated(changes: Bool) async throws {
         let fixture = try Self.fixture(changes: changes)
         let first = try await fixture.load()
-        #expect(first.revalidation == nil)
+        #expect(!first.needsRevalidation)
         fixture.advance(seconds: 29)
-        var shown: [LoadedResponse] = []
-        for _ in 0..<3 { shown.append(try await fixture.load()) }
-        #expect(shown.allSatisfy { $0.source == .stale && $0.bytes == HTTPFixture.picture })
-        #expect(fixture.requestCount == 1, "nobody waits for the newer one yet")
-        let tasks = try shown.map { response in
-            let revalidation = try #require(response.revalidation)
-            return Task { try await revalidation.value() }
+        for _ in 0..<3 {
+            let shown = try await fixture.load()
+            #expect(shown.source == .stale && shown.needsRevalidation)
+            #expect(shown.bytes == HTTPFixture.picture)
         }
-        let revalidation = try #require(shown.first?.revalidation)
-        let key = HTTPLoader.RevalidationKey(
-            url: revalidation.request.url, fields: revalidation.request.fields)
-        await eventually { fixture.loader.revalidations.consumerCount(key) == 3 }
+        #expect(fixture.requestCount == 1, "nobody waits for the newer one yet")
+        let task = Task { try await Self.revalidate(fixture) }
         await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
         // Old ones are still shown while the server is asked.
         #expect(try await fixture.load().source == .stale)
         fixture.transport.release(HTTPFixture.address)
-        for task in tasks {
-            let response = try await task.value
-            #expect(response.source == (changes ? .network : .revalidated))
-            #expect(response.bytes == (changes ? Self.other : HTTPFixture.picture))
-            #expect((response.validator != first.validator) == changes)
-        }
+        let newer = try await task.value
+        #expect(newer.source == (changes ? .network : .revalidated))
+        #expect(!newer.needsRevalidation)
+        #expect(newer.bytes == (changes ? Self.other : HTTPFixture.picture))
+        #expect((newer.validator != first.validator) == changes)
         #expect(fixture.requestCount == 2)
         // Who comes late finds what the others have brought.
-        #expect(try await revalidation.value().source == .store)
+        #expect(try await Self.revalidate(fixture).source == .store)
         #expect(try await fixture.load().bytes == (changes ? Self.other : HTTPFixture.picture))
         #expect(fixture.requestCount == 2)
+    }
+
+    private static func revalidate(_ fixture: HTTPFixture) async throws -> LoadedResponse {
+        var request = HTTPLoadRequest(url: try HTTPURL(HTTPFixture.address))
+        request.acceptsStale = false
+        return try await fixture.loader.load(request)
     }
 
     @Test("is not shown when it is older than that")
@@ -73,23 +71,16 @@ struct RevalidationTests {
         #expect(try await fixture.load().source == .network)
     }
 
-    @Test("is revalidated until the last of those who wait has gone")
+    @Test("stays when whoever revalidates it gives up")
     func cancelled() async throws {
         let fixture = try Self.fixture(changes: true)
         _ = try await fixture.load()
         fixture.advance(seconds: 10)
-        let revalidation = try #require(try await fixture.load().revalidation)
-        let key = HTTPLoader.RevalidationKey(
-            url: revalidation.request.url, fields: revalidation.request.fields)
-        let tasks = (0..<2).map { _ in Task { try await revalidation.value() } }
-        await eventually { fixture.loader.revalidations.consumerCount(key) == 2 }
+        let task = Task { try await Self.revalidate(fixture) }
         await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
-        tasks[0].cancel()
-        await #expect(throws: LoadError.cancelled) { try await tasks[0].value }
-        #expect(fixture.transport.cancelCount(HTTPFixture.address) == 0)
-        tasks[1].cancel()
-        await #expect(throws: LoadError.cancelled) { try await tasks[1].value }
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
         await eventually { fixture.transport.cancelCount(HTTPFixture.address) == 1 }
-        #expect(try await fixture.load().source == .stale, "and what is kept stays")
+        #expect(try await fixture.load().source == .stale)
     }
 }

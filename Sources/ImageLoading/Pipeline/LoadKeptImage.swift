@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Logging
+internal import Pixels
+
+// Pictures that a view asked for are kept as files of a format that loses nothing, PNG unless told
+// otherwise. In front of the file stands what it does not say itself: ``KeptFacts``.
+
+extension ImagePipeline {
+    /// Pictures that may wait to be kept; further ones are not, because each takes memory.
+    private static let maximumWaitingCount = 16
+
+    /// A picture that was resized or processed before, from the store.
+    ///
+    /// - Returns: `nil` if there is none, also if it turns out to be damaged.
+    func keptImage(
+        _ request: ImageRequest, _ key: ImageKey, _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> MadeImage? {
+        guard let store, policy != .originals, !request.isWhole,
+            request.storeUse.contains(.reads)
+        else { return nil }
+        let name = RenditionKey.text(key, format: keptFormat)
+        let isAnswerableByName = request.isAnswerableByName
+        let kept = try await lookups.run(context.urgency) { _ throws(LoadError) -> Rendition? in
+            switch key.original {
+            case .file(let file):
+                store.rendition(for: RenditionKey(OriginalVersion(file), request: name))
+            case .url(let url):
+                isAnswerableByName ? store.freshRendition(of: url, name) : nil
+            case .named:
+                store.rendition(
+                    for: RenditionKey(OriginalVersion(key.original), request: name))
+            }
+        }
+        guard let kept else { return nil }
+        do throws(LoadError) {
+            let made = try await decoded(kept, key, context)
+            context.story.add(LoadStep(.store, "hit"))
+            metrics.countStoreHit()
+            return made
+        } catch .decodingFailed {
+            logger.debug(
+                "dropped a damaged picture", metadata: ["image.original": "\(kept.original.name)"])
+            store.remove(RenditionKey(kept.original, request: name))
+            return nil
+        } catch .memoryBudgetExceeded {
+            // It may be made smaller.
+            return nil
+        }
+    }
+
+    private func decoded(
+        _ kept: Rendition, _ key: ImageKey, _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> MadeImage {
+        guard let facts = KeptFacts(kept.bytes) else {
+            throw .decodingFailed(
+                path: kept.original.name, .truncated(byteCount: kept.bytes.count))
+        }
+        let data = LoadedData(
+            bytes: EncodedBytes(Array(kept.bytes[KeptFacts.byteCount...])),
+            original: kept.original)
+        var options = DecodeOptions()
+        options.convertsToSRGB = false
+        // The store has compared a checksum of all bytes.
+        options.verifiesChecksums = false
+        let (source, _, reservation) = try await reserve(
+            data, options, acceptsSmaller: false, context.urgency)
+        return try await decodes.run(context.urgency) {
+            [clock, options] cancellation throws(LoadError) in
+            let start = clock.now
+            do throws(CodecError) {
+                let image = try source.decodedImage(options, cancellation: cancellation).image
+                return MadeImage(
+                    loaded: LoadedImage(
+                        image, key: key.withoutPlanes, original: kept.original,
+                        originalSize: facts.originalSize,
+                        isOriginalScalable: facts.isOriginalScalable,
+                        cost: start.duration(to: clock.now),
+                        storability: Storability(freshUntil: facts.freshUntil)),
+                    isCurrent: true, reservation: reservation)
+            } catch {
+                throw LoadError(decoding: kept.original.name, error)
+            }
+        }
+    }
+
+    /// Keeps a picture once there is time for it.
+    func keep(_ image: LoadedImage, _ request: ImageRequest) {
+        // Formats that PNG has, or turns into: 8 bits, and the channels that were decoded.
+        guard let store, image.storability.isAllowed, request.options.pixelFormat == nil,
+            [.gray8, .rgb8, .rgba8].contains(image.image.format),
+            encodes.waitingCount < Self.maximumWaitingCount
+        else { return }
+        let key = RenditionKey(
+            image.original, request: RenditionKey.text(image.key, format: keptFormat))
+        // What has no room is made again another time.
+        _ = try? encodes.submit(.background) { [self] in
+            do throws(CodecError) {
+                var options = EncodeOptions()
+                options.isLossless = true
+                let destination = try ImageDestination(
+                    format: keptFormat, codecs: codecs, options: options)
+                let bytes = try destination.encode(image.image)
+                store.insert(
+                    Rendition(
+                        bytes: KeptFacts(image).bytes + bytes,
+                        mediaType: destination.format.mediaType, pixelSize: image.image.size,
+                        original: image.original),
+                    for: key, freshUntil: image.storability.answersByNameUntil)
+            } catch {
+                logger.debug("could not keep a picture", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}
+
+/// What a kept picture's file does not say: four numbers of eight bytes, the least significant
+/// first.
+struct KeptFacts: Equatable {
+    static let byteCount = 32
+
+    let originalSize: PixelSize
+    let isOriginalScalable: Bool
+    let freshUntil: Int
+
+    var bytes: [UInt8] {
+        [originalSize.width, originalSize.height, isOriginalScalable ? 1 : 0, freshUntil]
+            .flatMap { number in
+                (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            }
+    }
+}
+
+extension KeptFacts {
+    init(_ image: LoadedImage) {
+        self.init(
+            originalSize: image.originalSize, isOriginalScalable: image.isOriginalScalable,
+            freshUntil: image.storability.freshUntil)
+    }
+
+    /// - Returns: `nil` if there is nothing behind them, or no picture has such a size.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count > Self.byteCount else { return nil }
+        let numbers = (0..<4).map { number in
+            (0..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[number * 8 + $1]) }
+        }
+        guard numbers[0] > 0, numbers[1] > 0 else { return nil }
+        self.init(
+            originalSize: PixelSize(width: numbers[0], height: numbers[1]),
+            isOriginalScalable: numbers[2] != 0, freshUntil: numbers[3])
+    }
+}
