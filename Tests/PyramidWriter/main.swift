@@ -17,9 +17,14 @@ var configuration = TiledImage.Configuration()
 configuration.directPixelCount = 0
 configuration.opaqueFormat = "rows"
 configuration.alphaFormat = "rows"
+var limits = DecodeLimits()
+limits.maximumPixelCount = .max
+limits.maximumSide = .max
 let queue = TileQueue()
 let picture = try TiledImage(
-    ImageSource(FormulaCodec.file(size, channelCount: numbers[2]), codecs: codecs),
+    ImageSource(
+        FormulaCodec.file(size, channelCount: numbers[2]), codecs: codecs,
+        limits: limits),
     name: "\(size)", codecs: codecs, store: FolderTileStore(directory: CommandLine.arguments[1]),
     queue: queue, configuration: configuration)
 try await picture.makeTiles()

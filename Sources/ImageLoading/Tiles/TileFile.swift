@@ -115,6 +115,22 @@ final class TileFileWriter: TileWriter {
     init(_ path: String, key: String) throws(LoadError) {
         self.path = path
         self.key = key
+        var status = stat()
+        var (descriptor, name): (Int32, String)
+        repeat {
+            (descriptor, name) = try Self.makeFile(beside: path)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            // Says that somebody still writes it; goes with the process. Who looked for files that
+            // were left over may have taken it for one before that, and removed it.
+            _ = flock(descriptor, LOCK_EX)
+            guard unsafe fstat(descriptor, &status) == 0 else { break }
+            if status.st_nlink == 0 { close(descriptor) }
+        } while status.st_nlink == 0
+        self.descriptor = descriptor
+        temporaryPath = name
+    }
+
+    private static func makeFile(beside path: String) throws(LoadError) -> (Int32, String) {
         var template = Array("\(path).part-XXXXXX".utf8CString)
         let descriptor = unsafe template.withUnsafeMutableBufferPointer {
             unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
@@ -122,12 +138,9 @@ final class TileFileWriter: TileWriter {
         guard descriptor >= 0 else {
             throw .storeFailed(reason: "\(path): \(systemError(errno))")
         }
-        self.descriptor = descriptor
-        temporaryPath = String(
+        let name = String(
             decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // Says that somebody still writes it; goes with the process.
-        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        return (descriptor, name)
     }
 
     deinit {

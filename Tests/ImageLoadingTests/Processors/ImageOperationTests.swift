@@ -143,6 +143,8 @@ import Testing
         let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         try Data(file).write(to: path)
         let arguments = [path.path, operation, "\(amount)"]
-        return try #require(try PeerTool.picture("operations.py", arguments))
+        return try withExtendedLifetime(folder) {
+            try #require(try PeerTool.picture("operations.py", arguments))
+        }
     }
 }

@@ -52,12 +52,14 @@ import Testing
 
     @Test("leaves nothing when it is killed") func killed() async throws {
         let folder = try TestFolder()
-        let size = PixelSize(width: 20_000, height: 20_000)
+        // It would take a minute, so that it is killed long before its end.
+        let size = PixelSize(width: 20_000, height: 500_000)
         for _ in 0..<3 {
             let process = try start(folder, size, Pipe())
             await eventually { !parts(folder).isEmpty || !process.isRunning }
             // While it runs, nobody else takes its file away.
             _ = try FolderTileStore(directory: folder.storeDirectory)
+            await eventually { parts(folder).count == 1 || !process.isRunning }
             #expect(parts(folder).count == 1)
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
