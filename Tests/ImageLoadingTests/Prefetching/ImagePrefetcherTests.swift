@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageLoading
+
+@Suite("A prefetcher", .timeLimit(.minutes(1))) struct ImagePrefetcherTests {
+    @Test("S25: starts nothing twice and nothing that is in memory, and so many at a time")
+    func width() async throws {
+        let harness = PrefetchHarness(isGated: true)
+        harness.codec.letThrough(1)
+        _ = try await harness.pipeline.image(for: PrefetchHarness.request(9))
+        #expect(harness.codec.decodes == [9])
+        harness.prefetcher.start([9, 1, 2, 1, 3, 2, 4].map(PrefetchHarness.request))
+        harness.prefetcher.start([4, 9].map(PrefetchHarness.request))
+        await eventually { harness.codec.decodes.count == 3 }
+        #expect(Set(harness.startedNames) == ["1", "2"])
+        #expect(harness.pipeline.sharedImages.count == 2)
+        harness.codec.letThrough(1)
+        await eventually { harness.codec.decodes.count == 4 }
+        #expect(harness.startedNames.last == "3")
+        harness.codec.letThrough(3)
+        await harness.idle()
+        #expect(harness.startedNames.sorted() == ["1", "2", "3", "4"])
+        #expect(harness.codec.decodes.count == 5)
+        #expect(harness.idleCount == 1)
+        for grey: UInt8 in 1...4 {
+            #expect(harness.pipeline.cachedImage(for: PrefetchHarness.request(grey)) != nil)
+        }
+    }
+
+    @Test("S25: runs nothing of what is started and stopped in one turn") @MainActor
+    func stoppedInTurn() async {
+        let harness = PrefetchHarness()
+        harness.prefetcher.start([1, 2, 3].map(PrefetchHarness.request))
+        harness.prefetcher.stop([1, 2, 3].map(PrefetchHarness.request))
+        await harness.idle()
+        #expect(harness.log.items == [.idle])
+        #expect(harness.pipeline.decodes.submittedCount == 0)
+    }
+
+    @Test(
+        "S25: lets a change of priority reach what has not begun, down to the reading of its file")
+    func priority() async throws {
+        let harness = PrefetchHarness()
+        let folder = try TestFolder()
+        let path = try folder.write("a.fake", grey: 5)
+        harness.pipeline.loads.isSuspended = true
+        harness.prefetcher.isPaused = true
+        harness.prefetcher.start([ImageRequest(path: path)])
+        #expect(harness.prefetcher.priority == .prefetch)
+        harness.prefetcher.priority = .visible
+        harness.prefetcher.isPaused = false
+        await eventually { harness.pipeline.loads.waitingCount == 1 }
+        #expect(harness.pipeline.loads.waitingPriorities == [.visible])
+        harness.prefetcher.priority = .background
+        #expect(harness.pipeline.loads.waitingPriorities == [.background])
+        harness.pipeline.loads.isSuspended = false
+        await harness.idle()
+        #expect(harness.codec.decodes == [5])
+    }
+
+    @Test("S25: parks what has not begun while it is paused")
+    func pausing() async {
+        let harness = PrefetchHarness(isGated: true, width: 1)
+        harness.prefetcher.start([1, 2].map(PrefetchHarness.request))
+        await eventually { harness.codec.decodes == [1] }
+        harness.prefetcher.isPaused = true
+        harness.codec.letThrough(1)
+        await eventually { harness.log.items.contains(.finished("1", nil)) }
+        harness.prefetcher.start([PrefetchHarness.request(3)])
+        // Whatever a start leads to has been looked at when this has ended.
+        harness.codec.letThrough(1)
+        _ = try? await harness.pipeline.image(for: PrefetchHarness.request(8))
+        #expect(harness.startedNames == ["1"])
+        harness.codec.letThrough(2)
+        harness.prefetcher.isPaused = false
+        await harness.idle()
+        #expect(harness.startedNames == ["1", "2", "3"])
+        #expect(harness.idleCount == 1)
+    }
+
+    @Test("S25: shares its load with a visible request, which makes it as urgent as itself")
+    func joining() async throws {
+        let harness = PrefetchHarness()
+        harness.pipeline.decodes.isSuspended = true
+        let request = PrefetchHarness.request(1)
+        harness.prefetcher.start([request])
+        await eventually { harness.pipeline.decodes.waitingPriorities == [.prefetch] }
+        let task = Task { [pipeline = harness.pipeline] in
+            try await pipeline.image(for: request).image.trail
+        }
+        await eventually { harness.pipeline.decodes.waitingPriorities == [.visible] }
+        // The view does not lose its picture with the prefetcher.
+        harness.prefetcher.stop([request])
+        harness.pipeline.decodes.isSuspended = false
+        #expect(try await task.value == 1)
+        #expect(harness.codec.decodes == [1])
+    }
+
+    @Test("lets what is visible go first")
+    func visibleFirst() async throws {
+        let harness = PrefetchHarness { $0.decodeThreadCount = 1 }
+        harness.pipeline.decodes.isSuspended = true
+        harness.prefetcher.start([1, 2].map(PrefetchHarness.request))
+        await eventually { harness.pipeline.decodes.waitingCount == 2 }
+        let task = Task { [pipeline = harness.pipeline] in
+            try await pipeline.image(for: PrefetchHarness.request(3)).image.trail
+        }
+        await eventually { harness.pipeline.decodes.waitingCount == 3 }
+        harness.pipeline.decodes.isSuspended = false
+        #expect(try await task.value == 3)
+        await harness.idle()
+        #expect(harness.codec.decodes.first == 3)
+    }
+
+    @Test("S25: gives up everything when nobody holds it any more")
+    func destroyed() async {
+        let codec = FakeCodec()
+        let pipeline = ImagePipeline(codec) { $0.decodeThreadCount = 4 }
+        var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: pipeline)
+        weak let observed = prefetcher
+        pipeline.decodes.isSuspended = true
+        prefetcher?.start([1, 2, 3].map(PrefetchHarness.request))
+        await eventually { pipeline.decodes.waitingCount == 2 }
+        prefetcher = nil
+        await eventually { pipeline.decodes.waitingCount == 0 && observed == nil }
+        await eventually { pipeline.sharedImages.count == 0 }
+        pipeline.decodes.isSuspended = false
+        await pipeline.close()
+        #expect(codec.decodes == [])
+    }
+
+    @Test("S25: says once that nothing is left, also when everything was in memory")
+    func completion() async throws {
+        let harness = PrefetchHarness()
+        let requests = [1, 2].map(PrefetchHarness.request)
+        for request in requests { _ = try await harness.pipeline.image(for: request) }
+        harness.prefetcher.start(requests)
+        await harness.idle()
+        #expect(harness.log.items == [.idle])
+        harness.prefetcher.start([PrefetchHarness.request(3)])
+        await harness.idle(2)
+        #expect(harness.log.items == [.idle, .started("3"), .finished("3", nil), .idle])
+    }
+
+    @Test("goes on with what is under way when its list is replaced, and gives up the rest")
+    func replacing() async {
+        let harness = PrefetchHarness(isGated: true)
+        harness.prefetcher.replace(with: [1, 2, 3, 4].map(PrefetchHarness.request))
+        await eventually { harness.codec.decodes.count == 2 }
+        harness.prefetcher.replace(with: [5, 2, 4].map(PrefetchHarness.request))
+        await eventually { harness.codec.decodes.contains(5) }
+        harness.codec.letThrough(4)
+        await harness.idle()
+        #expect(harness.startedNames.sorted() == ["1", "2", "4", "5"])
+        #expect(harness.startedNames.last == "4")
+        #expect(!harness.log.items.contains(.finished("1", nil)))
+        #expect(harness.pipeline.cachedImage(for: PrefetchHarness.request(1)) == nil)
+        #expect(harness.pipeline.cachedImage(for: PrefetchHarness.request(4)) != nil)
+    }
+}
+
+@Suite("Requests that end at once", .timeLimit(.minutes(1))) struct ImmediateRequestTests {
+    @Test("S25: are told to have begun before they have ended, and leave nothing behind")
+    func leavesNothing() async throws {
+        let fixture = try HTTPFixture { _, _ in FakeAnswer() }
+        let harness = PrefetchHarness { $0.web = fixture.loader }
+        let folder = try TestFolder()
+        var miss = ImageRequest(.url(try HTTPURL(HTTPFixture.address)))
+        miss.webUse = .onlyIfCached
+        let missing = "\(folder.storeDirectory)/missing.fake"
+        var file = ImageRequest(path: try folder.write("a.fake", grey: 6))
+        file.memoryUse = []
+        let requests = [miss, ImageRequest(path: missing), file]
+        for (index, request) in requests.enumerated() {
+            harness.prefetcher.start([request])
+            await harness.idle(index + 1)
+            #expect(harness.pipeline.sharedImages.count == 0)
+            #expect(harness.pipeline.sharedData.count == 0)
+        }
+        #expect(
+            harness.log.items == [
+                .started(HTTPFixture.address),
+                .finished(HTTPFixture.address, .notKept(url: HTTPFixture.address)), .idle,
+                .started(missing), .finished(missing, .notFound(path: missing)), .idle,
+                .started(file.source.name), .finished(file.source.name, nil), .idle,
+            ])
+        #expect(fixture.requestCount == 0)
+        #expect(harness.pipeline.memory.byteCount == 0)
+    }
+
+    @Test("S25: are refused where nothing is loaded from the web, and leave nothing behind")
+    func refusedAddress() async throws {
+        let harness = PrefetchHarness()
+        harness.prefetcher.start([ImageRequest(.url(try HTTPURL(HTTPFixture.address)))])
+        await harness.idle()
+        guard case .finished(_, .addressRefused) = harness.log.items.dropFirst().first else {
+            Issue.record("\(harness.log.items)")
+            return
+        }
+        #expect(harness.log.items.first == .started(HTTPFixture.address))
+        #expect(harness.pipeline.sharedImages.count == 0 && harness.pipeline.sharedData.count == 0)
+    }
+
+    @Test("S25: leave neither who loads nor the picture behind")
+    func weakReferences() async throws {
+        let pipeline = ImagePipeline(FakeCodec())
+        var loader: FakeLoader? = FakeLoader()
+        weak let observedLoader = loader
+        weak var observedImage: LoadedImage?
+        do {
+            var request = ImageRequest(.loader(try #require(loader), name: "a"))
+            request.memoryUse = .reads
+            let task = Task { [request] in try await pipeline.image(for: request) }
+            await loader?.started(1)
+            loader?.send(PipelineHarness.file())
+            loader?.finish()
+            observedImage = try await task.value
+        }
+        loader = nil
+        #expect(pipeline.sharedImages.count == 0 && pipeline.sharedData.count == 0)
+        await eventually { observedLoader == nil && observedImage == nil }
+    }
+
+    @Test("S25: find what is in memory without a load")
+    func memoryHit() async throws {
+        let codec = FakeCodec()
+        let pipeline = ImagePipeline(codec)
+        let image = try await pipeline.image(for: PrefetchHarness.request(1))
+        #expect(try await pipeline.image(for: PrefetchHarness.request(1)) === image)
+        #expect(pipeline.sharedImages.count == 0 && pipeline.sharedData.count == 0)
+        #expect(codec.decodes == [1])
+    }
+}
