@@ -102,7 +102,8 @@ let package = Package(
                 "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            resources: [.embedInCode("Bench/Scroll/Traces")]),
         .target(
             name: "ImageTesting", dependencies: ["EncodedImages", "Pixels"],
             path: "Tests/ImageTesting"),

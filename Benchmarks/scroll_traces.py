@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the scroll traces of `calotype bench scroll`: milliseconds and pixels, 60 times a second.
+
+They are made by the rules that touch screens follow, so that they are the same for everybody: a
+finger moves content as it moves itself, and a fling loses speed by a constant share in each
+millisecond. Every trace ends at rest, so that it can be seen how long sharp pictures take to come.
+"""
+
+import math
+import pathlib
+import random
+
+FOLDER = pathlib.Path(__file__).parent.parent / "Sources/ImageTool/Bench/Scroll/Traces"
+RATE = 60
+SECONDS = 3.5
+# What iOS calls the normal deceleration: 0.998 of the speed is left after each millisecond.
+DECAY = -math.log(0.998) * 1000
+
+
+def fling(speed, time):
+    """How far a fling has come; it stops below 60 pixels a second."""
+    end = max(0, math.log(abs(speed) / 60) / DECAY)
+    return speed / DECAY * (1 - math.exp(-DECAY * min(max(time, 0), end)))
+
+
+def drag(time):
+    """A finger that pulls four times and lets go slowly between."""
+    offset = 0
+    for start in (0.1, 0.7, 1.3, 1.9):
+        share = min(max((time - start) / 0.45, 0), 1)
+        offset += 420 * share * share * (3 - 2 * share)
+    return offset
+
+
+def reversal(time):
+    there = fling(5000, min(time, 0.9) - 0.1)
+    return there + (fling(-4500, time - 0.9) if time > 0.9 else 0)
+
+
+def jump(time):
+    return 0 if time < 0.4 else 16000 if time < 1.8 else 6400
+
+
+def jitter(generator):
+    """A finger that cannot decide, around the border of a cell."""
+    walk, values = 0, []
+    for _ in range(int(RATE * 2.2)):
+        walk = 0.9 * walk + generator.gauss(0, 28)
+        values.append(400 + walk)
+    return lambda time: values[min(int(time * RATE), len(values) - 1)]
+
+
+TRACES = {
+    "drag": drag,
+    "fling-slow": lambda time: fling(1500, time - 0.1),
+    "fling": lambda time: fling(6000, time - 0.1),
+    "fling-fast": lambda time: fling(15000, time - 0.1),
+    "reversal": reversal,
+    "jump": jump,
+    "jitter": jitter(random.Random(1)),
+}
+
+for name, offset in TRACES.items():
+    rows = ["milliseconds,pixels"]
+    for index in range(int(SECONDS * RATE) + 1):
+        time = index / RATE
+        rows.append(f"{time * 1000:.1f},{max(0, offset(time)):.1f}")
+    (FOLDER / f"{name}.csv").write_text("\n".join(rows) + "\n")

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+
+struct BenchScroll: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scroll",
+        abstract:
+            "Scrolls through photographs on a model of a screen, by one design after another.",
+        discussion: """
+            The same traces of scrolling are played in real time, without a window: on a carousel \
+            of one picture of 800x600 a screen, and on a grid with cells of 400x400. Pictures are \
+            really loaded and decoded. The designs:
+
+            \(ScrollDesign.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
+
+            A frame is missed if it is not ready when the screen wants the next one. A trace begins \
+            once the first screen is sharp. Each run has a process of its own. Files are in the \
+            system's memory; with a warm store calotype finds pictures of the size shown on disk.
+
+            A table goes to standard output, or with --json one object: count, seconds, designs, \
+            rates (what this machine can decode in a second), totals (an object for each screen, \
+            rate and design) and results (one for each trace as well). --chart writes a chart.
+
+            A trace of your own is a file of lines with milliseconds and pixels, such as 16.7,3.5, \
+            after a line of names.
+
+            EXAMPLES
+              calotype bench scroll ~/Pictures
+              calotype bench scroll ~/Pictures --layout grid --design tagged,calotype --trace fling
+              calotype bench scroll ~/Pictures --rate 60,120 --json --chart scroll.svg
+            """)
+
+    @Argument(
+        help: "The folder of photographs; folders in it count as well.", completion: .directory)
+    var folder: String
+
+    @Option(help: "The screens, with commas between them.")
+    var layout = "grid,carousel"
+
+    @Option(help: "The designs, with commas between them (default: all).")
+    var design: String?
+
+    @Option(
+        help: """
+            The traces, with commas between them, by name or file (default: \
+            \(ScrollTrace.builtInNames.joined(separator: ","))).
+            """)
+    var trace: String?
+
+    @Option(help: "The rates of the screen in frames a second, with commas between them.")
+    var rate = "60"
+
+    @Option(help: "What calotype finds on disk: cold for nothing, warm, or both.")
+    var store = "cold,warm"
+
+    @Option(help: "How much of each trace is played, in seconds.")
+    var seconds = 3600.0
+
+    @Option(help: "How many pictures there are; photographs are repeated under other names.")
+    var count = 1000
+
+    @Option(help: ArgumentHelp("Also write a chart.", valueName: "file.svg"))
+    var chart: String?
+
+    @Flag(help: "Write JSON instead of a table.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Show no progress.")
+    var quiet = false
+
+    @Flag(help: ArgumentHelp("Play one run in this process.", visibility: .hidden))
+    var single = false
+
+    @Option(help: ArgumentHelp("Where pictures were kept before.", visibility: .hidden))
+    var kept = ""
+
+    func validate() throws {
+        if !(seconds > 0) { throw ValidationError("--seconds is a number above 0") }
+        if !(1...100_000).contains(count) {
+            throw ValidationError("--count is a number from 1 to 100000")
+        }
+        _ = try plannedRuns([])
+    }
+
+    func run() async throws {
+        do {
+            let traces = try chosenTraces()
+            let runs = try plannedRuns(traces)
+            if single, let run = runs.first, let trace = traces.first {
+                try await play(run, trace)
+            } else {
+                try await measure(runs, traces)
+            }
+        } catch let failure as FileFailure {
+            report(failure)
+            throw ExitCode(1)
+        }
+    }
+
+    private func measure(_ runs: [ScrollRun], _ traces: [ScrollTrace]) async throws {
+        let interruption = Interruption()
+        let collection = try PhotoCollection(folder, count: count)
+        let store = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-kept-\(UUID().uuidString)").path
+        defer {
+            collection.remove()
+            try? FileManager.default.removeItem(atPath: store)
+        }
+        var rates: [DecodeRate] = []
+        let bar = ProgressBar(total: runs.count, isWanted: !quiet)
+        for scene in scenes(runs, collection) {
+            let items = traces.map { scene.items($0) }
+            let all = (items.map(\.lowerBound).min() ?? 0)..<(items.map(\.upperBound).max() ?? 0)
+            collection.preload(all)
+            rates.append(await DecodeRate.measure(scene))
+            if runs.contains(where: { $0.store == .warm && $0.layout == scene.name }) {
+                try await ScrollSeries.warm(store, scene, all)
+            }
+        }
+        let series = ScrollSeries(
+            collection: collection, traces: traces, arguments: ["--seconds", "\(seconds)"],
+            store: store)
+        let results = try series.play(
+            runs, isInterrupted: { interruption.signal != nil },
+            didFinish: { bar.advance(failed: false) })
+        bar.end()
+        if let signal = interruption.signal {
+            collection.remove()
+            try? FileManager.default.removeItem(atPath: store)
+            throw ExitCode(128 + signal)
+        }
+        let report = ScrollReport(
+            results: results, rates: rates, count: count, seconds: seconds)
+        print(json ? report.json.text() : report.table)
+        guard let chart else { return }
+        do {
+            try Data(ScrollChart(report.totals).svg.utf8)
+                .write(to: URL(filePath: chart), options: .atomic)
+        } catch {
+            throw FileFailure(chart, error.localizedDescription)
+        }
+    }
+
+    /// Plays one run in this process and writes its result for the process that wanted it.
+    private func play(_ run: ScrollRun, _ trace: ScrollTrace) async throws {
+        let collection = try PhotoCollection(folder, count: count)
+        guard let scene = ScrollScene(run.layout, collection.paths) else { return }
+        let store = run.store == .warm ? try ScrollSeries.openStore(kept) : nil
+        let ledger = PictureLedger()
+        let pictures = run.design.pictures(scene, ledger, store)
+        let laboratory = ScrollLaboratory(
+            scene: scene, trace: trace, seconds: seconds, clock: .system())
+        ProcessUsage.forgetPeak()
+        let before = ProcessUsage.processorSeconds
+        var result = await laboratory.play(run, pictures, ledger)
+        result.processorSeconds = ProcessUsage.processorSeconds - before
+        result.peakResidentByteCount = ProcessUsage.peakResidentByteCount
+        print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
+    }
+
+    private func scenes(_ runs: [ScrollRun], _ collection: PhotoCollection) -> [ScrollScene] {
+        ScrollScene.names.filter { name in runs.contains { $0.layout == name } }
+            .compactMap { ScrollScene($0, collection.paths) }
+    }
+
+    /// Every run, the traces of one design after the other.
+    func plannedRuns(_ traces: [ScrollTrace]) throws -> [ScrollRun] {
+        let layouts = try values(layout, of: ScrollScene.names, "screen")
+        let stores = try values(store, of: ScrollStore.allCases.map(\.rawValue), "store")
+        let names = ScrollDesign.allCases.map(\.rawValue)
+        let designs = try values(design ?? names.joined(separator: ","), of: names, "design")
+            .compactMap(ScrollDesign.init)
+        let rates = try chosenRates()
+        return layouts.flatMap { layout in
+            rates.flatMap { rate in
+                designs.flatMap { design in
+                    stores.compactMap(ScrollStore.init)
+                        .filter { $0 == .cold || design.usesStore }
+                        .flatMap { store in
+                            traces.map {
+                                ScrollRun(
+                                    layout: layout, rate: rate, design: design, store: store,
+                                    trace: $0.name)
+                            }
+                        }
+                }
+            }
+        }
+    }
+
+    private func values(_ text: String, of names: [String], _ kind: String) throws -> [String] {
+        let values = text.split(separator: ",").map(String.init)
+        for value in values where !names.contains(value) {
+            throw ValidationError(
+                "\(value) is no \(kind); there are \(names.joined(separator: ", "))")
+        }
+        return values
+    }
+
+    private func chosenRates() throws -> [Int] {
+        try rate.split(separator: ",").map { text in
+            guard let rate = Int(text), (1...1000).contains(rate) else {
+                throw ValidationError("a rate is a number from 1 to 1000")
+            }
+            return rate
+        }
+    }
+
+    private func chosenTraces() throws -> [ScrollTrace] {
+        let names = trace?.split(separator: ",").map(String.init) ?? ScrollTrace.builtInNames
+        return try names.map { name in
+            if let trace = try ScrollTrace.builtIn(name) { return trace }
+            do {
+                return try ScrollTrace(name, csv: Data(contentsOf: URL(filePath: name)))
+            } catch let failure as FileFailure {
+                throw failure
+            } catch {
+                throw FileFailure(name, error.localizedDescription)
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Foundation
+internal import ImageCodecs
+
+/// So many pictures, each an original of its own: the photographs of a folder or, where there are
+/// fewer, a folder of links to them.
+struct PhotoCollection {
+    /// Where they are.
+    let folder: String
+    /// One an item.
+    let paths: [String]
+    private let isMade: Bool
+
+    /// - Parameters:
+    ///   - folder: where the photographs are, at any depth.
+    ///   - count: how many pictures there shall be.
+    /// - Throws: ``FileFailure`` if there is none, or a link cannot be made.
+    init(_ folder: String, count: Int) throws(FileFailure) {
+        let photos = try Self.photographs(in: folder)
+        guard photos.count < count else {
+            self.init(folder: folder, paths: Array(photos.prefix(count)), isMade: false)
+            return
+        }
+        let links = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-scroll-\(UUID().uuidString)")
+        self.init(
+            folder: links.path,
+            paths: (0..<count).map { index in
+                let name = String(format: "%06d", index)
+                let end = URL(filePath: photos[index % photos.count]).pathExtension
+                return links.appending(path: "\(name).\(end)").path
+            }, isMade: true)
+        do {
+            try FileManager.default.createDirectory(at: links, withIntermediateDirectories: true)
+            for (index, path) in paths.enumerated() {
+                let photo = URL(filePath: photos[index % photos.count]).path
+                do {
+                    try FileManager.default.linkItem(atPath: photo, toPath: path)
+                } catch {
+                    // Another file system, or somebody else's file.
+                    try FileManager.default.createSymbolicLink(
+                        atPath: path, withDestinationPath: photo)
+                }
+            }
+        } catch {
+            remove()
+            throw FileFailure(links.path, error.localizedDescription)
+        }
+    }
+
+    private init(folder: String, paths: [String], isMade: Bool) {
+        self.folder = folder
+        self.paths = paths
+        self.isMade = isMade
+    }
+
+    /// Removes what was made; photographs stay.
+    func remove() {
+        if isMade { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Reads files, so that the system holds them in memory for every run alike.
+    func preload(_ items: Range<Int>) {
+        for path in paths[items.clamped(to: paths.indices)] {
+            _ = try? EncodedBytes(reading: path)
+        }
+    }
+
+    /// Files that some codec knows by the end of their names, in the order of their names.
+    private static func photographs(in folder: String) throws(FileFailure) -> [String] {
+        let names: [String]
+        do {
+            names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+        } catch {
+            throw FileFailure(folder, error.localizedDescription)
+        }
+        let formats = builtInCodecs.codecs.map(\.format)
+        let base = URL(filePath: folder)
+        let photos = names.sorted().filter { name in
+            let end = URL(filePath: name).pathExtension.lowercased()
+            return formats.contains { $0.extensions.contains(end) }
+        }.map { base.appending(path: $0).path }
+        guard !photos.isEmpty else { throw FileFailure(folder, "no pictures in this folder") }
+        return photos
+    }
+}
