@@ -160,7 +160,10 @@ let package = Package(
             path: "Tests/CodecFuzzer"),
         .testTarget(
             name: "ImageToolTests",
-            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "ImageTool", "Pixels"]),
+            dependencies: [
+                "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting", "ImageTool",
+                "Pixels", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .testTarget(
             name: "ImageServerTests",
             dependencies: [

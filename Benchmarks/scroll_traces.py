@@ -65,5 +65,5 @@ for name, offset in TRACES.items():
     rows = ["milliseconds,pixels"]
     for index in range(int(SECONDS * RATE) + 1):
         time = index / RATE
-        rows.append(f"{time * 1000:.1f},{max(0, offset(time)):.1f}")
+        rows.append(f"{time * 1000:.3f},{max(0, offset(time)):.1f}")
     (FOLDER / f"{name}.csv").write_text("\n".join(rows) + "\n")

@@ -68,6 +68,9 @@ public struct LODPolicy: Hashable, Sendable {
 
     /// The rung to ask for.
     ///
+    /// What is shown is only exchanged for the exact one. The speed alone asks for a smaller one only
+    /// if that takes less than half of the time: the exact one has to be made as well, soon after.
+    ///
     /// - Parameters:
     ///   - velocity: of the content, in pixels a second in either direction.
     ///   - timeLeft: until the picture should be there: until the item comes into view, or for one
@@ -80,13 +83,18 @@ public struct LODPolicy: Hashable, Sendable {
         if isResting(velocity) {
             chosen = .exact
         } else {
-            let speed = abs(velocity)
-            let limit: LOD =
-                speed > quarterSpeed ? .quarter : speed > halfSpeed ? .half : .exact
+            let limit = limit(abs(velocity))
             chosen =
                 LOD.allCases.reversed().first { $0 <= limit && times[$0] <= timeLeft } ?? .quarter
         }
+        if shown != nil, chosen != .exact { return nil }
         return swaps(chosen, for: shown) ? chosen : nil
+    }
+
+    /// The sharpest rung that is worth its time at a speed.
+    private func limit(_ speed: Double) -> LOD {
+        let limit: LOD = speed > quarterSpeed ? .quarter : speed > halfSpeed ? .half : .exact
+        return times[limit] * 2 <= times[.exact] ? limit : .exact
     }
 
     /// Whether a picture that has come takes the place of what is shown.

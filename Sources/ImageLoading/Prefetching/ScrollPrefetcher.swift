@@ -6,18 +6,20 @@ internal import Synchronization
 ///
 /// The view says what is visible and how fast it moves. From that, and from how long loads have
 /// taken so far, follows what will be visible when a load that is begun now ends: it is loaded the
-/// first to come first, smaller the faster the content moves, and sharper as soon as it slows down.
-/// What has been passed is given up. What is visible is for the view itself to ask for; it goes
-/// before everything that is prefetched.
+/// first to come first, as sharp as there is time for, and no sooner than is needed for everything to
+/// be there in time, so that little is loaded in vain when the content stops or turns. What has
+/// been passed is given up. What is visible is for the view itself to ask for; it goes before
+/// everything that is prefetched.
 public final class ScrollPrefetcher: Sendable {
     public struct Configuration: Sendable {
-        /// Pictures that are loaded at the same time; `nil` for one less than the pipeline has
-        /// threads to decode, so that one is left for what is visible.
+        /// Pictures that are loaded at the same time; `nil` for as many as the pipeline decodes.
         public var width: Int?
-        /// How far ahead of the moving content pictures are loaded.
+        /// How far ahead of the moving content pictures are loaded, if they would be late otherwise.
         public var lookAhead = Duration.seconds(1)
+        /// How long before it comes into view a picture is to be there.
+        public var margin = Duration.milliseconds(100)
         /// Items that are looked at, ahead or at rest around what is visible.
-        public var maximumItemCount = 16
+        public var maximumItemCount = 24
         public var policy = LODPolicy()
 
         public init() {}
@@ -33,6 +35,7 @@ public final class ScrollPrefetcher: Sendable {
     private struct State {
         var visible: Range<Double>?
         var velocity = 0.0
+        var slowing = Slowing()
         var policy: LODPolicy
         var loads: [RequestIdentity: Load] = [:]
         /// What was made of items near by, so that what memory could not keep, or what failed, is
@@ -69,7 +72,7 @@ public final class ScrollPrefetcher: Sendable {
         self.pipeline = pipeline
         self.layout = layout
         self.configuration = configuration
-        width = configuration.width ?? max(1, pipeline.decodes.width - 1)
+        width = configuration.width ?? pipeline.decodes.width
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         self.request = request
@@ -98,6 +101,7 @@ public final class ScrollPrefetcher: Sendable {
         state.withLock { state in
             state.visible = visible
             state.velocity = velocity
+            state.slowing.note(velocity, at: elapsed())
             plan(&state)
         }
     }
@@ -120,8 +124,9 @@ public final class ScrollPrefetcher: Sendable {
     private func plan(_ state: inout State) {
         guard let visible = state.visible else { return }
         let plan = ScrollPlan(
-            layout: layout, visible: visible, velocity: state.velocity, policy: state.policy,
-            lookAhead: configuration.lookAhead, width: width)
+            layout: layout, visible: visible, velocity: state.velocity,
+            deceleration: state.slowing.deceleration, policy: state.policy,
+            lookAhead: configuration.lookAhead, margin: configuration.margin, width: width)
         // What is under way and not passed goes on, be it sharper or not than it would be now.
         let begun = state.loads.filter {
             $0.value.start != nil && plan.isWanted($0.value.step.item)

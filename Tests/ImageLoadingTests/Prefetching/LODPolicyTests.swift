@@ -26,6 +26,34 @@ import Testing
                 == lod)
     }
 
+    @Test("leaves out what saves little for the speed alone, not for the lack of time")
+    func worth() {
+        var policy = policy
+        for _ in 0..<200 {
+            policy.times.note(.milliseconds(10), for: .exact)
+            policy.times.note(.milliseconds(8), for: .half)
+            policy.times.note(.milliseconds(6), for: .quarter)
+        }
+        for speed in [2500.0, 8000] {
+            #expect(policy.lod(velocity: speed, timeLeft: .seconds(1), shown: nil) == .exact)
+            #expect(
+                policy.lod(velocity: speed, timeLeft: .milliseconds(9), shown: nil) == .half)
+            #expect(policy.lod(velocity: speed, timeLeft: .zero, shown: nil) == .quarter)
+        }
+    }
+
+    @Test("exchanges what is shown for the exact one alone")
+    func exchange() {
+        for milliseconds in [0, 25, 39] {
+            #expect(
+                policy.lod(velocity: 100, timeLeft: .milliseconds(milliseconds), shown: .quarter)
+                    == nil)
+        }
+        #expect(
+            policy.lod(velocity: 100, timeLeft: .milliseconds(40), shown: .quarter) == .exact)
+        #expect(policy.lod(velocity: 3000, timeLeft: .seconds(1), shown: .quarter) == nil)
+    }
+
     @Test("takes the exact one at rest, whatever the time", arguments: [0, 50.0, -50])
     func resting(velocity: Double) {
         for shown in [nil, LOD.quarter, .half] {

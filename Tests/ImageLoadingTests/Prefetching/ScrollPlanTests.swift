@@ -8,11 +8,13 @@ import Testing
     private let carousel = GridLayout(itemCount: 100, rowLength: 100)
 
     private func plan(
-        _ visible: Range<Double>, velocity: Double, layout: (any ScrollLayout)? = nil
+        _ visible: Range<Double>, velocity: Double, layout: (any ScrollLayout)? = nil,
+        deceleration: Double = 0, margin: Duration = .seconds(1), width: Int = 2
     ) -> ScrollPlan {
         ScrollPlan(
-            layout: layout ?? carousel, visible: visible, velocity: velocity, policy: LODPolicy(),
-            lookAhead: .seconds(1), width: 2)
+            layout: layout ?? carousel, visible: visible, velocity: velocity,
+            deceleration: deceleration, policy: LODPolicy(), lookAhead: .seconds(1),
+            margin: margin, width: width)
     }
 
     private func steps(
@@ -47,13 +49,55 @@ import Testing
         #expect(plan(100..<200, velocity: 150, layout: grid).candidates(9) == [4, 5, 6, 7])
     }
 
-    @Test("At rest the nearest go first, on both sides")
+    @Test("At rest the nearest go first, on both sides, no further than half a screen and small")
     func resting() {
-        #expect(plan(1030..<1130, velocity: 0).candidates(8) == [9, 12])
-        #expect(plan(0..<100, velocity: 0).candidates(8) == [1])
+        let layout = GridLayout(itemCount: 100, rowLength: 50)
+        let plan = plan(1030..<1130, velocity: 0, layout: layout)
+        #expect(plan.candidates(8) == [23, 19])
+        #expect(self.plan(0..<100, velocity: 0, layout: layout).candidates(8) == [2])
+        #expect(plan.steps([23, 19], busy: .zero) { _ in nil }.map(\.lod) == [.quarter, .quarter])
         #expect(
-            steps(1030..<1130, velocity: 0, had: [9: .half, 12: .exact])
-                == [.init(item: 9, lod: .exact)])
+            plan.steps([23, 19], busy: .zero, had: { $0 == 23 ? .quarter : nil })
+                == [.init(item: 19, lod: .quarter)])
+    }
+
+    @Test("What has time waits, unless what comes after it would be late then")
+    func waiting() {
+        // An item comes every 333 ms and takes 40.
+        var plan = plan(1000..<1100, velocity: 300, margin: .milliseconds(100))
+        #expect(plan.steps([11, 12, 13], busy: .zero, had: { _ in nil }).map(\.item) == [11])
+        plan = self.plan(1070..<1170, velocity: 300, margin: .milliseconds(100))
+        #expect(plan.steps([12, 13], busy: .zero, had: { _ in nil }).isEmpty == false)
+        plan = self.plan(1020..<1120, velocity: 300, margin: .milliseconds(100))
+        #expect(plan.steps([12, 13], busy: .zero, had: { _ in nil }).isEmpty)
+        // With one load at a time hardly faster than they come, many are begun.
+        plan = self.plan(1000..<1100, velocity: 2000, margin: .milliseconds(100), width: 1)
+        #expect(plan.steps(Array(11...18), busy: .zero, had: { _ in nil }).count == 8)
+    }
+
+    @Test("What lies beyond the place where slowing content stops is left alone")
+    func stopping() {
+        #expect(plan(1000..<1100, velocity: 300, deceleration: 900).candidates(8) == [11])
+        #expect(plan(1000..<1100, velocity: -300, deceleration: 900).candidates(8) == [9])
+        #expect(plan(1000..<1100, velocity: 300, deceleration: 1).candidates(8) == [11, 12, 13])
+    }
+
+    @Test("Content slows down by what it loses of its speed, and all of it when it turns")
+    func slowing() {
+        var slowing = Slowing()
+        slowing.note(1000, at: .zero)
+        #expect(slowing.deceleration == 0)
+        // Too soon to tell.
+        slowing.note(0, at: .milliseconds(10))
+        #expect(slowing.deceleration == 0)
+        slowing.note(900, at: .milliseconds(50))
+        #expect(abs(slowing.deceleration - 2000) < 1e-6)
+        slowing.note(1000, at: .milliseconds(100))
+        #expect(slowing.deceleration == 0)
+        slowing.note(-1000, at: .milliseconds(200))
+        #expect(abs(slowing.deceleration - 20_000) < 1e-6)
+        slowing.note(-800, at: .milliseconds(300))
+        #expect(abs(slowing.deceleration - 2000) < 1e-6)
     }
 
     @Test("What is ahead is as sharp as there is time for")

@@ -25,7 +25,7 @@ import Testing
 
         init(_ change: (inout ImagePipeline.Configuration) -> Void = { _ in }) {
             pipeline = ImagePipeline(FakeCodec()) {
-                $0.decodeThreadCount = 3
+                $0.decodeThreadCount = 2
                 change(&$0)
             }
             prefetcher = ScrollPrefetcher(
@@ -89,18 +89,18 @@ import Testing
         await harness.deliver(11)
         await harness.deliver(12)
         await eventually { harness.cached(11) == .quarter && harness.cached(12) == .half }
-        // It stands still: both neighbours as they are shown, nothing further away.
-        harness.show(11, velocity: 0)
-        await harness.began([
-            Begun(item: "10", side: 64, quality: .exact),
-            Begun(item: "12", side: 64, quality: .exact),
-        ])
+        // It slows down: what comes next is made as it is shown.
+        harness.prefetcher.update(visible: 1070..<1170, velocity: 400)
+        await harness.began([Begun(item: "12", side: 64, quality: .exact)])
         await harness.deliver(12, start: 2)
         await eventually { harness.cached(12) == .exact }
         #expect(
             harness.pipeline.sharpestCachedImage(for: harness.request(12))?.image.image.size
                 == PixelSize(width: 64, height: 64))
-        #expect(harness.loaders[10].cancelCount == 0)
+        // It stands still: a small picture of the neighbour that has none, nothing further away.
+        harness.show(11, velocity: 0)
+        await harness.began([Begun(item: "10", side: 16, quality: .fast)])
+        #expect(harness.loaders[9].startCount == 0)
     }
 
     @Test("goes on with what is under way as long as it may come into view")
@@ -123,11 +123,11 @@ import Testing
         #expect(harness.prefetcher.policy.times[.exact] == .milliseconds(40))
         harness.show(5, velocity: 0)
         for item in [4, 6] { await harness.loaders[item].started(1) }
-        harness.clock.advance(by: .milliseconds(200))
+        harness.clock.advance(by: .milliseconds(80))
         await harness.deliver(4)
         await harness.deliver(6)
-        await eventually { harness.cached(4) == .exact && harness.cached(6) == .exact }
-        await eventually { harness.prefetcher.policy.times[.exact] >= .milliseconds(200) }
+        await eventually { harness.cached(4) == .quarter && harness.cached(6) == .quarter }
+        await eventually { harness.prefetcher.policy.times[.quarter] >= .milliseconds(80) }
         // At 40 ms the picture of item 12 would have been taken to be there in time.
         harness.show(10, velocity: 1000)
         await harness.began([
@@ -148,8 +148,8 @@ import Testing
         harness.show(6, velocity: 0)
         // Item 4 is out of reach and 5 and 7 are the neighbours now.
         await harness.began([
-            Begun(item: "5", side: 64, quality: .exact),
-            Begun(item: "7", side: 64, quality: .exact),
+            Begun(item: "5", side: 16, quality: .fast),
+            Begun(item: "7", side: 16, quality: .fast),
         ])
         #expect(harness.begun.items.count == 4)
         #expect(harness.loaders[4].startCount == 1 && harness.loaders[6].startCount == 1)

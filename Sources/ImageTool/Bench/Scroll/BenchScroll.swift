@@ -52,7 +52,7 @@ struct BenchScroll: AsyncParsableCommand {
     @Option(help: "The rates of the screen in frames a second, with commas between them.")
     var rate = "60"
 
-    @Option(help: "What calotype finds on disk: cold for nothing, warm, or both.")
+    @Option(help: "What calotype finds on disk: cold for nothing, or warm.")
     var store = "cold,warm"
 
     @Option(help: "How much of each trace is played, in seconds.")
@@ -176,8 +176,7 @@ struct BenchScroll: AsyncParsableCommand {
         return layouts.flatMap { layout in
             rates.flatMap { rate in
                 designs.flatMap { design in
-                    stores.compactMap(ScrollStore.init)
-                        .filter { $0 == .cold || design.usesStore }
+                    (design.usesStore ? stores.compactMap(ScrollStore.init) : [.cold])
                         .flatMap { store in
                             traces.map {
                                 ScrollRun(

@@ -14,6 +14,8 @@ struct ScrollTrace {
     /// Content that stands still for so long is at rest, in seconds.
     static let shortestRest = 0.3
 
+    private static let shareOfRounding = 0.001
+
     let name: String
     let samples: [Sample]
 
@@ -46,6 +48,10 @@ struct ScrollTrace {
         guard next < samples.count else { return before.offset }
         let after = samples[next]
         let share = (time - before.time) / (after.time - before.time)
+        // Times are written with few digits: on the way from one sample to the next, so close to one
+        // of them means at it.
+        if share < Self.shareOfRounding { return before.offset }
+        if share > 1 - Self.shareOfRounding { return after.offset }
         return before.offset + share * (after.offset - before.offset)
     }
 

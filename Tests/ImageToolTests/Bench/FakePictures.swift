@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageLoading
+import Pixels
+import Synchronization
+
+@testable import ImageTool
+
+/// A clock that stands still unless somebody waits or works.
+final class FakeFrameClock: Sendable {
+    private let time = Mutex(Duration.zero)
+
+    func work(_ duration: Duration) { time.withLock { $0 += duration } }
+
+    var clock: FrameClock {
+        FrameClock(
+            now: { self.time.withLock { $0 } },
+            wait: { end in self.time.withLock { $0 = max($0, end) } })
+    }
+}
+
+/// Pictures that are there when a test says so.
+final class FakePictures: ScrollPictures {
+    private let ledger: PictureLedger
+    /// Done before each frame.
+    var work: (ScrollFrame) -> Void = { _ in }
+    var shown: (Int) -> ShownPicture? = { _ in nil }
+    private(set) var frames: [ScrollFrame] = []
+    private(set) var hasEnded = false
+
+    init(_ ledger: PictureLedger) { self.ledger = ledger }
+
+    static func picture(_ name: String, side: Int = 4) -> LoadedImage {
+        let size = PixelSize(width: side, height: side)
+        return LoadedImage(
+            MutablePixelBuffer(size: size, format: .rgba8).finish(),
+            key: ImageKey(original: .named(name), options: DecodeOptions()), originalSize: size)
+    }
+
+    func update(_ frame: ScrollFrame) {
+        frames.append(frame)
+        work(frame)
+    }
+
+    func picture(for item: Int) -> ShownPicture? { shown(item) }
+
+    func end() async { hasEnded = true }
+}
+
+/// A new empty folder, which is gone afterwards.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "calotype-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+}
