@@ -31,9 +31,12 @@ struct QOIEncoder: ImageEncoder {
                 var span = row.mutableSpan
                 PremultipliedAlpha.divide(&span)
             }
-            chunks.append(row.span, channelCount: channelCount, to: &file)
+            // Room for a whole row, so that none is asked for byte by byte.
+            file.append(addingCapacity: size.width * Chunks.maximumByteCount) { output in
+                chunks.append(row.span, channelCount: channelCount, to: &output)
+            }
         }
-        chunks.finish(&file)
+        file.append(addingCapacity: 1) { chunks.finish(&$0) }
         return file + QOICodec.end
     }
 
@@ -43,7 +46,12 @@ struct QOIEncoder: ImageEncoder {
         private var pixel: UInt32 = 0xFF00_0000
         private var repeats: UInt8 = 0
 
-        mutating func append(_ row: Span<UInt8>, channelCount: Int, to file: inout [UInt8]) {
+        /// What a pixel takes at most: all of its samples, and the end of what was repeated.
+        static let maximumByteCount = 6
+
+        mutating func append(
+            _ row: Span<UInt8>, channelCount: Int, to file: inout OutputSpan<UInt8>
+        ) {
             for start in stride(from: 0, to: row.count, by: channelCount) {
                 let alpha = channelCount == 4 ? UInt32(row[start + 3]) : 255
                 let next =
@@ -53,7 +61,7 @@ struct QOIEncoder: ImageEncoder {
             }
         }
 
-        private mutating func append(_ next: UInt32, to file: inout [UInt8]) {
+        private mutating func append(_ next: UInt32, to file: inout OutputSpan<UInt8>) {
             if next == pixel {
                 repeats += 1
                 if repeats == 62 { finish(&file) }
@@ -105,7 +113,7 @@ struct QOIEncoder: ImageEncoder {
         }
 
         /// Writes the repeats that wait.
-        mutating func finish(_ file: inout [UInt8]) {
+        mutating func finish(_ file: inout OutputSpan<UInt8>) {
             if repeats > 0 { file.append(0xC0 | (repeats - 1)) }
             repeats = 0
         }

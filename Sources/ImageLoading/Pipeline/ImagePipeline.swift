@@ -43,7 +43,7 @@ public final class ImagePipeline: Sendable {
         /// The format of pictures that are kept for views, one that loses nothing.
         ///
         /// They are kept only if it can be written.
-        public var keptFormat = "png"
+        public var keptFormat = "qoi"
         /// Loads what stands on the web; `nil` to load nothing from there.
         public var web: HTTPLoader?
 
@@ -59,6 +59,8 @@ public final class ImagePipeline: Sendable {
     let store: (any RenditionStoring)?
     let policy: StorePolicy
     let keptFormat: String
+    /// Pictures that wait to be kept.
+    let keepingCount = Atomic<Int>(0)
     let web: HTTPLoader?
     let logger: Logger
     let clock = ContinuousClock()

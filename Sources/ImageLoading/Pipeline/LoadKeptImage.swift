@@ -3,8 +3,9 @@
 internal import EncodedImages
 internal import Logging
 internal import Pixels
+internal import Synchronization
 
-// Pictures that a view asked for are kept as files of a format that loses nothing, PNG unless told
+// Pictures that a view asked for are kept as files of a format that loses nothing, QOI unless told
 // otherwise. In front of the file stands what it does not say itself: ``KeptFacts``.
 
 extension ImagePipeline {
@@ -85,33 +86,44 @@ extension ImagePipeline {
         }
     }
 
-    /// Keeps a picture once there is time for it.
+    /// Keeps a picture once nothing waits to be decoded.
     func keep(_ image: LoadedImage, _ request: ImageRequest) {
-        // Formats that PNG has, or turns into: 8 bits, and the channels that were decoded.
+        // Formats that can be written so that they come back as they are.
         guard let store, image.storability.isAllowed, request.options.pixelFormat == nil,
-            [.gray8, .rgb8, .rgba8].contains(image.image.format),
-            encodes.waitingCount < Self.maximumWaitingCount
+            [.gray8, .rgb8, .rgba8].contains(image.image.format)
         else { return }
         let key = RenditionKey(
             image.original, request: RenditionKey.text(image.key, format: keptFormat))
+        guard keepingCount.add(1, ordering: .relaxed).newValue <= Self.maximumWaitingCount else {
+            keepingCount.subtract(1, ordering: .relaxed)
+            return
+        }
+        // On the threads that decode, so that it takes no processor from pictures that are wanted.
         // What has no room is made again another time.
-        _ = try? encodes.submit(.background) { [self] in
+        let ticket = try? decodes.submit(.background) { [self] in
+            defer { keepingCount.subtract(1, ordering: .relaxed) }
             do throws(CodecError) {
-                var options = EncodeOptions()
-                options.isLossless = true
-                let destination = try ImageDestination(
-                    format: keptFormat, codecs: codecs, options: options)
-                let bytes = try destination.encode(image.image)
+                let bytes = try encodeToKeep(image.image)
                 store.insert(
                     Rendition(
-                        bytes: KeptFacts(image).bytes + bytes,
-                        mediaType: destination.format.mediaType, pixelSize: image.image.size,
-                        original: image.original),
+                        bytes: KeptFacts(image).bytes + bytes.0, mediaType: bytes.1,
+                        pixelSize: image.image.size, original: image.original),
                     for: key, freshUntil: image.storability.answersByNameUntil)
             } catch {
                 logger.debug("could not keep a picture", metadata: ["error": "\(error)"])
             }
         }
+        if ticket == nil { keepingCount.subtract(1, ordering: .relaxed) }
+    }
+
+    /// - Returns: a file, and its media type.
+    private func encodeToKeep(_ image: PixelBuffer) throws(CodecError) -> ([UInt8], String) {
+        var options = EncodeOptions()
+        options.isLossless = true
+        // QOI has no grey, and would give it back as RGB.
+        let format = keptFormat == "qoi" && image.format == .gray8 ? "png" : keptFormat
+        let destination = try ImageDestination(format: format, codecs: codecs, options: options)
+        return (try destination.encode(image), destination.format.mediaType)
     }
 }
 

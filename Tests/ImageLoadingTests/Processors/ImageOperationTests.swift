@@ -51,7 +51,8 @@ import Testing
         let peer = try peer("blur", sigma, of: photograph.converted(to: .rgb8))
         let comparison = PixelComparison(blurred.converted(to: .rgba8), peer)
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
-        #expect(comparison.meanDifference < 0.6, "\(comparison)")
+        // Three means are not quite a Gaussian; where it is as wide as the picture it shows most.
+        #expect(comparison.meanDifference < (sigma < 10 ? 0.2 : 0.8), "\(comparison)")
     }
 
     @Test("keeps one colour as it is when it blurs", arguments: [0.3, 1, 7, 900, 1e9])

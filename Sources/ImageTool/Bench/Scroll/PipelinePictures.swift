@@ -127,7 +127,11 @@ struct KeptPicture: OriginalLoader {
 
     /// Asks for the picture from what was kept.
     var request: ImageRequest {
-        ImageRequest(.loader(self, name: original.source.name), options: original.options)
+        var request = ImageRequest(
+            .loader(self, name: original.source.name), options: original.options)
+        // It is kept already.
+        request.storeUse = []
+        return request
     }
 
     func load(
