@@ -66,7 +66,8 @@ public final class ImagePipeline: Sendable {
     let clock = ContinuousClock()
     let metrics = PipelineMetrics()
     let budget: MemoryBudget
-    let memory: MemoryCache
+    /// The pictures in memory; a view that scrolls ranks them by ``MemoryCache/rank(byDistance:)``.
+    public let memory: MemoryCache
     /// Threads that only look something up, so that a hit never waits for a decode.
     let lookups: WorkQueue
     /// Threads that read files.
