@@ -89,9 +89,15 @@ import Testing
         await harness.deliver(11)
         await harness.deliver(12)
         await eventually { harness.cached(11) == .quarter && harness.cached(12) == .half }
+        await harness.began([
+            Begun(item: "13", side: 32, quality: .fast),
+            Begun(item: "14", side: 32, quality: .fast),
+        ])
         // It slows down: what comes next is made as it is shown.
         harness.prefetcher.update(visible: 1070..<1170, velocity: 400)
-        await harness.began([Begun(item: "12", side: 64, quality: .exact)])
+        for item in 13...14 { await harness.deliver(item) }
+        let exact = Begun(item: "12", side: 64, quality: .exact)
+        await eventually { harness.begun.items.contains(exact) }
         await harness.deliver(12, start: 2)
         await eventually { harness.cached(12) == .exact }
         #expect(
@@ -99,7 +105,8 @@ import Testing
                 == PixelSize(width: 64, height: 64))
         // It stands still: a small picture of the neighbour that has none, nothing further away.
         harness.show(11, velocity: 0)
-        await harness.began([Begun(item: "10", side: 16, quality: .fast)])
+        let neighbour = Begun(item: "10", side: 16, quality: .fast)
+        await eventually { harness.begun.items.contains(neighbour) }
         #expect(harness.loaders[9].startCount == 0)
     }
 

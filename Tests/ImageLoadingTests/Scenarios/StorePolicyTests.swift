@@ -60,6 +60,9 @@ struct StoreHarness: Sendable {
             let count = requests.count { $0.identity == request.identity }
             await eventually { pipeline.sharedImages.consumerCount(key) == count }
         }
+        let data = DataKey(requests[0], of: .url(HTTPFixture.address), salt: 0)
+        let decodeCount = Set(requests.map(\.options)).count
+        await eventually { pipeline.sharedData.consumerCount(data) == decodeCount }
         await eventually { web.transport.heldCount(HTTPFixture.address) == 1 }
         web.transport.release(HTTPFixture.address)
         for task in tasks { _ = try await task.value }
