@@ -39,7 +39,9 @@ let package = Package(
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
+        .library(name: "DecoderSandbox", targets: ["DecoderSandbox"]),
         .executable(name: "calotype", targets: ["ImageTool"]),
+        .executable(name: "calotype-decoder", targets: ["DecoderWorker"]),
     ],
     traits: Set(
         cLibraries.flatMap(\.traits)
@@ -77,6 +79,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
+        .target(
+            name: "CSandbox", path: "Sources/DecoderSandbox/CSandbox",
+            linkerSettings: [.linkedLibrary("seccomp")]),
+        .target(
+            name: "DecoderSandbox", dependencies: ["CSandbox", "EncodedImages", "Pixels"],
+            exclude: ["CSandbox"]),
+        // The process in which pictures are decoded; it stands beside the programs that start it.
+        .executableTarget(
+            name: "DecoderWorker", dependencies: ["DecoderSandbox", "ImageCodecs"]),
         // A target of its own, so that who reads local files builds no TLS.
         .target(
             name: "HTTPLoading",
@@ -122,6 +133,17 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(
+            name: "DecoderSandboxTests",
+            dependencies: [
+                "DecoderSandbox", "EncodedImages", "HostileDecoder", "ImageCodecs", "ImageTesting",
+                "Pixels",
+            ]),
+        // A worker with formats that do what no decoder must.
+        .executableTarget(
+            name: "HostileDecoder",
+            dependencies: ["DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels"],
+            path: "Tests/HostileDecoder"),
         .testTarget(
             name: "HTTPLoadingTests",
             dependencies: [

@@ -23,6 +23,11 @@ public enum CodecError: Error, Hashable, Sendable {
     case file(reason: String)
     /// The C library failed for a reason of its own, such as a lack of memory.
     case library(message: String)
+    /// The process that decoded the picture had to be stopped, or stopped by itself. Nobody: the
+    /// file is bad, or was made to do harm; what a decoder does wrong with it is for us to mend.
+    case decoderStopped(DecoderStop)
+    /// There is no process to decode in. The operator, by what `reason` says.
+    case sandboxUnavailable(reason: String)
 }
 
 extension CodecError: CustomStringConvertible {
@@ -40,6 +45,37 @@ extension CodecError: CustomStringConvertible {
         case .cancelled: "cancelled"
         case .file(let reason): reason
         case .library(let message): "the decoding library failed: \(message)"
+        case .decoderStopped(let stop): "the decoder was stopped: \(stop)"
+        case .sandboxUnavailable(let reason): "no sandbox to decode in: \(reason)"
+        }
+    }
+}
+
+/// Why a process that decodes pictures ended in the middle of one.
+public enum DecoderStop: Hashable, Sendable {
+    /// It crashed with that signal of the system.
+    case crash(signal: Int32)
+    /// It called for something of the system that no decoder needs.
+    case forbidden
+    /// It needed more memory than it may have.
+    case memory
+    /// It took longer than that many seconds.
+    case deadline(seconds: Double)
+    /// It answered something that no decoder answers.
+    case nonsense(reason: String)
+    /// The same bytes stopped a decoder not long ago, and are not tried again for a while.
+    case known
+}
+
+extension DecoderStop: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .crash(let signal): "it crashed (signal \(signal))"
+        case .forbidden: "it tried what a decoder must not do"
+        case .memory: "it needed too much memory"
+        case .deadline(let seconds): "it took more than \(seconds) s"
+        case .nonsense(let reason): "its answer made no sense: \(reason)"
+        case .known: "the same file stopped one before"
         }
     }
 }

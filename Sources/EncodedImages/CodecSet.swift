@@ -9,6 +9,8 @@ public struct CodecSet: Sendable {
     public let colorConverter: (any ColorConverter)?
     /// Formats that this program knows by their signatures only.
     public let missing: [MissingFormat]
+    /// Decodes in place of the codecs, which then only write and lend their names.
+    public let remoteDecoder: (any RemoteDecoder)?
 
     /// A format whose codec was not built in, or is not among these.
     public struct MissingFormat: Sendable {
@@ -23,26 +25,29 @@ public struct CodecSet: Sendable {
             self.format = format
             error = .notBuiltIn(format: format.name, trait: trait)
         }
-
-        /// A format that was built in, and is read only for somebody who trusts its files.
-        public init(switchedOff format: ImageFormat) {
-            self.format = format
-            error = .unsupported(feature: "\(format.name) that was not said to be trusted")
-        }
     }
 
     public init(
         _ codecs: [any ImageCodec], missing: [MissingFormat] = [],
-        colorConverter: (any ColorConverter)? = nil
+        colorConverter: (any ColorConverter)? = nil, remoteDecoder: (any RemoteDecoder)? = nil
     ) {
         self.codecs = codecs
         self.missing = missing
         self.colorConverter = colorConverter
+        self.remoteDecoder = remoteDecoder
     }
 
     /// The same codecs and others.
     public func adding(_ others: [any ImageCodec]) -> CodecSet {
-        CodecSet(codecs + others, missing: missing, colorConverter: colorConverter)
+        CodecSet(
+            codecs + others, missing: missing, colorConverter: colorConverter,
+            remoteDecoder: remoteDecoder)
+    }
+
+    /// The same formats, decoded by somebody else.
+    public func decoded(by remoteDecoder: any RemoteDecoder) -> CodecSet {
+        CodecSet(
+            codecs, missing: missing, colorConverter: colorConverter, remoteDecoder: remoteDecoder)
     }
 
     /// The codec for whose format most bytes of the file speak.

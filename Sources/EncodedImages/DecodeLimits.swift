@@ -25,13 +25,13 @@ public struct DecodeLimits: Hashable, Sendable {
     public init() {}
 
     /// A limit by the name under which errors and settings speak of it.
-    public enum Name: String, Hashable, Sendable {
+    public enum Name: String, Hashable, Sendable, CaseIterable {
         case pixelCount, side, byteCount, metadataByteCount, frameCount, scanCount, memoryByteCount
     }
 
-    /// Throws ``CodecError/limitExceeded(_:needed:allowed:)`` if `needed` is more than the limit.
-    public func check(_ name: Name, _ needed: Int) throws(CodecError) {
-        let allowed =
+    /// A limit by its name.
+    public subscript(name: Name) -> Int {
+        get {
             switch name {
             case .pixelCount: maximumPixelCount
             case .side: maximumSide
@@ -41,6 +41,23 @@ public struct DecodeLimits: Hashable, Sendable {
             case .scanCount: maximumScanCount
             case .memoryByteCount: maximumMemoryByteCount
             }
+        }
+        set {
+            switch name {
+            case .pixelCount: maximumPixelCount = newValue
+            case .side: maximumSide = newValue
+            case .byteCount: maximumByteCount = newValue
+            case .metadataByteCount: maximumMetadataByteCount = newValue
+            case .frameCount: maximumFrameCount = newValue
+            case .scanCount: maximumScanCount = newValue
+            case .memoryByteCount: maximumMemoryByteCount = newValue
+            }
+        }
+    }
+
+    /// Throws ``CodecError/limitExceeded(_:needed:allowed:)`` if `needed` is more than the limit.
+    public func check(_ name: Name, _ needed: Int) throws(CodecError) {
+        let allowed = self[name]
         if needed > allowed {
             throw .limitExceeded(name, needed: needed, allowed: allowed)
         }

@@ -6,6 +6,11 @@ public import Pixels
 public struct DecodedImage: Sendable {
     public let image: PixelBuffer
     public let report: DecodeReport
+
+    public init(image: PixelBuffer, report: DecodeReport) {
+        self.image = image
+        self.report = report
+    }
 }
 
 /// How a picture was decoded, for people who want to know where the time goes.

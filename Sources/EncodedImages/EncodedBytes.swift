@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Pixels
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -14,7 +16,7 @@
 public struct EncodedBytes: Sendable {
     private enum Storage: Sendable {
         case array([UInt8])
-        case mapping(FileMapping)
+        case file(MappedFile)
     }
 
     private let storage: Storage
@@ -25,11 +27,8 @@ public struct EncodedBytes: Sendable {
     ///
     /// - Throws: ``CodecError/file(reason:)`` with the system's reason.
     public init(mapping path: String) throws(CodecError) {
-        guard let mapping = try FileMapping(path) else {
-            storage = .array([])
-            return
-        }
-        storage = .mapping(mapping)
+        let file = try OpenFile(path)
+        storage = file.byteCount == 0 ? .array([]) : .file(try MappedFile(file))
     }
 
     /// Reads a file into memory, the whole of it or its start.
@@ -49,10 +48,29 @@ public struct EncodedBytes: Sendable {
         storage = .array(try file.contents(min(file.byteCount, maximumByteCount)))
     }
 
+    /// Maps a file that is open already.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the file; it is closed with the last copy of these bytes.
+    ///   - byteCount: how many bytes from its start; it must have as many.
+    /// - Throws: ``CodecError/file(reason:)`` with the system's reason.
+    package init(descriptor: Int32, byteCount: Int) throws(CodecError) {
+        let file = OpenFile(descriptor: descriptor, byteCount: byteCount)
+        storage = byteCount == 0 ? .array([]) : .file(try MappedFile(file))
+    }
+
     public var count: Int {
         switch storage {
         case .array(let bytes): bytes.count
-        case .mapping(let mapping): mapping.byteCount
+        case .file(let file): file.mapping.byteCount
+        }
+    }
+
+    /// The open file that they are mapped from, for as long as they exist; `nil` if they are in memory.
+    package var descriptor: Int32? {
+        switch storage {
+        case .array: nil
+        case .file(let file): file.file.descriptor
         }
     }
 
@@ -62,37 +80,22 @@ public struct EncodedBytes: Sendable {
     ) throws(Failure) -> Result {
         switch storage {
         case .array(let bytes): try body(bytes.span)
-        case .mapping(let mapping): try mapping.withBytes(body)
+        case .file(let file): try file.mapping.withBytes(body)
         }
     }
 }
 
-/// A region of memory that shows a file, unmapped with its last reference.
-@safe private final class FileMapping: Sendable {
-    // Only ever read, and the same for the whole life of the object.
-    nonisolated(unsafe) private let start: UnsafeMutableRawPointer
-    let byteCount: Int
+/// A file that is mapped into memory, and stays open so that another process can be given it.
+private final class MappedFile: Sendable {
+    let file: OpenFile
+    let mapping: MemoryMapping
 
-    /// `nil` for an empty file, which cannot be mapped.
-    init?(_ path: String) throws(CodecError) {
-        let file = try OpenFile(path)
-        byteCount = file.byteCount
-        guard byteCount > 0 else { return nil }
-        guard
-            let start = unsafe mmap(
-                nil, byteCount, PROT_READ, MAP_PRIVATE, file.descriptor, 0),
-            unsafe start != MAP_FAILED
-        else { throw .file(reason: lastSystemError()) }
-        unsafe self.start = start
-    }
-
-    deinit { unsafe _ = munmap(start, byteCount) }
-
-    func withBytes<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: byteCount)
-        return try body(unsafe Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
+    init(_ file: consuming OpenFile) throws(CodecError) {
+        guard let mapping = MemoryMapping(file.descriptor, byteCount: file.byteCount) else {
+            throw .file(reason: systemError(errno))
+        }
+        self.mapping = mapping
+        self.file = file
     }
 }
 
@@ -101,13 +104,18 @@ private struct OpenFile: ~Copyable {
     let descriptor: Int32
     let byteCount: Int
 
+    init(descriptor: Int32, byteCount: Int) {
+        self.descriptor = descriptor
+        self.byteCount = byteCount
+    }
+
     init(_ path: String) throws(CodecError) {
         // Without waiting: a named pipe must not hold up whoever opens it.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .file(reason: lastSystemError()) }
+        guard descriptor >= 0 else { throw .file(reason: systemError(errno)) }
         var status = stat()
         let answer = unsafe fstat(descriptor, &status)
-        let reason = lastSystemError()
+        let reason = systemError(errno)
         guard answer == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw .file(reason: answer == 0 ? "not a regular file" : reason)
@@ -126,7 +134,7 @@ private struct OpenFile: ~Copyable {
                 let start = unsafe buffer.baseAddress?.advanced(by: count)
                 let received = unsafe read(descriptor, start, byteCount - count)
                 if received < 0 && errno == EINTR { continue }
-                if received < 0 { failure = lastSystemError() }
+                if received < 0 { failure = systemError(errno) }
                 guard received > 0 else { break }
                 count += received
             }
@@ -134,9 +142,4 @@ private struct OpenFile: ~Copyable {
         if let failure { throw .file(reason: failure) }
         return bytes
     }
-}
-
-/// What the last failed call of the C library says of itself, in English.
-func lastSystemError() -> String {
-    unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unknown system error"
 }

@@ -26,6 +26,34 @@ extension ImageCodec {
     }
 }
 
+extension ImageCodec {
+    /// The same format, known by the same bytes, whose files are refused: they are for a process that
+    /// can do nothing but decode.
+    public var refusedOutsideOfSandbox: any ImageCodec { RefusedCodec(codec: self) }
+}
+
+private struct RefusedCodec: ImageCodec {
+    let codec: any ImageCodec
+
+    var format: ImageFormat { codec.format }
+    var decoder: any ImageDecoder { RefusingDecoder(name: format.name) }
+    var encoder: (any ImageEncoder)? { codec.encoder }
+
+    func recognizedByteCount(_ file: Span<UInt8>) -> Int { codec.recognizedByteCount(file) }
+}
+
+private struct RefusingDecoder: ImageDecoder {
+    let name: String
+
+    private var error: CodecError { .unsupported(feature: "\(name) outside of a sandbox") }
+
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        throw error
+    }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) { throw error }
+}
+
 /// Reads one file format.
 ///
 /// It touches no file, starts no task and keeps nothing between calls.

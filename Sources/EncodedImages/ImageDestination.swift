@@ -71,7 +71,7 @@ private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError)
     let descriptor = unsafe template.withUnsafeMutableBufferPointer {
         unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
     }
-    guard descriptor >= 0 else { throw .file(reason: lastSystemError()) }
+    guard descriptor >= 0 else { throw .file(reason: systemError(errno)) }
     let name = template.dropLast().map(UInt8.init(bitPattern:))
     let temporary = String(decoding: name, as: UTF8.self)
     var failure: String?
@@ -80,14 +80,14 @@ private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError)
         let count = unsafe bytes.withUnsafeBytes {
             unsafe write(descriptor, $0.baseAddress?.advanced(by: written), bytes.count - written)
         }
-        if count >= 0 { written += count } else if errno != EINTR { failure = lastSystemError() }
+        if count >= 0 { written += count } else if errno != EINTR { failure = systemError(errno) }
     }
     // The permissions that an ordinary new file would have: mkstemp gives none to others.
     let mask = umask(0)
     umask(mask)
-    if fchmod(descriptor, 0o666 & ~mask) != 0 { failure = failure ?? lastSystemError() }
-    if close(descriptor) != 0 { failure = failure ?? lastSystemError() }
-    if failure == nil, unsafe rename(temporary, path) != 0 { failure = lastSystemError() }
+    if fchmod(descriptor, 0o666 & ~mask) != 0 { failure = failure ?? systemError(errno) }
+    if close(descriptor) != 0 { failure = failure ?? systemError(errno) }
+    if failure == nil, unsafe rename(temporary, path) != 0 { failure = systemError(errno) }
     if let failure {
         unsafe unlink(temporary)
         throw .file(reason: failure)

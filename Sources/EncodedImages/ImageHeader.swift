@@ -5,7 +5,7 @@ public import Pixels
 /// What a file says of its picture before any pixel is decoded.
 public struct ImageHeader: Hashable, Sendable {
     /// What the file stores for each pixel, before any conversion.
-    public enum ColorModel: String, Hashable, Sendable {
+    public enum ColorModel: String, Hashable, Sendable, CaseIterable {
         case gray, rgb, palette, cmyk, lab
     }
 

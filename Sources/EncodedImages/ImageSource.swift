@@ -13,7 +13,13 @@ public struct ImageSource: Sendable {
     private let bytes: EncodedBytes
     private let codecs: CodecSet
     public let limits: DecodeLimits
-    private let decoder: any ImageDecoder
+    private let engine: Engine
+
+    /// What decodes the picture.
+    private enum Engine {
+        case local(any ImageDecoder)
+        case remote(any RemoteDecoder, page: Int)
+    }
 
     /// - Parameters:
     ///   - bytes: the whole file.
@@ -24,6 +30,10 @@ public struct ImageSource: Sendable {
         _ bytes: EncodedBytes, codecs: CodecSet, limits: DecodeLimits = DecodeLimits()
     ) throws(CodecError) {
         try limits.check(.byteCount, bytes.count)
+        if let remote = codecs.remoteDecoder {
+            self = try ImageSource(try remote.prepare(bytes), page: 0, of: remote, codecs, limits)
+            return
+        }
         let (codec, header) = try bytes.withBytes {
             (file) throws(CodecError) -> (any ImageCodec, ImageHeader) in
             guard let codec = codecs.codec(for: file) else {
@@ -31,11 +41,23 @@ public struct ImageSource: Sendable {
             }
             return (codec, try codec.decoder.header(of: file, limits: limits))
         }
-        try self.init(bytes, codec.format, codec.decoder, header, codecs, limits)
+        try self.init(bytes, codec.format, .local(codec.decoder), header, codecs, limits)
     }
 
     private init(
-        _ bytes: EncodedBytes, _ format: ImageFormat, _ decoder: any ImageDecoder,
+        _ bytes: EncodedBytes, page: Int, of remote: any RemoteDecoder, _ codecs: CodecSet,
+        _ limits: DecodeLimits
+    ) throws(CodecError) {
+        let (name, header) = try remote.header(
+            of: RemotePicture(bytes, page: page, limits: limits))
+        guard let format = codecs.codecs.first(where: { $0.format.name == name })?.format else {
+            throw .decoderStopped(.nonsense(reason: "a format that is not known here"))
+        }
+        try self.init(bytes, format, .remote(remote, page: page), header, codecs, limits)
+    }
+
+    private init(
+        _ bytes: EncodedBytes, _ format: ImageFormat, _ engine: Engine,
         _ header: ImageHeader, _ codecs: CodecSet, _ limits: DecodeLimits
     ) throws(CodecError) {
         try limits.check(header.storedSize)
@@ -45,7 +67,7 @@ public struct ImageSource: Sendable {
         self.limits = limits
         self.header = header
         self.format = format
-        self.decoder = decoder
+        self.engine = engine
     }
 
     /// Another of the pictures that the file holds side by side, such as a page of a document.
@@ -55,18 +77,29 @@ public struct ImageSource: Sendable {
     /// - Throws: ``CodecError/unsupported(feature:)`` if there is none of that number.
     public func page(_ index: Int) throws(CodecError) -> ImageSource {
         if index == 0 { return self }
-        guard index > 0, index < header.pageCount, let decoder = decoder.selecting(page: index)
-        else { throw .unsupported(feature: "page \(index + 1) of \(header.pageCount)") }
-        let header = try bytes.withBytes { file throws(CodecError) in
-            try decoder.header(of: file, limits: limits)
+        let missing = CodecError.unsupported(feature: "page \(index + 1) of \(header.pageCount)")
+        guard index > 0, index < header.pageCount else { throw missing }
+        switch engine {
+        case .remote(let remote, _):
+            return try ImageSource(bytes, page: index, of: remote, codecs, limits)
+        case .local(let first):
+            guard let decoder = first.selecting(page: index) else { throw missing }
+            let header = try bytes.withBytes { file throws(CodecError) in
+                try decoder.header(of: file, limits: limits)
+            }
+            return try ImageSource(bytes, format, .local(decoder), header, codecs, limits)
         }
-        return try ImageSource(bytes, format, decoder, header, codecs, limits)
     }
 
     /// The blocks of metadata as the file holds them; no pixel is decoded.
     public func metadata() throws(CodecError) -> MetadataBlocks {
-        try bytes.withBytes { file throws(CodecError) in
-            try decoder.metadata(of: file, limits: limits)
+        switch engine {
+        case .remote(let remote, let page):
+            try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
+        case .local(let decoder):
+            try bytes.withBytes { file throws(CodecError) in
+                try decoder.metadata(of: file, limits: limits)
+            }
         }
     }
 
@@ -81,7 +114,13 @@ public struct ImageSource: Sendable {
     public func frames(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> ImageFrames {
-        guard header.frameCount > 1,
+        if case .remote(let remote, let page) = engine, header.frameCount > 1 {
+            let frames = try remote.frames(
+                of: RemotePicture(bytes, page: page, limits: limits), options,
+                byteCount: maximumByteCount(options), cancellation: cancellation)
+            return ImageFrames(frames, header, cancellation)
+        }
+        guard header.frameCount > 1, case .local(let decoder) = engine,
             let reader = try decoder.frameReader(for: bytes, limits: limits)
         else { return ImageFrames(only: self, options, cancellation) }
         let plan = DecodePlan(header, options)
@@ -122,6 +161,15 @@ public struct ImageSource: Sendable {
         return PixelBuffer.byteCount(of: size, format)
     }
 
+    /// The most that a result can take, whatever the file turns out to be.
+    func maximumByteCount(_ options: DecodeOptions) -> Int {
+        let widest: PixelFormat = options.keepsDepth ? .rgba16 : .rgba8
+        let size = resultSize(options)
+        return max(
+            PixelBuffer.byteCount(of: size, widest),
+            options.pixelFormat.map { PixelBuffer.byteCount(of: size, $0) } ?? 0)
+    }
+
     /// Decodes the picture at the size at which it is wanted.
     ///
     /// The decoder reduces as far as it can while it reads, the resampler does the rest row by row,
@@ -149,6 +197,12 @@ public struct ImageSource: Sendable {
     public func decodedImage(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> DecodedImage {
+        if case .remote(let remote, let page) = engine {
+            try limits.check(.side, resultSize(options).largestSide)
+            return try remote.image(
+                of: RemotePicture(bytes, page: page, limits: limits), options,
+                byteCount: maximumByteCount(options), cancellation: cancellation)
+        }
         if options.embeddedThumbnail == .ifLargeEnough,
             let decoded = decodedThumbnail(options, isLargeEnough: true, cancellation)
         {
@@ -195,7 +249,28 @@ public struct ImageSource: Sendable {
         return DecodedImage(image: decoded.image, report: report)
     }
 
+    /// Decodes elsewhere, where that is done, and gives the rows to `consumer`.
+    func decodeRemotely(
+        _ options: DecodeOptions, into consumer: any RowConsumer, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> DecodeReport? {
+        guard case .remote(let remote, let page) = engine else { return nil }
+        return try remote.rows(
+            of: RemotePicture(bytes, page: page, limits: limits), options, into: consumer,
+            cancellation: cancellation)
+    }
+
+    /// What somebody else shows of a file that is still coming in.
+    func remotePreview(
+        _ options: DecodeOptions, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImagePreview? {
+        guard case .remote(let remote, let page) = engine else { return nil }
+        return try remote.preview(
+            of: RemotePicture(bytes, page: page, limits: limits), options,
+            byteCount: maximumByteCount(options), cancellation: cancellation)
+    }
+
     func decode(into rows: inout RowSink) throws(CodecError) {
+        guard case .local(let decoder) = engine else { return }
         try bytes.withBytes { file throws(CodecError) in
             try decoder.decode(file, into: &rows)
         }

@@ -48,6 +48,12 @@ extension ImageSource {
         stored.acceptsTruncated = options.acceptsTruncated
         stored.verifiesChecksums = options.verifiesChecksums
         let counter = RowCounter(consumer)
+        if let report = try decodeRemotely(stored, into: counter, cancellation) {
+            guard counter.isComplete else {
+                throw .decoderStopped(.nonsense(reason: "rows are missing"))
+            }
+            return report
+        }
         var rows = RowSink(
             DecodePlan(header, stored), limits: limits, cancellation: cancellation,
             consumer: counter)

@@ -5,12 +5,14 @@ public import EncodedImages
 /// Every codec that was built in, one line each; the order means nothing.
 public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: colorConverter)
 
-/// Codecs whose files can keep a program busy for ever, for whoever trusts them.
-///
-/// They are added by `builtInCodecs.adding(trustedCodecs)`; a server never does so.
-public let trustedCodecs = trusted
+/// The same for a process that can do nothing but decode: it also reads the formats that are refused
+/// anywhere else, because what reads them is large, old, or can be kept busy for ever.
+public let sandboxCodecs = CodecSet(
+    safe + sandboxOnly, missing: missing, colorConverter: colorConverter)
 
-private var codecs: [any ImageCodec] {
+private var codecs: [any ImageCodec] { safe + sandboxOnly.map { $0.refusedOutsideOfSandbox } }
+
+private var safe: [any ImageCodec] {
     var codecs: [any ImageCodec] = [
         BMPCodec(), GIFCodec(), ICOCodec(.icon), ICOCodec(.cursor), QOICodec(), XBMCodec(),
     ]
@@ -38,21 +40,21 @@ private var codecs: [any ImageCodec] {
     #if JPEG2000
         codecs.append(JPEG2000Codec())
     #endif
-    #if RAW
-        codecs.append(RAWCodec())
-    #endif
     #if JPEG && PNG
         codecs.append(JPNGCodec())
     #endif
     return codecs
 }
 
-private var trusted: [any ImageCodec] {
-    #if SVG
-        [SVGCodec()]
-    #else
-        []
+private var sandboxOnly: [any ImageCodec] {
+    var codecs: [any ImageCodec] = []
+    #if RAW
+        codecs.append(RAWCodec())
     #endif
+    #if SVG
+        codecs.append(SVGCodec())
+    #endif
+    return codecs
 }
 
 /// The formats that are known, but whose trait is off.
@@ -85,9 +87,7 @@ private var missing: [CodecSet.MissingFormat] {
     #if !RAW
         missing.append(.init(.raw, trait: "RAW"))
     #endif
-    #if SVG
-        missing.append(.init(switchedOff: .svg))
-    #else
+    #if !SVG
         missing.append(.init(.svg, trait: "SVG"))
     #endif
     return missing

@@ -15,15 +15,21 @@ public struct PixelBuffer: Sendable {
     /// Bytes from the start of a row of the first plane to the start of the next.
     public let bytesPerRow: Int
 
-    /// An array of vectors rather than of bytes, because its elements are aligned to 64 bytes.
-    fileprivate let storage: [SIMD64<UInt8>]
+    fileprivate enum Storage: Sendable {
+        /// Vectors rather than bytes, because they are aligned to 64 bytes.
+        case vectors([SIMD64<UInt8>])
+        /// Memory that another process filled.
+        case mapping(MemoryMapping)
+    }
+
+    fileprivate let storage: Storage
 
     fileprivate init(_ buffer: consuming MutablePixelBuffer) {
         size = buffer.size
         format = buffer.format
         colorProfile = buffer.colorProfile
         bytesPerRow = buffer.bytesPerRow
-        storage = buffer.storage
+        storage = .vectors(buffer.storage)
     }
 
     fileprivate init(snapshotOf buffer: borrowing MutablePixelBuffer) {
@@ -31,15 +37,49 @@ public struct PixelBuffer: Sendable {
         format = buffer.format
         colorProfile = buffer.colorProfile
         bytesPerRow = buffer.bytesPerRow
-        storage = buffer.storage
+        storage = .vectors(buffer.storage)
+    }
+
+    /// A picture in memory that is shared with another process, which can no longer write to it.
+    ///
+    /// - Parameters:
+    ///   - mapping: the planes in the shape that is described above, from its first byte.
+    ///   - size: the size in pixels; both sides at least 1.
+    ///   - format: what the bytes mean.
+    ///   - colorProfile: which colours the numbers stand for.
+    package init(
+        _ mapping: MemoryMapping, size: PixelSize, format: PixelFormat, colorProfile: ColorProfile
+    ) {
+        precondition(
+            !size.isEmpty && mapping.byteCount == Self.byteCount(of: size, format),
+            "the mapping has another size")
+        self.size = size
+        self.format = format
+        self.colorProfile = colorProfile
+        bytesPerRow = PlaneLayout(0, format, size).bytesPerRow
+        storage = .mapping(mapping)
     }
 
     /// The bytes that the pixels take in memory, padding included.
-    public var byteCount: Int { storage.count * Self.rowAlignment }
+    public var byteCount: Int {
+        switch storage {
+        case .vectors(let vectors): vectors.count * Self.rowAlignment
+        case .mapping(let mapping): mapping.byteCount
+        }
+    }
 
     /// Every byte of every plane, padding included.
     public var bytes: Span<UInt8> {
-        @_lifetime(borrow self) get { Span(_bytes: unsafe storage.span.bytes) }
+        @_lifetime(borrow self) get {
+            switch storage {
+            case .vectors(let vectors):
+                let span = Span<UInt8>(_bytes: unsafe vectors.span.bytes)
+                return unsafe _overrideLifetime(span, borrowing: self)
+            case .mapping(let mapping):
+                let span = mapping.bytes
+                return unsafe _overrideLifetime(span, borrowing: self)
+            }
+        }
     }
 
     /// Where the samples of a plane lie.
@@ -123,7 +163,17 @@ public struct MutablePixelBuffer: ~Copyable {
         format = finished.format
         colorProfile = finished.colorProfile
         bytesPerRow = finished.bytesPerRow
-        storage = finished.storage
+        switch finished.storage {
+        case .vectors(let vectors): storage = vectors
+        case .mapping(let mapping):
+            let count = mapping.byteCount / PixelBuffer.rowAlignment
+            storage = unsafe Array(unsafeUninitializedCapacity: count) { vectors, copied in
+                unsafe mapping.bytes.withUnsafeBytes { bytes in
+                    unsafe UnsafeMutableRawBufferPointer(vectors).copyMemory(from: bytes)
+                }
+                copied = count
+            }
+        }
     }
 
     /// The picture as it is now; its bytes are copied when this one is changed next.

@@ -15,11 +15,11 @@ import Testing
         <rect x="10" width="10" height="10" fill="#0000ff" fill-opacity="0.5"/></svg>
         """
 
-    @Test("is refused by name unless its files are trusted")
+    @Test("is refused outside of a sandbox")
     func refused() {
         let file = EncodedBytes(Array("<svg width='1' height='1'/>".utf8))
         #if SVG
-            let expected = CodecError.unsupported(feature: "svg that was not said to be trusted")
+            let expected = CodecError.unsupported(feature: "svg outside of a sandbox")
         #else
             let expected = CodecError.notBuiltIn(format: "svg", trait: "SVG")
         #endif
@@ -27,7 +27,7 @@ import Testing
     }
 
     #if SVG
-        private let codecs = builtInCodecs.adding(trustedCodecs)
+        private let codecs = sandboxCodecs
 
         private func source(_ text: String) throws -> ImageSource {
             try ImageSource(EncodedBytes(Array(text.utf8)), codecs: codecs)

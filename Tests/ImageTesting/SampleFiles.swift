@@ -13,6 +13,15 @@ public enum SampleFiles {
         files(below: packageDirectory.appending(path: "Corpus/\(format)/\(kind)"))
     }
 
+    /// All of the project's own samples.
+    public static func own() -> [URL] {
+        files(
+            below: packageDirectory.appending(path: "Corpus").resolvingSymlinksInPath()
+        ).filter {
+            ["valid", "invalid"].contains($0.deletingLastPathComponent().lastPathComponent)
+        }
+    }
+
     /// Real pictures outside the project; empty on a machine that does not have them.
     ///
     /// The folder is that of the environment variable `CALOTYPE_CORPUS`, else `../shared/corpus`.

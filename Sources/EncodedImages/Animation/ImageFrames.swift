@@ -12,6 +12,17 @@ public struct ImageFrame: Sendable {
     public let region: PixelRect
     public let disposal: StoredFrame.Disposal
     public let blending: StoredFrame.Blending
+
+    public init(
+        image: PixelBuffer, duration: Duration, region: PixelRect,
+        disposal: StoredFrame.Disposal, blending: StoredFrame.Blending
+    ) {
+        self.image = image
+        self.duration = duration
+        self.region = region
+        self.disposal = disposal
+        self.blending = blending
+    }
 }
 
 /// The frames of an animation, each composed when it is asked for.
@@ -21,6 +32,7 @@ public struct ImageFrames: ~Copyable {
     private enum Source {
         case animation(any FrameReader, DecodePlan, (any ColorConverter)?)
         case still(ImageSource, DecodeOptions)
+        case remote(any RemoteFrames)
         case ended
     }
 
@@ -34,6 +46,14 @@ public struct ImageFrames: ~Copyable {
         self.source = .still(source, options)
         self.cancellation = cancellation
         loopCount = source.header.loopCount
+    }
+
+    init(
+        _ frames: any RemoteFrames, _ header: ImageHeader, _ cancellation: CancellationFlag?
+    ) {
+        source = .remote(frames)
+        self.cancellation = cancellation
+        loopCount = header.loopCount
     }
 
     init(
@@ -63,6 +83,10 @@ public struct ImageFrames: ~Copyable {
             return ImageFrame(
                 image: image, duration: .zero, region: PixelRect(still.header.storedSize),
                 disposal: .keep, blending: .replace)
+        case .remote(let frames):
+            let frame = try frames.next()
+            if frame != nil { source = current }
+            return frame
         case .animation(var reader, let plan, let converter):
             do throws(CodecError) {
                 guard let frame = try reader.next() else { return nil }

@@ -17,4 +17,9 @@ public struct ImagePreview: Sendable {
     /// Of the size that the final picture will have, but for a thumbnail, which may be smaller.
     public let image: PixelBuffer
     public let completeness: Completeness
+
+    public init(image: PixelBuffer, completeness: Completeness) {
+        self.image = image
+        self.completeness = completeness
+    }
 }

@@ -28,6 +28,7 @@ public struct IncrementalImage: ~Copyable {
     private var shownRowCount = 0
     private var shownPassCount = 0
     private var hasShownThumbnail = false
+    private var shownRemotely: ImagePreview.Completeness?
 
     /// Bytes that are enough to know any format by.
     private static let signatureByteCount = 4096
@@ -65,6 +66,7 @@ public struct IncrementalImage: ~Copyable {
         guard previewedByteCount < bytes.count, let header, !header.endsEarly, !isDecoded else {
             return nil
         }
+        if let remote = codecs.remoteDecoder { return try preview(by: remote) }
         previewedByteCount = bytes.count
         try decodeOn(header)
         // What there is now is the picture itself.
@@ -88,7 +90,9 @@ public struct IncrementalImage: ~Copyable {
     /// - Throws: ``CodecError``, as ``ImageSource/decodedImage(_:cancellation:)`` does.
     public consuming func finish() throws(CodecError) -> DecodedImage {
         // A few formats are told from others by the end of the file.
-        if let header, !header.endsEarly, codecs.codec(for: bytes.span)?.format == format {
+        if let header, !header.endsEarly, codecs.remoteDecoder == nil,
+            codecs.codec(for: bytes.span)?.format == format
+        {
             // What went wrong is said by those who decode the whole file.
             try? decodeOn(header)
             if isDecoded, let rows = rows.take() {
@@ -104,7 +108,23 @@ public struct IncrementalImage: ~Copyable {
         return try source.decodedImage(options, cancellation: cancellation)
     }
 
+    /// What somebody else makes of the bytes, from the first one each time.
+    private mutating func preview(by remote: any RemoteDecoder) throws(CodecError) -> ImagePreview?
+    {
+        // All previews together cost some times the picture, however small the pieces are.
+        guard bytes.count >= previewedByteCount + previewedByteCount / 4 else { return nil }
+        previewedByteCount = bytes.count
+        let source = try ImageSource(EncodedBytes(bytes), codecs: codecs, limits: limits)
+        guard
+            let preview = try source.remotePreview(options, cancellation),
+            preview.completeness != shownRemotely
+        else { return nil }
+        shownRemotely = preview.completeness
+        return preview
+    }
+
     private mutating func readHeader() throws(CodecError) {
+        if codecs.remoteDecoder != nil { return try readHeaderRemotely() }
         if codec == nil {
             codec = codecs.codec(for: bytes.span)
             format = codec?.format
@@ -126,6 +146,21 @@ public struct IncrementalImage: ~Copyable {
         try limits.check(header.storedSize)
         try limits.check(.frameCount, header.frameCount)
         self.header = header
+    }
+
+    private mutating func readHeaderRemotely() throws(CodecError) {
+        let source: ImageSource
+        do throws(CodecError) {
+            source = try ImageSource(EncodedBytes(bytes), codecs: codecs, limits: limits)
+        } catch {
+            switch error {
+            case .malformed, .truncated: return
+            case .unknownFormat where bytes.count < Self.signatureByteCount: return
+            default: throw error
+            }
+        }
+        format = source.format
+        header = source.header
     }
 
     /// Decodes what has come in since the last time.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
+
 /// Says how memory stands, again and again.
 public protocol MemoryStatusSource: Sendable {
     /// Waits until something may have changed, for some seconds at most, and reads.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -47,9 +48,4 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         let digits = String(hash.value, radix: 36)
         return String(repeating: "0", count: 13 - digits.count) + digits
     }
-}
-
-/// What the system says of an error number, in English.
-func systemError(_ code: Int32) -> String {
-    unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
 }

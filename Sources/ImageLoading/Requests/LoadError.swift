@@ -63,8 +63,9 @@ extension LoadError: CustomStringConvertible {
     var isDamage: Bool {
         guard case .decodingFailed(_, let error) = self else { return false }
         return switch error {
-        case .unknownFormat, .malformed, .truncated, .library: true
-        case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file: false
+        case .unknownFormat, .malformed, .truncated, .library, .decoderStopped: true
+        case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file, .sandboxUnavailable:
+            false
         }
     }
 

@@ -72,9 +72,9 @@ struct ErrorResponse {
         case .cancelled:
             self.init(LoadError.cancelled)
         // These carry the words of the system or of a library, which are not for strangers.
-        case .file:
+        case .file, .sandboxUnavailable:
             self.init(status: .internalServerError, message: "the picture cannot be read")
-        case .library:
+        case .library, .decoderStopped:
             self.init(status: .internalServerError, message: "the picture cannot be decoded")
         }
     }

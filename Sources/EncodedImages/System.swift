@@ -7,7 +7,7 @@
 #endif
 
 /// Starts a thread of the system that runs `body` and then ends; nobody has to join it.
-func startThread(_ body: @escaping @Sendable () -> Void) {
+package func startThread(_ body: @escaping @Sendable () -> Void) {
     let start = unsafe Unmanaged.passRetained(ThreadStart(body: body))
     var thread = pthread_t()
     let code = unsafe pthread_create(
@@ -27,4 +27,9 @@ private final class ThreadStart: Sendable {
     let body: @Sendable () -> Void
 
     init(body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// What the system says of an error number, in English.
+package func systemError(_ code: Int32) -> String {
+    unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
 }

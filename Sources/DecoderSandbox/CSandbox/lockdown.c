@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CSandbox.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CALOTYPE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CALOTYPE_ASAN 1
+#endif
+#endif
+
+// A crash ---------------------------------------------------------------------------------------
+
+// As the first process of its namespace a worker does not die of signals that it sends itself, so
+// it says by its exit code what happened.
+static void crashed(int number) {
+    _exit(errno == ENOMEM ? calotype_exit_memory : calotype_exit_signal + number);
+}
+
+void calotype_report_crashes(void) {
+#ifndef CALOTYPE_ASAN
+    // The stack may be what has run out.
+    static char stack[16 << 10];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGTRAP, SIGFPE};
+    for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) {
+        sigaction(signals[index], &action, NULL);
+    }
+#endif
+}
+
+void calotype_begin_picture(void) { errno = 0; }
+
+// Files and the network: Landlock ---------------------------------------------------------------
+
+// By its number and not by the system's header, which is often older than the kernel.
+struct landlock_rules {
+    uint64_t files;
+    uint64_t network;
+    uint64_t scopes;
+};
+
+static bool restrict_files(void) {
+    long version = syscall(444, NULL, 0, 1U);
+    if (version < 1) return false;
+    // Every right that this version of the kernel can take away, and none that it gives back.
+    static const uint64_t files[] = {0, 0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF};
+    struct landlock_rules rules = {.files = files[version > 5 ? 5 : version],
+                                   .network = version >= 4 ? 0x3 : 0,
+                                   .scopes = version >= 6 ? 0x3 : 0};
+    size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+    int ruleset = (int)syscall(444, &rules, size, 0U);
+    if (ruleset < 0) return false;
+    bool holds = syscall(446, ruleset, 0U) == 0;
+    close(ruleset);
+    return holds;
+}
+
+// Memory, time, files ---------------------------------------------------------------------------
+
+static bool limit(int resource, uint64_t most) {
+    struct rlimit limits;
+    if (getrlimit(resource, &limits) < 0) return false;
+    if (limits.rlim_max != RLIM_INFINITY && limits.rlim_max < most) most = limits.rlim_max;
+    limits.rlim_cur = limits.rlim_max = most;
+    return setrlimit(resource, &limits) == 0;
+}
+
+static uint64_t address_space(void) {
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+    if (file) {
+        if (fscanf(file, "%lu", &pages) != 1) pages = 0;
+        fclose(file);
+    }
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool restrict_resources(uint64_t memory, uint64_t seconds) {
+    bool holds = true;
+#ifndef CALOTYPE_ASAN
+    uint64_t used = address_space();
+    holds = used > 0 && limit(RLIMIT_AS, used + memory);
+#else
+    (void)memory;
+#endif
+    // Room for the descriptors of a request, which come in while those of the last may be there.
+    return limit(RLIMIT_CPU, seconds) && limit(RLIMIT_NOFILE, 16) && limit(RLIMIT_CORE, 0) &&
+           limit(RLIMIT_FSIZE, 0) && holds;
+}
+
+// System calls: seccomp -------------------------------------------------------------------------
+
+static bool restrict_calls(void) {
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    if (!filter) return false;
+    static const int allowed[] = {
+        SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(close), SCMP_SYS(munmap), SCMP_SYS(mremap),
+        SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(futex), SCMP_SYS(exit), SCMP_SYS(exit_group),
+        SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime),
+        SCMP_SYS(gettimeofday), SCMP_SYS(getrandom), SCMP_SYS(sched_yield),
+        SCMP_SYS(sched_getaffinity), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(sysinfo),
+        // For the threads of libraries.
+        SCMP_SYS(rt_sigaction), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
+#ifdef CALOTYPE_ASAN
+        SCMP_SYS(sigaltstack), SCMP_SYS(getrlimit), SCMP_SYS(prlimit64),
+        SCMP_SYS(readlink), SCMP_SYS(openat), SCMP_SYS(read),
+#endif
+    };
+    int failed = 0;
+    for (size_t index = 0; index < sizeof allowed / sizeof *allowed; index++) {
+        failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[index], 0);
+    }
+    // Memory, but none that can be run.
+    const struct scmp_arg_cmp not_executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, not_executable);
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, not_executable);
+    // Threads, but no processes. What the newer call asks for cannot be seen from here, so it is
+    // said not to exist, and the C library uses the older one.
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                               SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    // What is printed leads nowhere, and nothing else can be written to.
+    const struct scmp_arg_cmp nowhere[] = {SCMP_A0(SCMP_CMP_EQ, 1), SCMP_A0(SCMP_CMP_EQ, 2)};
+    for (size_t index = 0; index < sizeof nowhere / sizeof *nowhere; index++) {
+        failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, nowhere[index]);
+        failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(writev), 1, nowhere[index]);
+    }
+    // How a library ends the process when it has given up.
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                               SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    bool holds = !failed && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return holds;
+}
+
+uint32_t calotype_lock_down(uint64_t memory, uint64_t seconds) {
+    // What the C library reads from disk when it is first asked for a date.
+    setenv("TZ", "UTC", 1);
+    tzset();
+    uint32_t layers = 0;
+    int signal = 0;
+    if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal == SIGKILL) {
+        layers |= calotype_layer_parent;
+    }
+    prctl(PR_SET_DUMPABLE, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) layers |= calotype_layer_privileges;
+    if (restrict_resources(memory, seconds)) layers |= calotype_layer_resources;
+    if (restrict_files()) layers |= calotype_layer_files;
+    if (restrict_calls()) layers |= calotype_layer_system_calls;
+    return layers;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSandbox
+internal import EncodedImages
+internal import Pixels
+
+/// Memory into which a worker writes the pixels of a result.
+///
+/// Its size is fixed before the worker gets it, so that no access of the host can fall behind its end;
+/// afterwards it is sealed, so that the worker cannot change what the host has taken for good.
+final class ReceivedPixels {
+    private let shared: SharedDescriptor?
+    private let byteCount: Int
+
+    /// Takes memory for `byteCount` bytes, or none if no pixels are expected.
+    init(_ byteCount: Int?) throws(CodecError) {
+        self.byteCount = byteCount ?? 0
+        if let byteCount {
+            shared = try SharedDescriptor(byteCount: byteCount)
+        } else {
+            shared = nil
+        }
+    }
+
+    /// What goes to the worker.
+    var descriptors: [Int32] { shared.map { [$0.number] } ?? [] }
+
+    /// The picture that the worker says it wrote.
+    func image(_ reader: inout WireReader) throws(WireError) -> PixelBuffer {
+        let size = try PixelSize(pictureFrom: &reader)
+        let format = try reader.value(PixelFormat.self)
+        let profile = try reader.value(ColorProfile.self)
+        let needed = PixelBuffer.byteCount(of: size, format)
+        guard let shared, needed <= byteCount else {
+            throw WireError(reason: "a picture of \(size) pixels in \(byteCount) bytes")
+        }
+        guard calotype_seal(shared.number) == 0 else {
+            throw WireError(reason: "a result that is still being written")
+        }
+        guard let mapping = MemoryMapping(shared.number, byteCount: needed) else {
+            throw WireError(reason: "a result that cannot be mapped")
+        }
+        return PixelBuffer(mapping, size: size, format: format, colorProfile: profile)
+    }
+}

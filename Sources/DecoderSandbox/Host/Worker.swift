@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSandbox
+internal import EncodedImages
+internal import Synchronization
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// A worker process, seen from its host.
+///
+/// Whoever took it from its lane is alone with it.
+final class Worker: Sendable {
+    let layers: Set<SandboxLayer>
+    private let process: Int32
+    private let socket: Int32
+    private let control: ControlPage
+    private let state = Mutex(State())
+
+    private struct State {
+        var lastRequest: UInt32 = 0
+        var pictureCount = 0
+        var hasEnded = false
+    }
+
+    /// Why there is no answer.
+    enum Failure: Error {
+        /// What the worker says of the picture, or that nobody waits for it any more.
+        case codec(CodecError)
+        /// The worker is of no use any more.
+        case stopped(DecoderStop)
+        /// Whoever takes the rows wants no more, while the worker is in the middle of them.
+        case abandoned(CodecError)
+        /// Somebody else killed the worker, which says nothing about the picture.
+        case killed
+    }
+
+    /// What is said to a worker that hands rows over.
+    typealias Proceed = (Message) throws(Failure) -> (body: [UInt8], descriptor: SharedDescriptor?)
+
+    /// Starts a worker and waits until it has given up its rights.
+    ///
+    /// It dies with the thread that calls this.
+    ///
+    /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
+    init(_ configuration: DecoderSandbox.Configuration) throws(CodecError) {
+        let shared = calotype_shared_memory(ControlPage.byteCount)
+        guard shared >= 0, let control = ControlPage(shared) else {
+            throw .sandboxUnavailable(reason: "no memory to share")
+        }
+        defer { close(shared) }
+        control.memoryMegabytes = UInt32(clamping: configuration.memoryByteCount >> 20)
+        control.seconds = UInt32(
+            clamping: Int(configuration.deadlineSeconds.rounded(.up))
+                * configuration.maximumPictureCount)
+        var ends: (Int32, Int32) = (-1, -1)
+        guard unsafe calotype_socket_pair(&ends.0, &ends.1) == 0 else {
+            throw .sandboxUnavailable(reason: "no more files can be open")
+        }
+        var namespaces: UInt32 = 0
+        let process = unsafe calotype_spawn(
+            configuration.workerPath, ends.1, shared, &namespaces)
+        close(ends.1)
+        guard process > 0 else {
+            close(ends.0)
+            throw .sandboxUnavailable(
+                reason: "\(configuration.workerPath): \(systemError(-process))")
+        }
+        self.process = process
+        self.control = control
+        socket = ends.0
+        var bits: UInt32?
+        let deadline = ContinuousClock.now + .seconds(20)
+        if let hello = try? Self.receive(
+            ends.0, Message.maximumShortByteCount, whileNoneOf: { $0 > deadline }),
+            hello.kind == .hello
+        {
+            var reader = WireReader(hello.body)
+            bits = (try? reader.number()).map { UInt32(truncatingIfNeeded: $0) }
+        }
+        layers = SandboxLayer.layers((bits ?? 0) | namespaces)
+        if bits == nil {
+            end()
+            throw .sandboxUnavailable(
+                reason: "\(configuration.workerPath) is no worker of this version")
+        }
+        let missing = configuration.requiredLayers.subtracting(layers)
+        if !missing.isEmpty {
+            end()
+            let names = missing.map(\.rawValue).sorted().joined(separator: ", ")
+            throw .sandboxUnavailable(reason: "this system does not permit: \(names)")
+        }
+    }
+
+    deinit { end() }
+
+    /// Whether it is not there any more.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+
+    /// How many pictures it has been asked about.
+    var pictureCount: Int { state.withLock { $0.pictureCount } }
+
+    /// Kills the worker, if it still is there.
+    ///
+    /// - Returns: its wait status, the first time.
+    @discardableResult
+    func end(kills: Bool = true) -> Int32? {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        guard isFirst else { return nil }
+        let status = calotype_end(process, kills)
+        close(socket)
+        return status
+    }
+
+    /// Asks the worker and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - kind: what is asked.
+    ///   - body: the request.
+    ///   - descriptors: open files that go along.
+    ///   - maximumByteCount: how long the answer may be.
+    ///   - seconds: how long it may take.
+    ///   - cancellation: set by another thread when nobody waits any more.
+    ///   - proceed: answers what the worker says before its answer.
+    /// - Returns: the body of the answer.
+    /// - Throws: ``Failure``.
+    func ask(
+        _ kind: Message.Kind, _ body: [UInt8], descriptors: [Int32], maximumByteCount: Int,
+        seconds: Double, cancellation: CancellationFlag?,
+        proceed: Proceed?
+    ) throws(Failure) -> [UInt8] {
+        let request = state.withLock { state in
+            state.pictureCount += kind == .nextFrame ? 0 : 1
+            state.lastRequest &+= 1
+            // 0 stands for no request.
+            if state.lastRequest == 0 { state.lastRequest = 1 }
+            return state.lastRequest
+        }
+        try send(Message(kind, request, body), descriptors)
+        while true {
+            let message = try answer(
+                to: request, maximumByteCount, seconds, cancellation)
+            switch message.kind {
+            case .answer:
+                return message.body
+            case .failure:
+                var reader = WireReader(message.body)
+                throw Self.failure(from: &reader)
+            case .rowsBegin, .band:
+                guard let proceed else { fallthrough }
+                let (body, descriptor) = try proceed(message)
+                try send(
+                    Message(.proceed, request, body), descriptor.map { [$0.number] } ?? [])
+            default:
+                throw .stopped(.nonsense(reason: "an answer of another kind"))
+            }
+        }
+    }
+
+    private static func failure(from reader: inout WireReader) -> Failure {
+        do throws(WireError) {
+            return .codec(try reader.value())
+        } catch {
+            return .stopped(.nonsense(reason: error.reason))
+        }
+    }
+
+    private func send(_ message: Message, _ descriptors: [Int32]) throws(Failure) {
+        let bytes = message.head + message.body
+        let sent = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe descriptors.withUnsafeBufferPointer { descriptors in
+                unsafe calotype_send(
+                    socket, bytes.baseAddress, bytes.count, descriptors.baseAddress,
+                    Int32(descriptors.count), false)
+            }
+        }
+        // A worker that waits for a request has emptied its end, so there is room for a whole one.
+        guard sent == bytes.count else { throw ended() }
+    }
+
+    /// Waits for a message while time goes on and somebody still wants it.
+    private func answer(
+        to request: UInt32, _ maximumByteCount: Int, _ seconds: Double,
+        _ cancellation: CancellationFlag?
+    ) throws(Failure) -> Message {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var grace: ContinuousClock.Instant?
+        let message: Message?
+        do throws(WireError) {
+            message = try Self.receive(socket, maximumByteCount) { now in
+                if grace == nil, cancellation?.isCancelled == true {
+                    control.cancelledRequest = request
+                    grace = now + Self.cancellationGrace
+                }
+                return now > deadline || grace.map { now > $0 } == true
+            }
+        } catch {
+            throw .stopped(.nonsense(reason: error.reason))
+        }
+        guard let message else {
+            if let grace, ContinuousClock.now > grace {
+                end()
+                throw .codec(.cancelled)
+            }
+            if ContinuousClock.now > deadline {
+                end()
+                throw .stopped(.deadline(seconds: seconds))
+            }
+            throw ended()
+        }
+        guard message.request == request else {
+            throw .stopped(.nonsense(reason: "an answer to another request"))
+        }
+        return message
+    }
+
+    /// How long a worker has to notice that it is to stop before it is killed.
+    private static let cancellationGrace = Duration.milliseconds(200)
+    /// How often somebody looks whether an answer is still wanted.
+    private static let milliseconds: Int32 = 10
+
+    /// Receives a message, unless it `isOver` at a time before; that is asked now and then.
+    private static func receive(
+        _ socket: Int32, _ maximumByteCount: Int,
+        whileNoneOf isOver: (ContinuousClock.Instant) -> Bool
+    ) throws(WireError) -> Message? {
+        guard let head = bytes(socket, Message.headByteCount, isOver) else { return nil }
+        var message = try Message(head: head, maximumByteCount: maximumByteCount)
+        if !message.body.isEmpty {
+            guard let body = bytes(socket, message.body.count, isOver) else { return nil }
+            message.body = body
+        }
+        return message
+    }
+
+    private static func bytes(
+        _ socket: Int32, _ count: Int, _ isOver: (ContinuousClock.Instant) -> Bool
+    ) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var received = 0
+        while received < count {
+            switch calotype_wait(socket, milliseconds) {
+            case 0:
+                if isOver(.now) { return nil }
+                continue
+            case 1: break
+            default: return nil
+            }
+            var none: Int32 = 0
+            let answer = unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe calotype_receive(
+                    socket, bytes.baseAddress?.advanced(by: received), count - received, nil, 0,
+                    &none)
+            }
+            guard answer > 0 else { return nil }
+            received += answer
+            // One that sends a byte now and then must not hold anybody up either.
+            if received < count, isOver(.now) { return nil }
+        }
+        return bytes
+    }
+
+    /// Why the worker is not there any more.
+    private func ended() -> Failure {
+        // It may have closed the connection and live on.
+        guard let status = end(kills: true) else { return .killed }
+        if status & 0x7F == 0 {
+            let code = (status >> 8) & 0xFF
+            if code == Int32(calotype_exit_memory) { return .stopped(.memory) }
+            let signal = code - Int32(calotype_exit_signal)
+            if signal > 0 { return .stopped(.crash(signal: signal)) }
+            return .stopped(.nonsense(reason: "it left with code \(code)"))
+        }
+        switch status & 0x7F {
+        case SIGSYS: return .stopped(.forbidden)
+        case SIGKILL: return .killed
+        case let signal: return .stopped(.crash(signal: signal))
+        }
+    }
+}

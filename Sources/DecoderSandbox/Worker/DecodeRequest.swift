@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// What the host wants of a file, with the open files that it sent along.
+struct DecodeRequest {
+    let bytes: EncodedBytes
+    let page: Int
+    let limits: DecodeLimits
+    let options: DecodeOptions
+    /// Where the pixels go; for requests that want some.
+    let memory: SharedPixels?
+
+    /// - Throws: ``WireError``, ``CodecError``.
+    init(_ message: Message, _ reader: inout WireReader) throws {
+        guard let file = message.descriptors.first else {
+            throw WireError(reason: "a request without a file")
+        }
+        bytes = try EncodedBytes(descriptor: file, byteCount: try reader.number())
+        page = try reader.number()
+        limits = try reader.value()
+        options = try reader.value()
+        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader)
+        try reader.end()
+    }
+
+    /// The body of a request, in the order in which it is read.
+    static func body(
+        _ picture: RemotePicture, _ options: DecodeOptions, byteCount: Int?
+    ) -> [UInt8] {
+        var writer = WireWriter()
+        writer.write(picture.bytes.count)
+        writer.write(picture.page)
+        writer.write(picture.limits)
+        writer.write(options)
+        writer.write(byteCount)
+        return writer.bytes
+    }
+
+    func source(_ codecs: CodecSet) throws(CodecError) -> ImageSource {
+        try ImageSource(bytes, codecs: codecs, limits: limits).page(page)
+    }
+
+    func preview(
+        _ codecs: CodecSet, _ cancellation: CancellationFlag
+    ) throws(CodecError) -> ImagePreview? {
+        var image = IncrementalImage(
+            codecs: codecs, options: options, limits: limits, cancellation: cancellation)
+        try image.append(
+            bytes.withBytes { bytes in bytes.indices.map { bytes[$0] } })
+        return try image.preview()
+    }
+}
+
+/// Memory of the host into which a worker writes pixels.
+final class SharedPixels {
+    private let descriptor: Int32
+    private let byteCount: Int
+
+    /// - Returns: `nil` if the host sent none.
+    init?(_ descriptor: Int32?, _ reader: inout WireReader) throws(WireError) {
+        guard let byteCount = try reader.optional(Int.self) else { return nil }
+        guard let descriptor, byteCount > 0 else {
+            throw WireError(reason: "a request without memory for its pixels")
+        }
+        self.descriptor = descriptor
+        self.byteCount = byteCount
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes a picture there, and says to `writer` what it is.
+    ///
+    /// The memory is not mapped any more afterwards: only then can the host make sure that nobody
+    /// writes to it.
+    func write(_ image: PixelBuffer, _ writer: inout WireWriter) throws(CodecError) {
+        guard image.byteCount <= byteCount,
+            let mapping = MemoryMapping(
+                descriptor, byteCount: image.byteCount, isWritable: true)
+        else { throw .library(message: "a result of \(image.byteCount) bytes has no room") }
+        mapping.write(image.bytes)
+        writer.write(image.size)
+        writer.write(image.format)
+        writer.write(image.colorProfile)
+    }
+}

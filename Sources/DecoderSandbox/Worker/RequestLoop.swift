@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSandbox
+internal import EncodedImages
+internal import Pixels
+internal import Synchronization
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// Answers one request of the host after the other.
+struct RequestLoop: ~Copyable {
+    private let codecs: CodecSet
+    private let connection: HostConnection
+    private let current: CurrentRequest
+    private let cancellation: CancellationFlag
+    private var frames: ImageFrames?
+
+    /// Which request is being answered.
+    private final class CurrentRequest: Sendable {
+        let number = Atomic<UInt32>(0)
+    }
+
+    init(codecs: CodecSet, control: ControlPage, connection: HostConnection) {
+        self.codecs = codecs
+        self.connection = connection
+        let current = CurrentRequest()
+        self.current = current
+        cancellation = CancellationFlag(or: {
+            control.cancelledRequest == current.number.load(ordering: .relaxed)
+        })
+    }
+
+    mutating func answerNext() {
+        let message = connection.receive()
+        current.number.store(message.request, ordering: .relaxed)
+        calotype_begin_picture()
+        connection.send(answer(message))
+    }
+
+    private mutating func answer(_ message: Message) -> Message {
+        var writer = WireWriter()
+        let problem: CodecError
+        do {
+            try perform(message, &writer)
+            return Message(.answer, message.request, writer.bytes)
+        } catch let error as CodecError {
+            problem = error
+        } catch let error as WireError {
+            problem = .library(message: error.reason)
+        } catch {
+            problem = .library(message: "\(error)")
+        }
+        writer = WireWriter()
+        writer.write(problem)
+        return Message(.failure, message.request, writer.bytes)
+    }
+
+    private mutating func perform(_ message: Message, _ writer: inout WireWriter) throws {
+        var reader = WireReader(message.body)
+        let request = try DecodeRequest(message, &reader)
+        switch message.kind {
+        case .header:
+            let source = try request.source(codecs)
+            writer.write(source.format.name)
+            writer.write(source.header)
+        case .metadata:
+            writer.write(try request.source(codecs).metadata())
+        case .image:
+            let decoded = try request.source(codecs).decodedImage(
+                request.options, cancellation: cancellation)
+            try request.memory?.write(decoded.image, &writer)
+            writer.write(decoded.report)
+        case .preview:
+            let preview = try request.preview(codecs, cancellation)
+            writer.write(preview != nil)
+            guard let preview else { break }
+            try request.memory?.write(preview.image, &writer)
+            writer.write(preview.completeness)
+        case .rows:
+            let sender = BandSender(connection, message.request)
+            writer.write(
+                try request.source(codecs).decodeRows(
+                    request.options, into: sender, cancellation: cancellation))
+            try sender.finish()
+        case .frames:
+            frames = try request.source(codecs).frames(
+                request.options, cancellation: cancellation)
+        case .nextFrame:
+            try writeNextFrame(request.memory, &writer)
+        default:
+            throw WireError(reason: "a request of no kind")
+        }
+    }
+
+    private mutating func writeNextFrame(
+        _ memory: SharedPixels?, _ writer: inout WireWriter
+    ) throws {
+        guard var frames = frames.take() else {
+            throw WireError(reason: "a frame of no animation")
+        }
+        let frame = try frames.next()
+        self.frames = consume frames
+        writer.write(frame != nil)
+        guard let frame else { return }
+        try memory?.write(frame.image, &writer)
+        let (seconds, attoseconds) = frame.duration.components
+        writer.write(Int(seconds))
+        writer.write(Int(attoseconds))
+        writer.write(frame.region)
+        writer.write(frame.disposal)
+        writer.write(frame.blending)
+    }
+}
+
+/// Hands the rows of a picture to the host, some at a time, through memory that both see.
+private final class BandSender: RowConsumer {
+    private let connection: HostConnection
+    private let request: UInt32
+    private var mapping: MemoryMapping?
+    private var rowByteCount = 0
+    /// Rows that the memory has room for, and that are there.
+    private var capacity = 0
+    private var count = 0
+
+    init(_ connection: HostConnection, _ request: UInt32) {
+        self.connection = connection
+        self.request = request
+    }
+
+    func begin(
+        _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
+    ) throws(CodecError) {
+        var writer = WireWriter()
+        writer.write(size)
+        writer.write(format)
+        writer.write(colorProfile)
+        connection.send(Message(.rowsBegin, request, writer.bytes))
+        let message = connection.receive()
+        rowByteCount = size.width * format.bytesPerPixel
+        var reader = WireReader(message.body)
+        guard message.kind == .proceed, let capacity = try? reader.number(), capacity > 0,
+            let descriptor = message.descriptors.first,
+            let mapping = MemoryMapping(
+                descriptor, byteCount: capacity * rowByteCount, isWritable: true)
+        else { throw .library(message: "the host gave no memory for rows") }
+        close(descriptor)
+        self.mapping = mapping
+        self.capacity = capacity
+    }
+
+    func append(_ row: Span<UInt8>) throws(CodecError) {
+        mapping?.write(row, at: count * rowByteCount)
+        count += 1
+        if count == capacity { try finish() }
+    }
+
+    /// Hands over what is there.
+    func finish() throws(CodecError) {
+        guard count > 0 else { return }
+        var writer = WireWriter()
+        writer.write(count)
+        count = 0
+        connection.send(Message(.band, request, writer.bytes))
+        guard connection.receive().kind == .proceed else { throw .cancelled }
+    }
+}

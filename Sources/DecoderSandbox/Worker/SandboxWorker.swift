@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSandbox
+public import EncodedImages
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// The process in which pictures are decoded: it answers its host until that closes the connection.
+public enum SandboxWorker {
+    /// Gives up everything that decoding does not need, then decodes what the host sends.
+    ///
+    /// - Parameter codecs: the formats that are read here.
+    public static func run(codecs: CodecSet) -> Never {
+        calotype_report_crashes()
+        let descriptor = Int32(calotype_worker_control)
+        guard let control = ControlPage(descriptor) else { exit(EXIT_FAILURE) }
+        close(descriptor)
+        let layers = calotype_lock_down(
+            UInt64(control.memoryMegabytes) << 20, UInt64(control.seconds))
+        var hello = WireWriter()
+        hello.write(Int(layers))
+        let connection = HostConnection()
+        connection.send(Message(.hello, 0, hello.bytes))
+        var requests = RequestLoop(codecs: codecs, control: control, connection: connection)
+        while true { requests.answerNext() }
+    }
+}

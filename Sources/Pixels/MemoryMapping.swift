@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// A part of a file, or of memory that processes share, seen as bytes; unmapped with its last
+/// reference.
+@safe package final class MemoryMapping: Sendable {
+    // The same for the whole life of the object. What it points at is only read, or written by the
+    // one who made the mapping writable and has not handed it on yet.
+    nonisolated(unsafe) private let start: UnsafeMutableRawPointer
+    package let byteCount: Int
+
+    /// Fails if the system refuses; `errno` says why.
+    ///
+    /// - Parameters:
+    ///   - descriptor: an open file; it may be closed afterwards.
+    ///   - byteCount: the bytes from its start, at least 1.
+    ///   - isWritable: whether what is written is seen by others who map the same file.
+    package init?(_ descriptor: Int32, byteCount: Int, isWritable: Bool = false) {
+        guard
+            let start = unsafe mmap(
+                nil, byteCount, isWritable ? PROT_READ | PROT_WRITE : PROT_READ,
+                isWritable ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
+            unsafe start != MAP_FAILED
+        else { return nil }
+        unsafe self.start = start
+        self.byteCount = byteCount
+    }
+
+    deinit { unsafe _ = munmap(start, byteCount) }
+
+    var bytes: Span<UInt8> {
+        @_lifetime(borrow self) get {
+            let bytes = unsafe UnsafeRawBufferPointer(start: start, count: byteCount)
+            let span = unsafe Span<UInt8>(_unsafeElements: bytes.bindMemory(to: UInt8.self))
+            return unsafe _overrideLifetime(span, borrowing: self)
+        }
+    }
+
+    /// Calls `body` with all bytes.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(bytes)
+    }
+
+    /// Reads bytes of memory that somebody else may write to at the same time.
+    package func read(_ target: inout [UInt8], at offset: Int) {
+        precondition(
+            offset >= 0 && offset <= byteCount && target.count <= byteCount - offset,
+            "the bytes are not in the mapping")
+        unsafe target.withUnsafeMutableBytes { target in
+            let source = unsafe UnsafeRawBufferPointer(
+                start: start.advanced(by: offset), count: target.count)
+            unsafe target.copyMemory(from: source)
+        }
+    }
+
+    /// Writes bytes into a writable mapping, from a place on.
+    package func write(_ source: Span<UInt8>, at offset: Int = 0) {
+        precondition(
+            offset >= 0 && offset <= byteCount && source.count <= byteCount - offset,
+            "the bytes do not fit into the mapping")
+        unsafe source.withUnsafeBytes { source in
+            guard let from = source.baseAddress else { return }
+            unsafe start.advanced(by: offset).copyMemory(
+                from: from, byteCount: source.count)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DecoderSandbox
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// What a codec in a stranger's hands does stays in its worker, and is told apart by its error.
+@Suite struct ContainmentTests {
+    @Test(arguments: [
+        ("crash", SIGSEGV), ("trap", SIGILL), ("abort", SIGABRT), ("overflow", SIGSEGV),
+    ])
+    func `a crash costs that picture only`(word: String, signal: Int32) throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        #expect(
+            Sandboxes.error(word, sandbox) == .decoderStopped(.crash(signal: signal)))
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test(arguments: [
+        "open", "connect", "spawn", "run", "kill", "look", "code", "write 4", "write 5",
+    ])
+    func `what no decoder needs kills the worker`(word: String) throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        #expect(Sandboxes.error(word, sandbox) == .decoderStopped(.forbidden))
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test(arguments: ["map 4", "map 5"])
+    func `memory behind a result or a file cannot be written`(word: String) throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let expected: [CodecError] = [
+            .decoderStopped(.crash(signal: SIGBUS)),
+            .decoderStopped(.nonsense(reason: "it left with code 9")),
+        ]
+        let error = try #require(Sandboxes.error(word, sandbox))
+        #expect(expected.contains(error))
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test func `a result that the worker could still change is not taken`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        #expect(
+            Sandboxes.error("keep", sandbox)
+                == .decoderStopped(.nonsense(reason: "a result that is still being written")))
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test func `memory without end ends at the limit`() throws {
+        let sandbox = try Sandboxes.make { $0.memoryByteCount = 512 << 20 }
+        defer { sandbox.close() }
+        #expect(Sandboxes.error("allocate", sandbox) == .decoderStopped(.memory))
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test func `work without end ends at the deadline`() throws {
+        let sandbox = try Sandboxes.make { $0.deadlineSeconds = 0.5 }
+        defer { sandbox.close() }
+        #expect(
+            Sandboxes.error("loop", sandbox)
+                == .decoderStopped(.deadline(seconds: 0.5)))
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test(arguments: ["loop", "wait"])
+    func `work that nobody waits for is stopped`(word: String) throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let cancellation = CancellationFlag()
+        cancellation.cancel()
+        #expect(
+            Sandboxes.error(word, sandbox, cancellation: cancellation) == .cancelled)
+        try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test func `a file that stopped a worker is not tried again`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        _ = Sandboxes.image("crash", sandbox)
+        #expect(Sandboxes.error("crash", sandbox) == .decoderStopped(.known))
+        // As long as the other one, and another file.
+        #expect(try Sandboxes.image("begin", sandbox).get().size == PixelSize(width: 8, height: 8))
+    }
+
+    @Test func `a file is tried again when its time is over`() throws {
+        let sandbox = try Sandboxes.make { $0.quarantineSeconds = 0 }
+        defer { sandbox.close() }
+        let crash = CodecError.decoderStopped(.crash(signal: SIGSEGV))
+        #expect(Sandboxes.error("crash", sandbox) == crash)
+        #expect(Sandboxes.error("crash", sandbox) == crash)
+    }
+
+    @Test func `a worker has no rights that this system can take`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let layers = try sandbox.layers()
+        #expect(layers.isSuperset(of: SandboxLayer.essential.union([.parent])))
+    }
+
+    @Test func `without a worker there is an error and no picture`() throws {
+        let sandbox = try Sandboxes.make { $0.workerPath = "/nonexistent/worker" }
+        defer { sandbox.close() }
+        #expect(
+            Sandboxes.error("behave", sandbox)
+                == .sandboxUnavailable(reason: "/nonexistent/worker: No such file or directory"))
+    }
+
+    @Test func `a program that is no worker is not talked to`() throws {
+        let sandbox = try Sandboxes.make { $0.workerPath = "/bin/true" }
+        defer { sandbox.close() }
+        #expect(
+            Sandboxes.error("behave", sandbox)
+                == .sandboxUnavailable(reason: "/bin/true is no worker of this version"))
+    }
+
+    /// Others are served, by as many workers as before, with the right pixels.
+    private func expectOthersAreServed(by sandbox: DecoderSandbox) throws {
+        for _ in 0..<3 {
+            let image = try Sandboxes.image("behave", sandbox).get()
+            #expect(image.packedBytes == [UInt8](repeating: 7, count: 64))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DecoderSandbox
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// Sandboxes whose worker also knows files that say what is to be done to the host.
+enum Sandboxes {
+    static func make(
+        _ change: (inout DecoderSandbox.Configuration) -> Void = { _ in }
+    ) throws -> DecoderSandbox {
+        let worker = try #require(builtProgram("HostileDecoder"))
+        var configuration = DecoderSandbox.Configuration(workerPath: worker.path, workerCount: 2)
+        change(&configuration)
+        return DecoderSandbox(configuration)
+    }
+
+    static func codecs(_ sandbox: DecoderSandbox) -> CodecSet {
+        builtInCodecs.adding([HostileFormat()]).decoded(by: sandbox)
+    }
+
+    /// A file that makes the worker do something; 64 grey pixels of 7 if that is nothing bad.
+    static func hostile(_ word: String) -> EncodedBytes {
+        EncodedBytes(Array("HOSTILE \(word)".utf8))
+    }
+
+    /// Why there was no picture.
+    static func error(
+        _ word: String, _ sandbox: DecoderSandbox, cancellation: CancellationFlag? = nil
+    ) -> CodecError? {
+        guard case .failure(let error) = image(word, sandbox, cancellation: cancellation) else {
+            return nil
+        }
+        return error
+    }
+
+    static func image(
+        _ word: String, _ sandbox: DecoderSandbox, cancellation: CancellationFlag? = nil
+    ) -> Result<PixelBuffer, CodecError> {
+        Result { () throws(CodecError) in
+            try ImageSource(hostile(word), codecs: codecs(sandbox))
+                .image(cancellation: cancellation)
+        }
+    }
+}
+
+/// The name of the format, without anything that reads it.
+private struct HostileFormat: ImageCodec {
+    let format = ImageFormat(
+        name: "hostile", extensions: ["hostile"], mediaType: "image/x-hostile", signatures: [])
+    let decoder: any ImageDecoder = Nothing()
+    let encoder: (any ImageEncoder)? = nil
+
+    private struct Nothing: ImageDecoder {
+        func header(
+            of bytes: Span<UInt8>, limits: DecodeLimits
+        ) throws(CodecError) -> ImageHeader { throw .unknownFormat }
+
+        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+            throw .unknownFormat
+        }
+    }
+}
