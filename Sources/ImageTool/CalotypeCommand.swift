@@ -18,24 +18,10 @@ struct CalotypeCommand: AsyncParsableCommand {
               0    everything was done
               1    some file could not be read or written; the rest was done
               64   the command line was not understood; nothing was done
-              130  interrupted; files that were written are whole
+              130  interrupted (143: terminated); files that were written are whole
             """,
         version: "calotype \(calotypeVersion)",
         subcommands: [Info.self, Thumbnail.self, Convert.self, Bench.self, Serve.self])
-
-    /// Parses and runs the command line on the main thread, where ``Interruption`` is to be made.
-    @MainActor static func main() async {
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            exit(withError: error)
-        }
-    }
 }
 
 /// The version that is being worked towards or has been released, as in CHANGELOG.md.

@@ -174,8 +174,9 @@ struct Convert: ParsableCommand {
                 if let reason = writeAll(file, to: STDOUT_FILENO) { throw .file(reason: reason) }
             } else {
                 // From here on an interruption waits until the file is whole.
-                _ = Interruption()
-                try ImageDestination.write(file, to: output)
+                try withExtendedLifetime(Interruption()) { () throws(CodecError) in
+                    try ImageDestination.write(file, to: output)
+                }
             }
         } catch {
             throw FileFailure(output == "-" ? "standard output" : output, error)

@@ -113,8 +113,7 @@ struct Thumbnail: AsyncParsableCommand {
         bar.end()
         report(plan, results)
         if let signal = interruption.signal {
-            writeToStandardError("calotype: interrupted; the files that were written are whole\n")
-            throw ExitCode(128 + signal)
+            throw Interruption.exitCode(signal, "the files that were written are whole")
         }
         guard results.allSatisfy({ (try? $0?.get()) != nil }) else { throw ExitCode(1) }
     }

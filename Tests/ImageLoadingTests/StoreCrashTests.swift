@@ -32,7 +32,7 @@ import Testing
     private func killWriter(
         afterLineCount count: Int, seed: UInt64, _ folder: TestFolder, _ originals: [String]
     ) throws {
-        let writer = try #require(Self.writer)
+        let writer = try #require(builtProgram("StoreWriter"))
         let output = Pipe()
         let process = Process()
         process.executableURL = writer
@@ -80,19 +80,5 @@ import Testing
             #expect(rendition.bytes.count == row["byte_count"])
         }
         return rows.count
-    }
-
-    /// The program beside the tests, wherever they were built.
-    private static var writer: URL? {
-        guard let tests = CommandLine.arguments.first(where: { $0.contains(".xctest") }) else {
-            return nil
-        }
-        var folder = URL(filePath: tests).deletingLastPathComponent()
-        while folder.path != "/" {
-            let writer = folder.appending(path: "StoreWriter")
-            if FileManager.default.isExecutableFile(atPath: writer.path) { return writer }
-            folder = folder.deletingLastPathComponent()
-        }
-        return nil
     }
 }

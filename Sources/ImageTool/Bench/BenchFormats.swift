@@ -94,7 +94,9 @@ struct BenchFormats: ParsableCommand {
             pictures, isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: false) })
         bar.end()
-        if let signal = interruption.signal { throw ExitCode(128 + signal) }
+        if let signal = interruption.signal {
+            throw Interruption.exitCode(signal, "nothing was written")
+        }
         let report = FormatReport(
             results: results, seconds: seconds, display: display, quality: quality)
         print(json ? report.json.text() : report.table)

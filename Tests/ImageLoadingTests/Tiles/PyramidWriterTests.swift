@@ -11,7 +11,7 @@ import Testing
 @Suite("A process that makes tiles", .timeLimit(.minutes(5))) struct PyramidWriterTests {
     private func start(_ folder: TestFolder, _ size: PixelSize, _ output: Pipe) throws -> Process {
         let process = Process()
-        let writer = try #require(Self.writer)
+        let writer = try #require(builtProgram("PyramidWriter"))
         process.executableURL = writer
         process.arguments = [folder.storeDirectory, "\(size.width)", "\(size.height)", "1"]
         process.standardOutput = output
@@ -73,19 +73,5 @@ import Testing
     private func key(_ size: PixelSize) -> TileSetKey {
         TileSetKey(
             name: "\(size)", pyramid: TilePyramid(size), encoding: "rows rows 85 420 false")
-    }
-
-    /// The program beside the tests, wherever they were built.
-    private static var writer: URL? {
-        guard let tests = CommandLine.arguments.first(where: { $0.contains(".xctest") }) else {
-            return nil
-        }
-        var folder = URL(filePath: tests).deletingLastPathComponent()
-        while folder.path != "/" {
-            let writer = folder.appending(path: "PyramidWriter")
-            if FileManager.default.isExecutableFile(atPath: writer.path) { return writer }
-            folder = folder.deletingLastPathComponent()
-        }
-        return nil
     }
 }

@@ -114,9 +114,11 @@ struct BenchScroll: AsyncParsableCommand {
             let items = traces.map { scene.items($0) }
             let all = (items.map(\.lowerBound).min() ?? 0)..<(items.map(\.upperBound).max() ?? 0)
             collection.preload(all)
+            if interruption.signal != nil { break }
             rates.append(await DecodeRate.measure(scene))
             if runs.contains(where: { $0.store == .warm && $0.layout == scene.name }) {
-                try await ScrollSeries.warm(store, scene, all)
+                try await ScrollSeries.warm(
+                    store, scene, all, isInterrupted: { interruption.signal != nil })
             }
         }
         let series = ScrollSeries(
@@ -127,9 +129,7 @@ struct BenchScroll: AsyncParsableCommand {
             didFinish: { bar.advance(failed: false) })
         bar.end()
         if let signal = interruption.signal {
-            collection.remove()
-            try? FileManager.default.removeItem(atPath: store)
-            throw ExitCode(128 + signal)
+            throw Interruption.exitCode(signal, "nothing was written")
         }
         let report = ScrollReport(
             results: results, rates: rates, count: count, seconds: seconds)

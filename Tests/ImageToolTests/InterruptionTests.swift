@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// Needs the PNG codec, which a build without that trait lacks.
+@Suite(
+    "A command that is interrupted", .timeLimit(.minutes(3)),
+    .enabled(if: builtInCodecs.codec(named: "png") != nil))
+struct InterruptionTests {
+    private let folder: TemporaryFolder
+    private let temporary: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        temporary = try TemporaryFolder()
+    }
+
+    /// The same picture under many names.
+    private func pictures(_ count: Int) throws -> [String] {
+        let image = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let paths = (0..<count).map { folder.path("\($0).png") }
+        try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: paths[0])
+        for path in paths.dropFirst() {
+            try FileManager.default.linkItem(atPath: paths[0], toPath: path)
+        }
+        return paths
+    }
+
+    private func files(_ folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    @Test(
+        "ends with whole thumbnails and the exit code of the signal",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
+    func thumbnail(signal: Int32) async throws {
+        let inputs = try pictures(1000)
+        let small = folder.path("small")
+        let answer = try await BuiltCommand.interrupt(
+            ["thumbnail", "--size", "200", "--format", "png", "--output", "\(small)/"] + inputs,
+            signal,
+            temporaryFolder: temporary.path, once: { !files(small).isEmpty })
+        #expect(answer.code == 128 + signal)
+        #expect(
+            answer.errors == "calotype: interrupted; the files that were written are whole\n")
+        let written = files(small)
+        #expect((1..<1000).contains(written.count))
+        for name in written {
+            #expect(name.hasSuffix(".png"))
+            let source = try ImageSource(
+                EncodedBytes(reading: "\(small)/\(name)"), codecs: builtInCodecs)
+            #expect(try source.image().size == PixelSize(width: 200, height: 150))
+        }
+    }
+
+    @Test("leaves no temporary files of scrolling", arguments: [SIGINT, SIGTERM])
+    func scroll(signal: Int32) async throws {
+        _ = try pictures(4)
+        let arguments = [
+            "bench", "scroll", folder.path, "--layout", "grid", "--seconds", "0.2", "--count", "8",
+        ]
+        // Early, when there are links to the pictures, and later, when some are kept on disk.
+        for sign in ["calotype-scroll-", "calotype-kept-"] {
+            let answer = try await BuiltCommand.interrupt(
+                arguments, signal, temporaryFolder: temporary.path,
+                once: { files(temporary.path).contains { $0.hasPrefix(sign) } })
+            #expect(answer.code == 128 + signal)
+            #expect(answer.errors == "calotype: interrupted; nothing was written\n")
+            #expect(files(temporary.path) == [])
+        }
+        #expect(files(folder.path).count == 4)
+    }
+
+    @Test("leaves no temporary files of formats") func formats() async throws {
+        let photo = try pictures(1)[0]
+        let arguments = ["--seconds", "0.1", "--photo", photo, "--output", folder.path("chart")]
+        let answer = try await BuiltCommand.interrupt(
+            ["bench", "formats"] + arguments, SIGTERM, temporaryFolder: temporary.path,
+            once: { !files(temporary.path).isEmpty })
+        #expect(answer.code == 128 + SIGTERM)
+        #expect(answer.errors == "calotype: interrupted; nothing was written\n")
+        #expect(files(temporary.path) == [] && files(folder.path).count == 1)
+    }
+}
