@@ -41,7 +41,7 @@ build: ## build the calotype command in release mode
 
 format: ## format every Swift file
 	@scripts/require-swift
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks/Decoding/Sources
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks/*/Sources
 
 lint: ## check the format and the length of every file
 	@scripts/require-swift

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import GRDB
+internal import Synchronization
+
 /// Which entries of a store were used since that was last written down, the latest last.
 struct PendingUses {
     /// So many are written down without waiting for the next insertion.
@@ -18,5 +21,27 @@ struct PendingUses {
     mutating func takeAll() -> [Int64] {
         defer { order = [:] }
         return order.sorted { $0.value < $1.value }.map(\.key)
+    }
+
+    /// Takes all and writes them down as later than everything before.
+    ///
+    /// - Parameters:
+    ///   - uses: what is pending; not locked while the database works.
+    ///   - table: the entries' table, with the columns `id` and `last_use`.
+    ///   - db: where it is.
+    /// - Throws: what the database throws.
+    static func write(
+        _ uses: borrowing Mutex<PendingUses>, to table: String, _ db: Database
+    ) throws {
+        let used = uses.withLock { $0.takeAll() }
+        guard !used.isEmpty else { return }
+        var number =
+            try Int.fetchOne(db, sql: "SELECT ifnull(max(last_use), 0) FROM \(table)") ?? 0
+        let statement = try db.cachedStatement(
+            sql: "UPDATE \(table) SET last_use = ? WHERE id = ?")
+        for id in used {
+            number += 1
+            try statement.execute(arguments: [number, id])
+        }
     }
 }

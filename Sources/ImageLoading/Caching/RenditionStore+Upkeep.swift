@@ -43,16 +43,7 @@ extension RenditionStore {
     }
 
     func writeUses(_ db: Database) throws {
-        let used = uses.withLock { $0.takeAll() }
-        guard !used.isEmpty else { return }
-        var number =
-            try Int.fetchOne(db, sql: "SELECT ifnull(max(last_use), 0) FROM rendition") ?? 0
-        let statement = try db.cachedStatement(
-            sql: "UPDATE rendition SET last_use = ? WHERE id = ?")
-        for id in used {
-            number += 1
-            try statement.execute(arguments: [number, id])
-        }
+        try PendingUses.write(uses, to: "rendition", db)
     }
 
     /// Looks whether the next originals, in the order of their paths, are still there.

@@ -212,16 +212,7 @@ extension ResponseStore {
     }
 
     func writeUses(_ db: Database) throws {
-        let used = uses.withLock { $0.takeAll() }
-        guard !used.isEmpty else { return }
-        var number =
-            try Int.fetchOne(db, sql: "SELECT ifnull(max(last_use), 0) FROM response") ?? 0
-        let statement = try db.cachedStatement(
-            sql: "UPDATE response SET last_use = ? WHERE id = ?")
-        for id in used {
-            number += 1
-            try statement.execute(arguments: [number, id])
-        }
+        try PendingUses.write(uses, to: "response", db)
     }
 
     private func noteUse(of id: Int64) {

@@ -159,10 +159,7 @@ public final class ImagePipeline: Sendable {
         let original =
             request.namedOriginal
             ?? knownFiles.withLock { $0[request.source.name] }.map { .file($0) }
-        guard let original else { return nil }
-        return ImageKey(
-            original: original, options: request.options,
-            processors: request.processors.map(\.identity))
+        return original.map { ImageKey(request, of: $0) }
     }
 
     /// A picture, decoded and processed.

@@ -55,9 +55,7 @@ extension ImagePipeline {
         _ consumer: SharedImages.Consumer
     ) async throws(LoadError) -> MadeImage {
         guard !Task.isCancelled else { throw .cancelled }
-        let key = ImageKey(
-            original: original, options: request.options,
-            processors: request.processors.map(\.identity))
+        let key = ImageKey(request, of: original)
         if let image = remembered(key, request) {
             consumer.story?.add(LoadStep(.memory, "hit"))
             metrics.countMemoryHit()

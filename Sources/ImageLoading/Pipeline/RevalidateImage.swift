@@ -50,14 +50,8 @@ extension ImagePipeline {
         _ shown: LoadedImage, _ request: ImageRequest
     ) -> SharedImageKey {
         SharedImageKey(
-            image: key(of: request, shown.key.original), fields: request.fields,
+            image: ImageKey(request, of: shown.key.original), fields: request.fields,
             isRevalidation: true)
-    }
-
-    private func key(of request: ImageRequest, _ original: OriginalIdentity) -> ImageKey {
-        ImageKey(
-            original: original, options: request.options,
-            processors: request.processors.map(\.identity))
     }
 
     private func revalidation(
@@ -78,7 +72,7 @@ extension ImagePipeline {
             } else {
                 // Those of other sizes show what is no more, too.
                 memory.removeAll(of: original, except: data.original)
-                let known = remembered(key(of: request, original), request)
+                let known = remembered(ImageKey(request, of: original), request)
                 made =
                     if let known { known } else {
                         try await newImage(data, request, original, context)
@@ -96,7 +90,7 @@ extension ImagePipeline {
         _ data: LoadedData, _ request: ImageRequest, _ original: OriginalIdentity,
         _ context: LoadContext<ImageUpdate>
     ) async throws(LoadError) -> MadeImage {
-        var key = key(of: request, original)
+        var key = ImageKey(request, of: original)
         key.processors = []
         var made = try await decoded(data, request, key, context)
         for processor in request.processors {

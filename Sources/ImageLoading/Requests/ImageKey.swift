@@ -18,6 +18,13 @@ public struct ImageKey: Hashable, Sendable {
         self.processors = processors
     }
 
+    /// What a request asks for of an original.
+    init(_ request: ImageRequest, of original: OriginalIdentity) {
+        self.init(
+            original: original, options: request.options,
+            processors: request.processors.map(\.identity))
+    }
+
     /// The same picture as those ask for it who take no planes of luma and colour differences.
     var withoutPlanes: ImageKey {
         var key = self

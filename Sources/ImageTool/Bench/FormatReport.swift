@@ -35,13 +35,7 @@ struct FormatReport {
                 time(false, false), time(true, false), time(false, true), time(true, true),
             ])
         }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        let lines = rows.map { row in
-            row.indices.map { column in
-                let gap = String(repeating: " ", count: widths[column] - row[column].count)
-                return column < 3 ? row[column] + gap : gap + row[column]
-            }.joined(separator: "  ")
-        }
+        let lines = tableLines(rows, nameCount: 3)
         return """
             Milliseconds to load and decode, median of \(Self.text(seconds)) s each; \
             quality \(quality); shown: at most \(display) pixels a side.

@@ -137,9 +137,7 @@ struct PipelineHarness: Sendable {
     }
 
     func key(_ request: ImageRequest) -> ImageKey {
-        ImageKey(
-            original: .named(request.source.name), options: request.options,
-            processors: request.processors.map(\.identity))
+        ImageKey(request, of: .named(request.source.name))
     }
 
     /// Sends a whole file, once a load has begun.

@@ -54,9 +54,7 @@ struct StoreHarness: Sendable {
         }
         for request in requests {
             let key = SharedImageKey(
-                image: ImageKey(
-                    original: .url(HTTPFixture.address), options: request.options,
-                    processors: request.processors.map(\.identity)))
+                image: ImageKey(request, of: .url(HTTPFixture.address)))
             let count = requests.count { $0.identity == request.identity }
             await eventually { pipeline.sharedImages.consumerCount(key) == count }
         }

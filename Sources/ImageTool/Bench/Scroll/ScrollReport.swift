@@ -36,13 +36,7 @@ struct ScrollReport {
         rows += totals.map(Self.row)
         let details = results.filter { $0.run.design == .calotype }
         rows += details.map(Self.row)
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        let lines = rows.map { row in
-            row.indices.map { column in
-                let gap = String(repeating: " ", count: widths[column] - row[column].count)
-                return column < 3 ? row[column] + gap : gap + row[column]
-            }.joined(separator: "  ")
-        }
+        let lines = tableLines(rows, nameCount: 3)
         let bounds = rates.map { rate in
             let wall = String(format: "%.0f", rate.perSecond)
             let bound = String(format: "%.0f", rate.bound)
