@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EncodedImages
 import Foundation
 import HTTPTypes
+import ImageCodecs
 import ImageLoading
 import Pixels
 import Testing
@@ -146,6 +148,40 @@ import Testing
         let errors = try #require(pictures["error"] as? [String: String])
         #expect(Array(errors.keys) == ["2"])
         #expect(errors["2"]?.contains(gallery.folder.path) == false)
+    }
+
+    @Test(
+        "has the placeholders of the pictures that have been shown, and another tag for each",
+        .timeLimit(.minutes(1)))
+    func placeholders() async throws {
+        let gallery = try TestGallery(keepsRenditions: true)
+        for name in ["a.png", "b.png", "c.png"] { try gallery.picture(name) }
+        let address = "/-/listing/"
+        let before = try await gallery.get(address)
+        func placeholders(_ answer: Answer) throws -> [String: String]? {
+            let pictures = try answer.json()["pictures"] as? [String: Any]
+            return pictures?["placeholder"] as? [String: String]
+        }
+        #expect(try placeholders(before)?.isEmpty == true)
+        let tag = try #require(before.headers[.eTag])
+        #expect(try await gallery.get(address, [.ifNoneMatch: tag]).status == 304)
+
+        let rendition = try await gallery.get("/32x32/b.png")
+        #expect(rendition.status == 200)
+        var after = before
+        while try placeholders(after)?.isEmpty == true {
+            after = try await gallery.get(address, [.ifNoneMatch: tag])
+            if after.status == 304 { after = before }
+        }
+        let expected = ThumbHash(
+            try ImageSource(
+                EncodedBytes(try gallery.picture("same.png")), codecs: builtInCodecs
+            ).image(DecodeOptions(maximumSide: 32)))
+        #expect(try placeholders(after) == ["1": expected.base64])
+        #expect(try after.json()["revision"] as? String == before.json()["revision"] as? String)
+
+        try gallery.picture("b.png", seed: 2)
+        #expect(try placeholders(try await gallery.get(address))?.isEmpty == true)
     }
 
     @Test("of a folder that is missing is missing") func missing() async throws {

@@ -24,14 +24,21 @@ final class TestGallery: Sendable {
     let pipeline: ImagePipeline
     let gate = GateCodec()
 
-    init() throws {
+    // With a store, if there is one, outside of the folder.
+    init(keepsRenditions: Bool = false) throws {
         outside = FileManager.default.temporaryDirectory
             .appending(path: "calotype-\(UUID().uuidString)")
         folder = outside.appending(path: "photos")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var configuration = ImagePipeline.Configuration()
+        if keepsRenditions {
+            configuration.store = try RenditionStore(
+                directory: outside.appending(path: "store").path, byteLimit: 1 << 20,
+                logger: Logger(label: "test"))
+        }
         pipeline = ImagePipeline(
-            codecs: CodecSet(builtInCodecs.codecs + [gate]),
-            configuration: ImagePipeline.Configuration(), logger: Logger(label: "test"))
+            codecs: CodecSet(builtInCodecs.codecs + [gate]), configuration: configuration,
+            logger: Logger(label: "test"))
     }
 
     deinit { try? FileManager.default.removeItem(at: outside) }

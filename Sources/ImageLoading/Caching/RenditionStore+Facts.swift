@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import GRDB
 internal import Pixels
 
@@ -13,7 +14,14 @@ extension RenditionStore {
         let places = databaseQuestionMarks(count: originals.count)
         let rows = read { db in
             try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT * FROM original WHERE path IN (\(places))"),
+                db.cachedStatement(
+                    sql: """
+                        SELECT path, version, format_name, media_type, width, height,
+                            CASE WHEN typeof(placeholder) = 'blob'
+                                AND length(placeholder) <= \(ThumbHash.largestByteCount)
+                                THEN placeholder END AS placeholder
+                        FROM original WHERE path IN (\(places))
+                        """),
                 arguments: StatementArguments(originals.map(\.path)))
         }
         let known = Dictionary(
@@ -25,7 +33,11 @@ extension RenditionStore {
             }
             facts[original] = ImageFacts(
                 formatName: row["format_name"], mediaType: row["media_type"],
-                pixelSize: PixelSize(width: row["width"], height: row["height"]))
+                pixelSize: PixelSize(width: row["width"], height: row["height"]),
+                placeholder: (row["placeholder"] as Data?).flatMap {
+                    // One that is damaged is made again with the next picture.
+                    try? ThumbHash(bytes: Array($0))
+                })
         }
         return facts
     }
@@ -33,14 +45,31 @@ extension RenditionStore {
     public func insert(_ facts: [FileIdentity: ImageFacts]) {
         write { db in
             let statement = try db.cachedStatement(
-                sql: "INSERT OR REPLACE INTO original VALUES (?, ?, ?, ?, ?, ?)")
+                sql: """
+                    INSERT INTO original (path, version, format_name, media_type, width, height,
+                        placeholder)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (path) DO UPDATE SET
+                        version = excluded.version, format_name = excluded.format_name,
+                        media_type = excluded.media_type, width = excluded.width,
+                        height = excluded.height,
+                        placeholder = CASE WHEN version = excluded.version
+                            THEN ifnull(excluded.placeholder, placeholder)
+                            ELSE excluded.placeholder END
+                    """)
             for (original, facts) in facts {
                 try statement.execute(arguments: [
                     original.path, original.version, facts.formatName, facts.mediaType,
                     facts.pixelSize.width, facts.pixelSize.height,
+                    facts.placeholder.map { Data($0.bytes) },
                 ])
             }
         }
-        tidySoon()
+        // A placeholder comes with every picture that is decoded, other facts with a folder.
+        if facts.values.contains(where: { $0.placeholder == nil }) {
+            tidySoon()
+        } else {
+            tidyNowAndThen()
+        }
     }
 }

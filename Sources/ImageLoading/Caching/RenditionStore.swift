@@ -94,7 +94,7 @@ public final class RenditionStore: RenditionStoring {
     }
 
     /// Changes with the tables, and whenever the same request would make another picture.
-    private static let version = 2
+    private static let version = 3
 
     /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
     /// a use writes little.
@@ -136,7 +136,8 @@ public final class RenditionStore: RenditionStoring {
             format_name TEXT NOT NULL,
             media_type TEXT NOT NULL,
             width INTEGER NOT NULL,
-            height INTEGER NOT NULL
+            height INTEGER NOT NULL,
+            placeholder BLOB
         ) WITHOUT ROWID;
         """
 }

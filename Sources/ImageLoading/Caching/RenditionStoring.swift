@@ -42,6 +42,8 @@ public protocol RenditionStoring: Sendable {
     func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts]
 
     /// Keeps facts; those of a file that has changed take the place of the old ones.
+    ///
+    /// Facts without a placeholder leave the one that is kept of the same version.
     func insert(_ facts: [FileIdentity: ImageFacts])
 
     /// Writes down what is pending; from then on nothing is found and nothing kept.

@@ -61,6 +61,8 @@ public final class ImagePipeline: Sendable {
     let keptFormat: String
     /// Pictures that wait to be kept.
     let keepingCount = Atomic<Int>(0)
+    /// Files whose placeholders are about to be made.
+    let pendingPlaceholders = Mutex(PendingPlaceholders())
     let web: HTTPLoader?
     let logger: Logger
     let clock = ContinuousClock()
@@ -180,6 +182,9 @@ public final class ImagePipeline: Sendable {
 
     /// What happens on the way to a picture, and the picture as the last of it.
     ///
+    /// It begins with the sharpest picture in memory that shows what is wanted, else with the
+    /// placeholder that is kept of a file.
+    ///
     /// The load ends when nobody listens any more.
     ///
     /// - Parameters:
@@ -193,11 +198,15 @@ public final class ImagePipeline: Sendable {
         let identity = request.identity
         let (events, sink) = AsyncThrowingStream<ImageEvent, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(8))
-        if let placeholder = placeholder(for: request), placeholder.key != knownKey(of: request) {
+        let placeholder = placeholder(for: request)
+        if let placeholder, placeholder.key != knownKey(of: request) {
             sink.yield(ImageEvent(identity: identity, kind: .placeholder(placeholder)))
         }
         let task = Task {
             do throws(LoadError) {
+                if placeholder == nil, let kept = await keptPlaceholder(request, urgency) {
+                    sink.yield(ImageEvent(identity: identity, kind: .placeholder(kept)))
+                }
                 let made = try await image(
                     for: request, urgency: urgency, story: nil
                 ) { update in
@@ -278,6 +287,17 @@ public final class ImagePipeline: Sendable {
         }
         defer { admission.leave() }
         return await loadFacts(originals)
+    }
+
+    /// The facts of those of `originals` that are in the store; no file is read.
+    ///
+    /// - Returns: those that are known; the others are missing.
+    public func keptFacts(
+        for originals: [FileIdentity]
+    ) async throws(LoadError) -> [FileIdentity: ImageFacts] {
+        try admission.enter()
+        defer { admission.leave() }
+        return try await loadKeptFacts(originals)
     }
 
     /// Refuses new requests with ``LoadError/cancelled``, lets those in flight end and closes the

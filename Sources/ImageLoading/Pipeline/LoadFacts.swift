@@ -17,11 +17,25 @@ extension ImagePipeline {
         return results
     }
 
+    /// The facts of those that are in the store.
+    func loadKeptFacts(
+        _ originals: [FileIdentity]
+    ) async throws(LoadError) -> [FileIdentity: ImageFacts] {
+        guard let store else { return [:] }
+        var facts: [FileIdentity: ImageFacts] = [:]
+        for start in stride(from: 0, to: originals.count, by: Self.chunkSize) {
+            let chunk = Array(originals[start..<min(start + Self.chunkSize, originals.count)])
+            let kept = try await lookups.run(.visible) { () throws(LoadError) in
+                store.facts(of: chunk)
+            }
+            facts.merge(kept) { $1 }
+        }
+        return facts
+    }
+
     private func loadChunk(_ originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
         do throws(LoadError) {
-            let kept = try await lookups.run(.visible) { () throws(LoadError) in
-                self.store?.facts(of: originals) ?? [:]
-            }
+            let kept = try await loadKeptFacts(originals)
             let read = await readFacts(of: originals.filter { kept[$0] == nil })
             return originals.map { original in
                 kept[original].map { .success($0) } ?? read[original] ?? .failure(.cancelled)
@@ -68,9 +82,7 @@ extension ImagePipeline {
     private func header(of original: FileIdentity) throws(LoadError) -> ImageFacts {
         do throws(CodecError) {
             let source = try openedHeader(of: original)
-            return ImageFacts(
-                formatName: source.format.name, mediaType: source.format.mediaType,
-                pixelSize: source.pixelSize)
+            return ImageFacts(source)
         } catch {
             // The file may be gone since it was listed, which says more than how reading it failed.
             _ = try FileIdentity(path: original.path)
@@ -96,4 +108,12 @@ extension ImagePipeline {
 
     /// Enough for what a camera writes before the pixels, its thumbnail included.
     private static let headerByteCount = 256 << 10
+}
+
+extension ImageFacts {
+    init(_ source: ImageSource) {
+        self.init(
+            formatName: source.format.name, mediaType: source.format.mediaType,
+            pixelSize: source.pixelSize)
+    }
 }

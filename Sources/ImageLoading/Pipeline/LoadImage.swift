@@ -13,6 +13,8 @@ struct MadeImage: Sendable {
     var reservation: MemoryReservation?
     /// Whether it may be shown only while the web is asked for a newer one.
     var isOutOfDate = false
+    /// Those of the original, if the picture was decoded from it and shows no damage.
+    var facts: ImageFacts?
 }
 
 extension ImagePipeline {
@@ -87,6 +89,7 @@ extension ImagePipeline {
                 memory.insert(made.loaded, charging: made.reservation)
             }
             if made.isCurrent, context.storeWish().contains(.value) { keep(made.loaded, request) }
+            if made.isCurrent { keepPlaceholder(made, request) }
             return made
         }
     }
@@ -230,7 +233,8 @@ extension ImagePipeline {
         return try await decodes.run(context.urgency) {
             [self, reservedKey] cancellation throws(LoadError) in
             let wait = submitted.duration(to: clock.now)
-            let image = try decode(source, data, reservedKey, cancellation, context.story, wait)
+            let (image, isWhole) = try decode(
+                source, data, reservedKey, cancellation, context.story, wait)
             reservation.shrink(to: image.image.byteCount)
             // What is out of date is shown and not kept, until the web says that it is still right.
             var isCurrent = !data.isOutOfDate
@@ -239,7 +243,7 @@ extension ImagePipeline {
             }
             return MadeImage(
                 loaded: image, isCurrent: isCurrent, reservation: reservation,
-                isOutOfDate: data.isOutOfDate)
+                isOutOfDate: data.isOutOfDate, facts: isWhole ? ImageFacts(source) : nil)
         }
     }
 
@@ -279,10 +283,11 @@ extension ImagePipeline {
         }
     }
 
+    /// - Returns: the picture, and whether nothing of it was missing.
     private func decode(
         _ source: ImageSource, _ data: LoadedData, _ key: ImageKey,
         _ cancellation: CancellationFlag, _ story: LoadStory, _ wait: Duration
-    ) throws(LoadError) -> LoadedImage {
+    ) throws(LoadError) -> (LoadedImage, isWhole: Bool) {
         let start = clock.now
         do throws(CodecError) {
             let decoded = try source.decodedImage(key.options, cancellation: cancellation)
@@ -304,12 +309,13 @@ extension ImagePipeline {
                         + "shrunk to \(factors.isEmpty ? "1/1" : factors)",
                     duration: duration, wait: wait))
             metrics.recordDecode(duration)
-            return LoadedImage(
+            let image = LoadedImage(
                 decoded.image,
                 key: decoded.image.format == .yCbCr420 ? key : key.withoutPlanes,
                 original: data.original, originalSize: source.pixelSize,
                 isOriginalScalable: source.header.isScalable, cost: duration,
                 storability: data.storability)
+            return (image, decoded.report.problem == nil)
         } catch {
             throw LoadError(decoding: data.original.name, error)
         }

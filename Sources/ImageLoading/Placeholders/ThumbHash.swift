@@ -12,6 +12,8 @@ public import Pixels
 public struct ThumbHash: Hashable, Sendable {
     /// Larger pictures are reduced before they are read; more would not show.
     public static let largestSide = 100
+    /// No hash has more bytes.
+    static let largestByteCount = 32
     /// The longer side of a placeholder unless somebody wants another.
     public static let placeholderSide = 32
 
@@ -79,6 +81,9 @@ public struct ThumbHash: Hashable, Sendable {
         return ThumbHashDecoder(bytes).image(size)
     }
 
+    /// Draws the placeholder of a picture whose proportions are known.
+    func image(of size: PixelSize) -> PixelBuffer { ThumbHashDecoder(bytes).image(size) }
+
     /// What the first bytes say of the rest.
     struct Shape {
         let hasAlpha: Bool
@@ -103,6 +108,18 @@ public struct ThumbHash: Hashable, Sendable {
                 brightness.count + 2 * WaveSet.color.count + (hasAlpha ? WaveSet.alpha.count : 0)
             return headerByteCount + (count + 1) / 2
         }
+    }
+}
+
+extension ThumbHash: Codable {
+    public init(from decoder: any Decoder) throws {
+        try self.init(base64: decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the hash as text, in Base64.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(base64)
     }
 }
 

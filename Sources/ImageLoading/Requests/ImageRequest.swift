@@ -210,12 +210,17 @@ public struct ImageFacts: Sendable, Hashable, Codable {
     public let mediaType: String
     private let width: Int
     private let height: Int
+    /// What is shown until there is a picture; `nil` until one has been made.
+    public var placeholder: ThumbHash?
 
-    public init(formatName: String, mediaType: String, pixelSize: PixelSize) {
+    public init(
+        formatName: String, mediaType: String, pixelSize: PixelSize, placeholder: ThumbHash? = nil
+    ) {
         self.formatName = formatName
         self.mediaType = mediaType
         width = pixelSize.width
         height = pixelSize.height
+        self.placeholder = placeholder
     }
 
     /// The size as the picture is looked at, turned upright.

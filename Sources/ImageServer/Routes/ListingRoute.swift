@@ -24,6 +24,9 @@ struct ListingPage: Encodable {
         var version: [String] = []
         /// Why pictures cannot be read, by their place in the columns.
         var error: [Int: String] = [:]
+        /// ThumbHashes in Base64, by the places of their pictures in the columns; those that are not
+        /// known yet are missing.
+        var placeholder: [Int: String] = [:]
     }
 
     let folder: String
@@ -73,7 +76,11 @@ extension ImageResponder {
         let start = min(offset, total)
         let end = start + min(limit, Self.maximumPageCount, total - start)
 
-        let validators = Validators(tag: "\(contents.revision)-\(start)-\(end)")
+        let kept = try await pipeline.keptFacts(for: Array(contents.identities[start..<end]))
+        // Placeholders come with the first renditions, and none goes before its picture changes.
+        let placeholderCount = kept.values.count { $0.placeholder != nil }
+        let validators = Validators(
+            tag: "\(contents.revision)-\(start)-\(end)-\(placeholderCount)")
         let headers = validators.fields.with(.cacheControl, "no-cache")
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let page = ListingPage(
@@ -82,23 +89,29 @@ extension ImageResponder {
             folders: offset == 0
                 ? .init(name: contents.folders, pictures: contents.pictureCounts) : nil,
             total: total, offset: offset, next: end < total ? end : nil,
-            revision: contents.revision, pictures: try await columns(contents, start..<end))
+            revision: contents.revision, pictures: try await columns(contents, start..<end, kept))
         return .json(page, headers: headers)
     }
 
     private func columns(
-        _ contents: FolderContents, _ range: Range<Int>
+        _ contents: FolderContents, _ range: Range<Int>, _ kept: [FileIdentity: ImageFacts]
     ) async throws -> ListingPage.Pictures {
         let identities = Array(contents.identities[range])
-        let facts = await pipeline.facts(for: identities)
+        let missing = identities.filter { kept[$0] == nil }
+        // Links may name a file twice.
+        let read = Dictionary(
+            zip(missing, await pipeline.facts(for: missing)), uniquingKeysWith: { $1 })
         var pictures = ListingPage.Pictures()
         pictures.name = Array(contents.pictures[range])
         pictures.modified = identities.map { $0.modificationTime / 1_000_000_000 }
         pictures.version = identities.map(\.version)
-        for (index, result) in facts.enumerated() {
-            let size = try? result.get().pixelSize
-            pictures.width.append(size?.width ?? 0)
-            pictures.height.append(size?.height ?? 0)
+        for (index, identity) in identities.enumerated() {
+            let result = kept[identity].map { .success($0) } ?? read[identity]
+            let facts = try? result?.get()
+            pictures.width.append(facts?.pixelSize.width ?? 0)
+            pictures.height.append(facts?.pixelSize.height ?? 0)
+            // As the tag says: not those that came since.
+            pictures.placeholder[index] = kept[identity]?.placeholder?.base64
             if case .failure(let error) = result {
                 let answer = ErrorResponse(error)
                 // A page that is kept by its tag must not remember that we were busy.

@@ -132,6 +132,10 @@ final class MemoryRenditionStore: RenditionStoring {
         state.withLock { state in
             guard !state.isClosed else { return }
             for (original, facts) in facts {
+                var facts = facts
+                if let old = state.facts[original.path], old.version == original.version {
+                    facts.placeholder = facts.placeholder ?? old.facts.placeholder
+                }
                 state.facts[original.path] = (original.version, facts)
             }
         }

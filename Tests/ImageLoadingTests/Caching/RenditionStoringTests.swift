@@ -229,6 +229,35 @@ final class TestDate: Sendable {
         #expect(store.facts(of: [new]).isEmpty)
     }
 
+    @Test(
+        "keeps a placeholder beside the facts until the file changes", arguments: StoreKind.allCases
+    )
+    func placeholders(_ kind: StoreKind) throws {
+        let fixture = try Fixture(kind)
+        let store = fixture.store
+        let path = try fixture.folder.write("a.fake")
+        let old = try FileIdentity(path: path)
+        let plain = ImageFacts(
+            formatName: "fake", mediaType: "image/x-fake",
+            pixelSize: PixelSize(width: 4, height: 5))
+        var facts = plain
+        facts.placeholder = ThumbHash(
+            TestPicture.photograph(PixelSize(width: 4, height: 5), seed: 1))
+        store.insert([old: facts])
+        #expect(store.facts(of: [old]) == [old: facts])
+        store.insert([old: plain])
+        #expect(store.facts(of: [old]) == [old: facts], "the file is still the same")
+        var other = plain
+        other.placeholder = ThumbHash(
+            TestPicture.photograph(PixelSize(width: 4, height: 5), seed: 2))
+        store.insert([old: other])
+        #expect(store.facts(of: [old]) == [old: other])
+        try fixture.folder.write("a.fake")
+        let new = try FileIdentity(path: path)
+        store.insert([new: plain])
+        #expect(store.facts(of: [old, new]) == [new: plain])
+    }
+
     @Test("shows who reads the old one or the new one, whole", arguments: StoreKind.allCases)
     func overwriting(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)

@@ -87,11 +87,14 @@ struct StoreHarness: Sendable {
 final class SpyStore: RenditionStoring {
     private let store: any RenditionStoring
     private let log = Log<RenditionKey>()
+    private let factsLog = Log<ImageFacts>()
 
     init(_ store: any RenditionStoring) { self.store = store }
 
     /// The key of each rendition that was put in, the first first.
     var insertions: [RenditionKey] { log.items }
+    /// All facts that were put in, the first first.
+    var factInsertions: [ImageFacts] { factsLog.items }
     var statistics: StoreStatistics { store.statistics }
 
     func rendition(for key: RenditionKey) -> Rendition? { store.rendition(for: key) }
@@ -113,7 +116,10 @@ final class SpyStore: RenditionStoring {
         store.facts(of: originals)
     }
 
-    func insert(_ facts: [FileIdentity: ImageFacts]) { store.insert(facts) }
+    func insert(_ facts: [FileIdentity: ImageFacts]) {
+        for facts in facts.values { factsLog.append(facts) }
+        store.insert(facts)
+    }
     func close() { store.close() }
 }
 
