@@ -125,13 +125,17 @@ public struct ImageSource: Sendable {
         else { return ImageFrames(only: self, options, cancellation) }
         let plan = DecodePlan(header, options)
         try limits.check(.side, plan.resultSize.largestSide)
-        try limits.check(
-            .memoryByteCount,
-            // The canvas, what it was before a frame that is taken back, and a frame.
-            3 * PixelBuffer.byteCount(of: header.storedSize, .rgba8))
+        try limits.check(.memoryByteCount, compositionByteCount)
         return ImageFrames(
             reader, header, plan, cancellation,
             options.convertsToSRGB && !header.colorProfile.isSRGB ? codecs.colorConverter : nil)
+    }
+
+    /// The most bytes that ``frames(_:cancellation:)`` takes besides the frames that it gives.
+    ///
+    /// They are for the canvas, what it was before a frame that is taken back, and a stored frame.
+    public var compositionByteCount: Int {
+        header.frameCount > 1 ? 3 * PixelBuffer.byteCount(of: header.storedSize, .rgba8) : 0
     }
 
     /// The size as the picture is looked at, turned upright.

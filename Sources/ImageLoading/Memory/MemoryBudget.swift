@@ -116,6 +116,18 @@ public final class MemoryBudget: Sendable {
         return try answer.get()
     }
 
+    /// Waits for room, as urgently as `urgency` says at each moment.
+    ///
+    /// - Throws: as ``reserve(_:priority:as:)``.
+    func reserve(
+        _ byteCount: Int, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> MemoryReservation {
+        let ticket = makeTicket()
+        let following = urgency.follow { [weak self] in self?.move(ticket, to: $0) }
+        defer { urgency.unfollow(following) }
+        return try await reserve(byteCount, priority: urgency.priority, as: ticket)
+    }
+
     /// Reserves without waiting.
     ///
     /// - Returns: `nil` if there is no room, also after the cache gave up what it could, or if others

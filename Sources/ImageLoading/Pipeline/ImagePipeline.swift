@@ -78,6 +78,8 @@ public final class ImagePipeline: Sendable {
     let decodes: WorkQueue
     let processes: WorkQueue
     let encodes: WorkQueue
+    /// The animations that are played.
+    let playing = PlayingAnimations()
     let sharedData = SharedData()
     let sharedImages = SharedImages()
     let sharedRenditions = SharedRenditions()
@@ -151,10 +153,19 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Lets go of pictures because memory runs short; what somebody shows stays.
-    public func respond(to pressure: MemoryPressureLevel) { memory.respond(to: pressure) }
+    ///
+    /// Animations look ahead by half as many frames on a warning, and not at all while memory is
+    /// critical, until another level is told.
+    public func respond(to pressure: MemoryPressureLevel) {
+        memory.respond(to: pressure)
+        playing.respond(to: pressure)
+    }
 
     /// Lets go of most pictures because the program is no longer looked at.
-    public func enterBackground() { memory.enterBackground() }
+    public func enterBackground() {
+        memory.enterBackground()
+        playing.dropAhead()
+    }
 
     /// Which picture is asked for, of files as they were when they were last looked at.
     private func knownKey(of request: ImageRequest) -> ImageKey? {

@@ -263,22 +263,14 @@ extension ImagePipeline {
         }
         var options = options
         while true {
-            let ticket = budget.makeTicket()
-            let following = urgency.follow { [budget] in budget.move(ticket, to: $0) }
-            defer { urgency.unfollow(following) }
             do throws(LoadError) {
                 let byteCount = source.resultByteCount(options)
-                return (
-                    source, options,
-                    try await budget.reserve(byteCount, priority: urgency.priority, as: ticket)
-                )
+                return (source, options, try await budget.reserve(byteCount, urgency))
             } catch {
-                let size = source.resultSize(options)
-                guard case .memoryBudgetExceeded = error, acceptsSmaller, size.largestSide > 1
+                guard case .memoryBudgetExceeded = error, acceptsSmaller,
+                    let smaller = options.halved(source)
                 else { throw error }
-                options.box = PixelSize(
-                    width: (size.width + 1) / 2, height: (size.height + 1) / 2)
-                options.mode = .fit
+                options = smaller
             }
         }
     }
@@ -319,6 +311,18 @@ extension ImagePipeline {
         } catch {
             throw LoadError(decoding: data.original.name, error)
         }
+    }
+}
+
+extension DecodeOptions {
+    /// Asks for half of each side; `nil` if there is nothing to halve.
+    func halved(_ source: ImageSource) -> DecodeOptions? {
+        let size = source.resultSize(self)
+        guard size.largestSide > 1 else { return nil }
+        var smaller = self
+        smaller.box = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+        smaller.mode = .fit
+        return smaller
     }
 }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// A frame's place in an animation that is shown again and again.
+struct FramePlace: Hashable, Comparable, Sendable {
+    var pass = 0
+    var index = 0
+
+    var next: FramePlace { FramePlace(pass: pass, index: index + 1) }
+
+    static func < (one: FramePlace, other: FramePlace) -> Bool {
+        (one.pass, one.index) < (other.pass, other.index)
+    }
+}
+
+/// Composes the frames of an animation at any place, best in their order.
+struct FrameCursor: ~Copyable {
+    private let source: ImageSource
+    private let processors: [any ImageProcessor]
+    private let cancellation: CancellationFlag
+    private var frames: ImageFrames?
+    /// The index of the frame that `frames` gives next.
+    private var nextIndex = 0
+
+    init(_ animation: ImageAnimation, _ cancellation: CancellationFlag) {
+        source = animation.source
+        processors = animation.request.processors
+        self.cancellation = cancellation
+    }
+
+    /// The frame at a place, or the first of the next pass if the pass ends before it.
+    ///
+    /// - Parameters:
+    ///   - place: where the frame stands.
+    ///   - options: the size and the form of the frame, the same each time.
+    /// - Returns: the frame and where it was found; `nil` after the last pass.
+    /// - Throws: ``CodecError``; no frame comes after an error.
+    mutating func frame(
+        at place: FramePlace, _ options: DecodeOptions
+    ) throws(CodecError) -> (frame: AnimationFrame, place: FramePlace)? {
+        if let frame = try frame(at: place.index, options) { return (frame, place) }
+        let pass = place.pass + 1
+        // One frame that is shown for ever needs to be shown once.
+        guard place.index > 1, source.header.loopCount == 0 || pass < source.header.loopCount,
+            let frame = try frame(at: 0, options)
+        else { return nil }
+        return (frame, FramePlace(pass: pass))
+    }
+
+    private mutating func frame(
+        at index: Int, _ options: DecodeOptions
+    ) throws(CodecError) -> AnimationFrame? {
+        if index < nextIndex { frames = nil }
+        if frames == nil {
+            frames = try source.frames(options, cancellation: cancellation)
+            nextIndex = 0
+        }
+        // Most formats tell of a frame only how it differs from the one before.
+        while let frame = try nextFrame() {
+            guard nextIndex > index else { continue }
+            var image = frame.image
+            for processor in processors { image = try processor.process(image, cancellation) }
+            return AnimationFrame(image: image, duration: frame.duration, index: index)
+        }
+        // The canvas is not needed until the next pass begins.
+        frames = nil
+        return nil
+    }
+
+    private mutating func nextFrame() throws(CodecError) -> ImageFrame? {
+        guard var current = frames.take() else { return nil }
+        let frame = try current.next()
+        frames = consume current
+        if frame != nil { nextIndex += 1 }
+        return frame
+    }
+}

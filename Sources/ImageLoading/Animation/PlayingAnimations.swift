@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The animations that are played, so that they can let go of frames when memory runs short.
+///
+/// A lock: every operation is short. Animations take theirs while it is held, never the reverse.
+final class PlayingAnimations: Sendable {
+    private struct State {
+        var level = MemoryPressureLevel.normal
+        var all: [ObjectIdentifier: FrameLookAhead] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// How many are played.
+    var count: Int { state.withLock { $0.all.count } }
+
+    /// Adds an animation that begins, and tells it how short memory is.
+    func add(_ animation: FrameLookAhead) {
+        state.withLock { state in
+            state.all[ObjectIdentifier(animation)] = animation
+            animation.respond(to: state.level)
+        }
+    }
+
+    func remove(_ animation: FrameLookAhead) {
+        state.withLock { $0.all[ObjectIdentifier(animation)] = nil }
+    }
+
+    func respond(to level: MemoryPressureLevel) {
+        let all = state.withLock { state in
+            state.level = level
+            return Array(state.all.values)
+        }
+        for animation in all { animation.respond(to: level) }
+    }
+
+    func dropAhead() {
+        let all = state.withLock { Array($0.all.values) }
+        for animation in all { animation.dropAhead() }
+    }
+}
