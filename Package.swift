@@ -110,8 +110,8 @@ let package = Package(
         .executableTarget(
             name: "ImageTool",
             dependencies: [
-                "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer", "Pixels",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer",
+                "Pixels", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.embedInCode("Bench/Scroll/Traces")]),

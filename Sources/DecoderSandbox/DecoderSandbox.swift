@@ -97,6 +97,18 @@ extension DecoderSandbox: RemoteDecoder {
         return try EncodedBytes(descriptor: descriptor, byteCount: bytes.count)
     }
 
+    public func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
+        guard let file = bytes.descriptor else { return try prepare(bytes) }
+        let copy = calotype_shared_copy_of_file(file, bytes.count)
+        guard copy >= 0 else {
+            // Nothing is left to be copied of a file that has become shorter.
+            throw copy == -ENODATA
+                ? .file(reason: "the file changed while it was read")
+                : .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
+        }
+        return try EncodedBytes(descriptor: copy, byteCount: bytes.count)
+    }
+
     public func header(
         of picture: RemotePicture
     ) throws(CodecError) -> (format: String, header: ImageHeader) {

@@ -25,9 +25,16 @@ public struct EncodedBytes: Sendable {
 
     /// Maps a file into memory.
     ///
-    /// - Throws: ``CodecError/file(reason:)`` with the system's reason.
-    public init(mapping path: String) throws(CodecError) {
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - limits: what the file may ask for.
+    /// - Throws: ``CodecError/file(reason:)`` with the system's reason, or
+    ///   ``CodecError/limitExceeded(_:needed:allowed:)``.
+    public init(
+        mapping path: String, limits: DecodeLimits = DecodeLimits()
+    ) throws(CodecError) {
         let file = try OpenFile(path)
+        try limits.check(.byteCount, file.byteCount)
         storage = file.byteCount == 0 ? .array([]) : .file(try MappedFile(file))
     }
 

@@ -8,6 +8,9 @@ public protocol RemoteDecoder: Sendable {
     /// Puts bytes where the other side can read them, once for all calls about them.
     func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
 
+    /// The same for the bytes of a mapped file, copied so that nobody can change them or cut them off.
+    func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
+
     /// - Returns: the name of the format, and what the header says, unchecked.
     func header(
         of picture: RemotePicture

@@ -6,6 +6,7 @@
     internal import Darwin
 #endif
 internal import ArgumentParser
+internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
@@ -93,8 +94,7 @@ struct Convert: ParsableCommand {
     @Flag(help: "Leave out where the picture was taken.")
     var stripGPS = false
 
-    @Flag(help: "Draw SVG too, where it was built in: its files can make a program work for ever.")
-    var trusted = false
+    @OptionGroup var sandboxing: SandboxArguments
 
     func validate() throws {
         _ = try destination()
@@ -105,8 +105,10 @@ struct Convert: ParsableCommand {
     }
 
     func run() throws {
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
         do {
-            try write(try convert())
+            try write(try convert(codecs))
         } catch let error as FileFailure {
             report(error)
             throw ExitCode(1)
@@ -114,10 +116,9 @@ struct Convert: ParsableCommand {
     }
 
     /// - Returns: the bytes of the file that is to be written.
-    private func convert() throws -> [UInt8] {
+    private func convert(_ codecs: CodecSet) throws -> [UInt8] {
         let bytes = try readInput()
         do {
-            let codecs = trusted ? builtInCodecs.adding(trustedCodecs) : builtInCodecs
             let source = try ImageSource(bytes, codecs: codecs).page(page - 1)
             var options = resizing.decodeOptions(size)
             options.convertsToSRGB = !keepProfile

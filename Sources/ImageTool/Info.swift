@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
@@ -47,14 +48,18 @@ struct Info: ParsableCommand {
         transform: SizeArgument.init(parsing:))
     var size: SizeArgument?
 
+    @OptionGroup var sandboxing: SandboxArguments
+
     private static let usualBox = PixelSize(width: 400, height: 400)
 
     func run() throws {
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
         var objects: [JSON] = []
         var failureCount = 0
         for file in files {
             do throws(CodecError) {
-                let source = try ImageSource(EncodedBytes(mapping: file), codecs: builtInCodecs)
+                let source = try ImageSource(EncodedBytes(mapping: file), codecs: codecs)
                 let decoding = explain ? try DecodingFacts(source, size?.box ?? Self.usualBox) : nil
                 let facts = PictureFacts(file, source, decoding)
                 if json { objects.append(facts.json) } else { print(facts.text) }

@@ -8,6 +8,7 @@ public import ArgumentParser
 #endif
 internal import EncodedImages
 internal import ImageCodecs
+internal import DecoderSandbox
 internal import ImageLoading
 internal import ImageServer
 public import Logging
@@ -63,6 +64,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "What is said on standard error: trace, debug, info, warning or error.")
     var logLevel = Logger.Level.warning
 
+    @OptionGroup var sandboxing: SandboxArguments
+
     func validate() throws {
         guard 0...65_535 ~= port else { throw ValidationError("a port is from 0 to 65535") }
     }
@@ -71,6 +74,10 @@ struct Serve: AsyncParsableCommand {
         var logger = Logger(label: "calotype") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
         if let failure = folderFailure() { throw stop(failure) }
+        let (codecs, sandbox) = try sandboxing.decoding(
+            workerCount: processorCount(), usual: .sandbox)
+        defer { sandbox?.close() }
+        try say(sandbox, logger)
         let pipeline: ImagePipeline
         do throws(LoadError) {
             var configuration = ImagePipeline.Configuration()
@@ -80,7 +87,7 @@ struct Serve: AsyncParsableCommand {
                     ?? RenditionStore.defaultDirectory(environment: environment()),
                 byteLimit: cacheSize, logger: logger)
             pipeline = ImagePipeline(
-                codecs: builtInCodecs, configuration: configuration, logger: logger)
+                codecs: codecs, configuration: configuration, logger: logger)
         } catch {
             throw stop("\(error)")
         }
@@ -98,6 +105,19 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw stop("\(error)")
         }
+    }
+
+    /// Tells whoever runs the server what stands between strangers' pictures and this machine.
+    private func say(_ sandbox: DecoderSandbox?, _ logger: Logger) throws {
+        guard let sandbox else {
+            logger.notice("pictures are decoded without a sandbox")
+            return
+        }
+        let missing = Set(SandboxLayer.allCases).subtracting(try sandbox.layers())
+        if missing.isEmpty { return }
+        logger.notice(
+            "this system does not permit all walls of the sandbox",
+            metadata: ["sandbox.missing": "\(missing.map(\.rawValue).sorted())"])
     }
 
     /// Why the folder cannot be shown.

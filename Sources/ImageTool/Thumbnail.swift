@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
@@ -81,6 +82,8 @@ struct Thumbnail: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
 
+    @OptionGroup var sandboxing: SandboxArguments
+
     func validate() throws {
         _ = try OutputPattern(parsing: output)
         if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1") }
@@ -94,9 +97,12 @@ struct Thumbnail: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if explain { return try await tell() }
+        let jobCount = jobs ?? processorCount()
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: jobCount)
+        defer { sandbox?.close() }
+        if explain { return try await tell(codecs) }
         let interruption = Interruption()
-        let plan = try plan()
+        let plan = try plan(codecs)
         do throws(PlanError) {
             try check(plan.compactMap { try? $0.get() }, inputs: files)
         } catch {
@@ -105,9 +111,9 @@ struct Thumbnail: AsyncParsableCommand {
         }
         let bar = ProgressBar(total: plan.count, isWanted: !quiet)
         let batch = ThumbnailBatch(
-            codecs: builtInCodecs, decodeOptions: decodeOptions, encodeOptions: encodeOptions)
+            codecs: codecs, decodeOptions: decodeOptions, encodeOptions: encodeOptions)
         let results = batch.run(
-            plan, jobCount: jobs ?? processorCount(),
+            plan, jobCount: jobCount,
             isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: (try? $0.get()) == nil) })
         bar.end()
@@ -131,12 +137,12 @@ struct Thumbnail: AsyncParsableCommand {
     }
 
     /// What is to be written for each file, or why it cannot be.
-    private func plan() throws -> [Result<PlannedThumbnail, FileFailure>] {
+    private func plan(_ codecs: CodecSet) throws -> [Result<PlannedThumbnail, FileFailure>] {
         let pattern = try OutputPattern(parsing: output)
         let format = format ?? pattern.fixedExtension
         return files.map { file in
             Result { () throws(FileFailure) in
-                let format = if let format { format } else { try usualFormat(of: file) }
+                let format = if let format { format } else { try usualFormat(of: file, codecs) }
                 let codec = builtInCodecs.codec(named: format)
                 let output = pattern.path(
                     for: file, size: size.text,
@@ -146,9 +152,11 @@ struct Thumbnail: AsyncParsableCommand {
         }
     }
 
-    private func usualFormat(of file: String) throws(FileFailure) -> String {
+    private func usualFormat(
+        of file: String, _ codecs: CodecSet
+    ) throws(FileFailure) -> String {
         do throws(CodecError) {
-            let source = try ImageSource(EncodedBytes(mapping: file), codecs: builtInCodecs)
+            let source = try ImageSource(EncodedBytes(mapping: file), codecs: codecs)
             return source.header.hasAlpha ? "png" : "jpeg"
         } catch {
             throw FileFailure(file, error)

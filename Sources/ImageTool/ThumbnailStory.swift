@@ -8,9 +8,9 @@ internal import Logging
 
 extension Thumbnail {
     /// Makes each thumbnail in memory and prints what the pipeline did for it.
-    func tell() async throws {
+    func tell(_ codecs: CodecSet) async throws {
         let pipeline = ImagePipeline(
-            codecs: builtInCodecs, configuration: ImagePipeline.Configuration(),
+            codecs: codecs, configuration: ImagePipeline.Configuration(),
             logger: Logger(label: "calotype") { _ in SwiftLogNoOpLogHandler() })
         var objects: [JSON] = []
         var hasFailed = false

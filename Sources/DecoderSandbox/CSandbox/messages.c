@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,6 +34,30 @@ int calotype_shared_memory(size_t byte_count) {
     return memory;
 }
 
+static int sealed(int memory) {
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+    if (fcntl(memory, F_ADD_SEALS, seals) == 0) return memory;
+    int error = errno;
+    close(memory);
+    return -error;
+}
+
+int calotype_shared_copy_of_file(int file, size_t byte_count) {
+    int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0) return -errno;
+    off_t place = 0;
+    while ((size_t)place < byte_count) {
+        ssize_t copied = sendfile(memory, file, &place, byte_count - (size_t)place);
+        if (copied < 0 && errno == EINTR) continue;
+        if (copied <= 0) {
+            int error = copied < 0 ? errno : ENODATA;
+            close(memory);
+            return -error;
+        }
+    }
+    return sealed(memory);
+}
+
 int calotype_shared_copy(const void *bytes, size_t byte_count) {
     int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0) return -errno;
@@ -49,12 +74,7 @@ int calotype_shared_copy(const void *bytes, size_t byte_count) {
         next += written;
         rest -= (size_t)written;
     }
-    if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
-        int error = errno;
-        close(memory);
-        return -error;
-    }
-    return memory;
+    return sealed(memory);
 }
 
 int calotype_seal(int descriptor) {

@@ -35,6 +35,8 @@ static int start_worker(void *argument) {
     int socket = fcntl(start->socket, F_DUPFD, 10);
     int control = fcntl(start->control, F_DUPFD, 10);
     int null = fcntl(start->null, F_DUPFD, 10);
+    // Whoever presses Ctrl-C means the host, which says what becomes of its workers.
+    setpgid(0, 0);
     if (socket < 0 || control < 0 || null < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
         dup2(socket, calotype_worker_socket) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
         dup2(control, calotype_worker_control) < 0 ||

@@ -77,12 +77,16 @@ extension ImagePipeline {
         _ original: OriginalIdentity, _ context: LoadContext<DataUpdate>
     ) async throws(LoadError) -> LoadedData {
         guard case .file(let file) = original else { throw .cancelled }
-        return try await loads.run(context.urgency) { [limits] _ throws(LoadError) in
+        return try await loads.run(context.urgency) { [codecs, limits] _ throws(LoadError) in
             do throws(CodecError) {
-                // Read, not mapped: a mapped file that is cut short would end the process.
-                return LoadedData(
-                    bytes: try EncodedBytes(reading: file.path, limits: limits),
-                    original: OriginalVersion(file))
+                // Copied, not mapped: a mapped file that is cut short would end the process.
+                let bytes =
+                    if let remote = codecs.remoteDecoder {
+                        try remote.snapshot(EncodedBytes(mapping: file.path, limits: limits))
+                    } else {
+                        try EncodedBytes(reading: file.path, limits: limits)
+                    }
+                return LoadedData(bytes: bytes, original: OriginalVersion(file))
             } catch {
                 throw LoadError(decoding: file.path, error)
             }

@@ -53,6 +53,8 @@ int calotype_socket_pair(int *one, int *other);
 int calotype_shared_memory(size_t byte_count);
 /// The same, filled with bytes that nobody can change any more.
 int calotype_shared_copy(const void *bytes, size_t byte_count);
+/// The same, filled with the first bytes of a file; -ENODATA if it has fewer.
+int calotype_shared_copy_of_file(int file, size_t byte_count);
 /// Takes the right to write from everybody; fails as long as somebody has it mapped for writing.
 int calotype_seal(int descriptor);
 
