@@ -97,7 +97,17 @@ public struct ImageServer: Sendable {
             throw .addressInUse(host: configuration.host, port: configuration.port)
         case let error?:
             throw .cannotListen(
-                host: configuration.host, port: configuration.port, reason: "\(error)")
+                host: configuration.host, port: configuration.port, reason: Self.reason(error))
+        }
+    }
+
+    /// What the system says, without the words of those in between.
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError:
+            unsafe strerror(error.errnoCode).map { unsafe String(cString: $0) } ?? "\(error)"
+        case let error as SocketAddressError.UnknownHost: error.errorDescription
+        default: "\(error)"
         }
     }
 

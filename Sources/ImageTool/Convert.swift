@@ -200,7 +200,11 @@ struct Convert: ParsableCommand {
         _ blocks: MetadataBlocks = MetadataBlocks()
     ) throws -> ImageDestination {
         guard let format = format ?? splitExtension(output).fileExtension else {
-            throw ValidationError("\(output) has no extension that names a format; use --format")
+            let reason =
+                output == "-"
+                ? "standard output needs a --format"
+                : "\(output) has no extension that names a format; use --format"
+            throw ValidationError(reason)
         }
         var options = EncodeOptions()
         options.quality = quality

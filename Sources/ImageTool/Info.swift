@@ -65,11 +65,9 @@ struct Info: ParsableCommand {
                 if json { objects.append(facts.json) } else { print(facts.text) }
             } catch {
                 failureCount += 1
-                objects.append(
-                    .object([
-                        .init("file", .string(file)), .init("error", .string(error.description)),
-                    ]))
-                report(FileFailure(file, error))
+                let failure = FileFailure(file, error)
+                objects.append(failure.json)
+                report(failure)
             }
         }
         if json { print(JSON.array(objects).text()) }

@@ -187,7 +187,11 @@ struct Thumbnail: AsyncParsableCommand {
                 objects.append(
                     .object([
                         .init("input", .string(files[index])),
-                        .init("error", .string(failure.description)),
+                        .init(
+                            "error",
+                            .string(
+                                failure.path == files[index]
+                                    ? failure.reason : failure.description)),
                     ]))
             case nil: break
             }

@@ -16,6 +16,8 @@ struct PlannedThumbnail: Hashable, Sendable {
 
 /// Why nothing can be written at all: what would come out is not what anybody wants.
 enum PlanError: Error, Hashable, CustomStringConvertible {
+    /// A picture would be made twice.
+    case sameInput(String)
     /// Two pictures would be written to the same file, so one of them would be lost.
     case sameOutput(String, inputs: [String])
     /// A thumbnail would take the place of a picture that it or another is made from.
@@ -23,9 +25,10 @@ enum PlanError: Error, Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
+        case .sameInput(let input): "\(input) is named twice"
         case .sameOutput(let output, let inputs):
-            "\(inputs.joined(separator: " and ")) would both be written to \(output); put {dir} "
-                + "or {name} into --output"
+            "\(inputs.joined(separator: " and ")) would both be written to \(output); put into "
+                + "--output what tells them apart, or make them one by one"
         case .overwritesInput(let output):
             "\(output) would take the place of a picture that is read; change --output"
         }
@@ -42,7 +45,11 @@ func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
         }
         let place = place(of: thumbnail.output)
         if let other = inputsByPlace.updateValue(thumbnail.input, forKey: place) {
-            throw .sameOutput(thumbnail.output, inputs: [other, thumbnail.input])
+            let input = thumbnail.input
+            if let place = FileLocation(existing: input), place == FileLocation(existing: other) {
+                throw .sameInput(input)
+            }
+            throw .sameOutput(thumbnail.output, inputs: [other, input])
         }
     }
 }

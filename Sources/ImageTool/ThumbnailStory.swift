@@ -19,13 +19,14 @@ extension Thumbnail {
             let request = RenditionRequest(
                 image: ImageRequest(path: file, options: decodeOptions), format: format,
                 encodeOptions: encodeOptions)
-            var failure: LoadError?
+            var failure: FileFailure?
             do throws(LoadError) {
                 _ = try await pipeline.rendition(for: request, story: story)
             } catch {
-                failure = error
+                let reason = FileFailure(file, error)
+                failure = reason
                 hasFailed = true
-                writeToStandardError("calotype: \(error)\n")
+                report(reason)
             }
             if json {
                 objects.append(
@@ -33,7 +34,7 @@ extension Thumbnail {
                         [
                             .init("input", .string(file)),
                             .init("steps", .array(story.steps.map(\.json))),
-                        ] + (failure.map { [.init("error", .string($0.description))] } ?? [])))
+                        ] + (failure.map { [.init("error", .string($0.reason))] } ?? [])))
             } else {
                 print(file)
                 for step in story.steps { print("  \(step.line)") }

@@ -118,7 +118,8 @@ func makeDirectory(_ path: String) throws(LoadError) {
         // One that exists is refused for other reasons too, such as a file system only for reading.
         var status = stat()
         guard unsafe stat(built, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw .storeFailed(reason: "\(built): \(systemError(code))")
+            let reason = systemError(code == EEXIST ? ENOTDIR : code)
+            throw .storeFailed(reason: "\(built.dropLast()): \(reason)")
         }
     }
 }
