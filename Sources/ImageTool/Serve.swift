@@ -73,7 +73,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "calotype") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
-        if let failure = folderFailure() { throw stop(failure) }
+        do throws(FileFailure) { try checkFolder(directory) } catch { throw stop("\(error)") }
         let (codecs, sandbox) = try sandboxing.decoding(
             workerCount: processorCount(), usual: .sandbox)
         defer { sandbox?.close() }
@@ -118,18 +118,6 @@ struct Serve: AsyncParsableCommand {
         logger.notice(
             "this system does not permit all walls of the sandbox",
             metadata: ["sandbox.missing": "\(missing.map(\.rawValue).sorted())"])
-    }
-
-    /// Why the folder cannot be shown.
-    private func folderFailure() -> String? {
-        guard unsafe access(directory, R_OK | X_OK) == 0 else {
-            return "\(directory): \(lastSystemError())"
-        }
-        var status = stat()
-        guard unsafe stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            return "\(directory): not a folder"
-        }
-        return nil
     }
 
     private func stop(_ message: String) -> ExitCode {

@@ -19,8 +19,8 @@ struct BenchFormats: ParsableCommand {
 
             A table goes to standard output, or with --json one object: unit, seconds, display, \
             coldCache and results, an array with an object a series (format, picture, width, \
-            height, byteCount, cache, shown, milliseconds, loadMilliseconds, repetitions). \
-            --output also writes both as files: NAME.json and, as a chart, NAME.svg.
+            height, byteCount, cache, shown, milliseconds, loadMilliseconds, repetitions); \
+            if nothing could be measured it has file and error instead. --output also writes both as files: NAME.json and, as a chart, NAME.svg.
 
             EXAMPLES
               calotype bench formats
@@ -72,6 +72,7 @@ struct BenchFormats: ParsableCommand {
             try measure(pictures, try chosenFormats())
         } catch let failure as FileFailure {
             report(failure)
+            if json { print(failure.json.text()) }
             throw ExitCode(1)
         }
     }
@@ -83,7 +84,7 @@ struct BenchFormats: ParsableCommand {
         encoding.isLossless = lossless
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "calotype-bench-\(ProcessInfo.processInfo.processIdentifier)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try makeFolder(folder.path)
         defer { try? FileManager.default.removeItem(at: folder) }
         let benchmark = FormatBenchmark(
             folder: folder.path, formats: formats, encoding: encoding, display: display,
@@ -105,11 +106,7 @@ struct BenchFormats: ParsableCommand {
                 ("\(output).json", report.json.text() + "\n"),
                 ("\(output).svg", FormatChart(results).svg),
             ] {
-                do {
-                    try Data(text.utf8).write(to: URL(filePath: name), options: .atomic)
-                } catch {
-                    throw FileFailure(name, error.localizedDescription)
-                }
+                try writeFile(text, to: name)
             }
         }
     }

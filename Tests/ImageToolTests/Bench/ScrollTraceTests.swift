@@ -49,6 +49,8 @@ import Testing
         let trace = try trace("0,0\n500,0\n600,9\n700,9\n800,8\n1000,8\n1400,8\n1500,7\n2000,7")
         #expect(trace.rests(until: 2) == [0.8..<1.4, 1.5..<2])
         #expect(trace.rests(until: 1.6) == [0.8..<1.4])
+        // Some begin only after the part that is played.
+        #expect(trace.rests(until: 0.7) == [])
     }
 
     @Test(

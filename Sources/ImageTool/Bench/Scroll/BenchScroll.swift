@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import EncodedImages
 internal import Foundation
 
 struct BenchScroll: AsyncParsableCommand {
@@ -19,9 +20,11 @@ struct BenchScroll: AsyncParsableCommand {
             once the first screen is sharp. Each run has a process of its own. Files are in the \
             system's memory; with a warm store calotype finds pictures of the size shown on disk.
 
-            A table goes to standard output, or with --json one object: count, seconds, designs, \
-            rates (what this machine can decode in a second), totals (an object for each screen, \
-            rate and design) and results (one for each trace as well). --chart writes a chart.
+            A table goes to standard output, or with --json one object: count, failed (pictures \
+            that could not be shown, with file and error), seconds, designs, rates (what this \
+            machine can decode in a second), totals (an object for each screen, rate and design) \
+            and results (one for each trace as well). If nothing could be measured it has file and \
+            error instead. --chart writes a chart.
 
             A trace of your own is a file of lines with milliseconds and pixels, such as 16.7,3.5, \
             after a line of names.
@@ -95,6 +98,7 @@ struct BenchScroll: AsyncParsableCommand {
             }
         } catch let failure as FileFailure {
             report(failure)
+            if json { print(failure.json.text()) }
             throw ExitCode(1)
         }
     }
@@ -115,7 +119,11 @@ struct BenchScroll: AsyncParsableCommand {
             let all = (items.map(\.lowerBound).min() ?? 0)..<(items.map(\.upperBound).max() ?? 0)
             collection.preload(all)
             if interruption.signal != nil { break }
-            rates.append(await DecodeRate.measure(scene))
+            do throws(FileFailure) {
+                rates.append(try await DecodeRate.measure(scene))
+            } catch {
+                throw collection.failures([error.path: error.reason]).first ?? error
+            }
             if runs.contains(where: { $0.store == .warm && $0.layout == scene.name }) {
                 try await ScrollSeries.warm(
                     store, scene, all, isInterrupted: { interruption.signal != nil })
@@ -131,16 +139,21 @@ struct BenchScroll: AsyncParsableCommand {
         if let signal = interruption.signal {
             throw Interruption.exitCode(signal, "nothing was written")
         }
+        let failures = collection.failures(
+            results.reduce(into: [:]) { $0.merge($1.failures) { $1 } })
         let report = ScrollReport(
-            results: results, rates: rates, count: count, seconds: seconds)
+            results: results, failures: failures, rates: rates, count: count, seconds: seconds)
         print(json ? report.json.text() : report.table)
-        guard let chart else { return }
-        do {
-            try Data(ScrollChart(report.totals).svg.utf8)
-                .write(to: URL(filePath: chart), options: .atomic)
-        } catch {
-            throw FileFailure(chart, error.localizedDescription)
-        }
+        if let chart { try writeFile(ScrollChart(report.totals).svg, to: chart) }
+        guard !failures.isEmpty else { return }
+        for failure in failures { ImageTool.report(failure) }
+        writeToStandardError(
+            """
+            calotype: \(failures.count) of \(collection.photos.count) pictures failed and count as \
+            missing from their cells
+
+            """)
+        throw ExitCode(1)
     }
 
     /// Plays one run in this process and writes its result for the process that wanted it.
@@ -211,13 +224,15 @@ struct BenchScroll: AsyncParsableCommand {
         let names = trace?.split(separator: ",").map(String.init) ?? ScrollTrace.builtInNames
         return try names.map { name in
             if let trace = try ScrollTrace.builtIn(name) { return trace }
-            do {
-                return try ScrollTrace(name, csv: Data(contentsOf: URL(filePath: name)))
-            } catch let failure as FileFailure {
-                throw failure
+            let file: EncodedBytes
+            do throws(CodecError) {
+                file = try EncodedBytes(reading: name)
             } catch {
-                throw FileFailure(name, error.localizedDescription)
+                let names = ScrollTrace.builtInNames.joined(separator: ", ")
+                throw FileFailure(name, "\(error), and no trace of that name; there are \(names)")
             }
+            return try ScrollTrace(
+                name, csv: file.withBytes { bytes in bytes.indices.map { bytes[$0] } })
         }
     }
 }

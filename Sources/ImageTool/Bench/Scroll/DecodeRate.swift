@@ -16,7 +16,15 @@ struct DecodeRate: Hashable {
     var bound: Double { Double(processorCount) / max(processorSeconds, 1e-9) }
 
     /// Decodes the pictures of a screen at the size shown, again and again, on all processors.
-    static func measure(_ scene: ScrollScene, seconds: Double = 1) async -> DecodeRate {
+    ///
+    /// - Parameters:
+    ///   - scene: the screen.
+    ///   - seconds: for how long.
+    /// - Returns: how many there were.
+    /// - Throws: ``FileFailure`` of the first picture if there were none.
+    static func measure(
+        _ scene: ScrollScene, seconds: Double = 1
+    ) async throws(FileFailure) -> DecodeRate {
         let width = ImageTool.processorCount()
         let ledger = PictureLedger()
         let before = ProcessUsage.processorSeconds
@@ -31,6 +39,11 @@ struct DecodeRate: Hashable {
                     } while start.duration(to: .now) < .seconds(seconds)
                 }
             }
+        }
+        if ledger.decoded.count == 0, let path = scene.paths.first,
+            let reason = ledger.failures[path]
+        {
+            throw FileFailure(path, reason)
         }
         let count = Double(max(ledger.decoded.count, 1))
         let elapsed = start.duration(to: .now) / .seconds(1)

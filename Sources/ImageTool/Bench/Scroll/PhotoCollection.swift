@@ -11,6 +11,8 @@ struct PhotoCollection {
     let folder: String
     /// One an item.
     let paths: [String]
+    /// The photographs, of which the items are the first, or all again and again.
+    let photos: [String]
     private let isMade: Bool
 
     /// - Parameters:
@@ -20,7 +22,8 @@ struct PhotoCollection {
     init(_ folder: String, count: Int) throws(FileFailure) {
         let photos = try Self.photographs(in: folder)
         guard photos.count < count else {
-            self.init(folder: folder, paths: Array(photos.prefix(count)), isMade: false)
+            let photos = Array(photos.prefix(count))
+            self.init(folder: folder, paths: photos, photos: photos, isMade: false)
             return
         }
         let links = FileManager.default.temporaryDirectory
@@ -31,34 +34,41 @@ struct PhotoCollection {
                 let name = String(format: "%06d", index)
                 let end = URL(filePath: photos[index % photos.count]).pathExtension
                 return links.appending(path: "\(name).\(end)").path
-            }, isMade: true)
-        do {
-            try FileManager.default.createDirectory(at: links, withIntermediateDirectories: true)
-            for (index, path) in paths.enumerated() {
-                let photo = URL(filePath: photos[index % photos.count]).path
-                do {
-                    try FileManager.default.linkItem(atPath: photo, toPath: path)
-                } catch {
-                    // Another file system, or somebody else's file.
-                    try FileManager.default.createSymbolicLink(
-                        atPath: path, withDestinationPath: photo)
-                }
+            }, photos: photos, isMade: true)
+        try makeFolder(links.path)
+        for (index, path) in paths.enumerated() {
+            let photo = photos[index % photos.count]
+            // A hard link fails on another file system, or of somebody else's file.
+            if unsafe link(photo, path) != 0, unsafe symlink(photo, path) != 0 {
+                let failure = FileFailure(path, lastSystemError())
+                remove()
+                throw failure
             }
-        } catch {
-            remove()
-            throw FileFailure(links.path, error.localizedDescription)
         }
     }
 
-    private init(folder: String, paths: [String], isMade: Bool) {
+    private init(folder: String, paths: [String], photos: [String], isMade: Bool) {
         self.folder = folder
         self.paths = paths
+        self.photos = photos
         self.isMade = isMade
     }
 
     /// Removes what was made; photographs stay.
     func remove() {
         if isMade { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Names the photographs that failed.
+    ///
+    /// - Parameter reasons: why, by the path of an item.
+    /// - Returns: each once, in their order.
+    func failures(_ reasons: [String: String]) -> [FileFailure] {
+        var known: [String: String] = [:]
+        for (index, path) in paths.enumerated() {
+            if let reason = reasons[path] { known[photos[index % photos.count]] = reason }
+        }
+        return photos.compactMap { photo in known[photo].map { FileFailure(photo, $0) } }
     }
 
     /// Reads files, so that the system holds them in memory for every run alike.
@@ -70,12 +80,9 @@ struct PhotoCollection {
 
     /// Files that some codec knows by the end of their names, in the order of their names.
     private static func photographs(in folder: String) throws(FileFailure) -> [String] {
-        let names: [String]
-        do {
-            names = try FileManager.default.subpathsOfDirectory(atPath: folder)
-        } catch {
-            throw FileFailure(folder, error.localizedDescription)
-        }
+        try checkFolder(folder)
+        // None if it went in this moment.
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
         let formats = builtInCodecs.codecs.map(\.format)
         let base = URL(filePath: folder)
         let photos = names.sorted().filter { name in

@@ -31,6 +31,7 @@ final class PictureLedger: Sendable {
         var alive: [ObjectIdentifier: Entry] = [:]
         var decoded = Sum()
         var unshown = Sum()
+        var failures: [String: String] = [:]
     }
 
     private let state = Mutex(State())
@@ -45,6 +46,11 @@ final class PictureLedger: Sendable {
             state.decoded.add(image.image.byteCount)
             state.unshown.add(image.image.byteCount)
         }
+    }
+
+    /// Takes in why a picture could not be made.
+    func note(_ reason: String, _ path: String) {
+        state.withLock { $0.failures[path] = reason }
     }
 
     /// Takes in that a picture was shown.
@@ -71,38 +77,63 @@ final class PictureLedger: Sendable {
     /// What of that was not shown so far.
     var unshown: Sum { state.withLock { $0.unshown } }
 
+    /// Why pictures could not be made, by path.
+    var failures: [String: String] { state.withLock { $0.failures } }
+
+    /// Reads a file here and now.
+    ///
+    /// - Returns: `nil` if that fails, which is noted.
+    func read(_ path: String) -> EncodedBytes? {
+        do throws(CodecError) {
+            return try EncodedBytes(reading: path)
+        } catch {
+            note(error.description, path)
+            return nil
+        }
+    }
+
     /// Loads and decodes a picture here and now.
     ///
-    /// - Returns: `nil` if that fails.
+    /// - Returns: `nil` if that fails, which is noted.
     func decode(_ request: ImageRequest) -> LoadedImage? {
-        guard case .file(let path) = request.source,
-            let bytes = try? EncodedBytes(reading: path)
-        else { return nil }
+        guard case .file(let path) = request.source, let bytes = read(path) else { return nil }
         return decode(request, path, bytes)
     }
 
     /// Decodes a picture of `path`, whose bytes are there, here and now.
     func decode(_ request: ImageRequest, _ path: String, _ bytes: EncodedBytes) -> LoadedImage? {
         let start = ContinuousClock.now
-        guard let source = try? ImageSource(bytes, codecs: builtInCodecs),
-            let picture = try? source.image(request.options)
-        else { return nil }
-        let image = LoadedImage(
-            picture, key: ImageKey(original: .named(path), options: request.options),
-            originalSize: source.pixelSize, cost: start.duration(to: .now))
-        note(image)
-        return image
+        do throws(CodecError) {
+            let source = try ImageSource(bytes, codecs: builtInCodecs)
+            let image = LoadedImage(
+                try source.image(request.options),
+                key: ImageKey(original: .named(path), options: request.options),
+                originalSize: source.pixelSize, cost: start.duration(to: .now))
+            note(image)
+            return image
+        } catch {
+            note(error.description, path)
+            return nil
+        }
     }
 
     /// Decodes a picture at the smallest of its size, half of it, half of that and so on that is no
     /// smaller than asked for, and cuts it into tiles.
     ///
-    /// - Returns: nothing if that fails.
+    /// - Returns: nothing if that fails, which is noted.
     func decodeTiles(_ request: ImageRequest, side: Int) -> [LoadedImage] {
-        guard case .file(let path) = request.source,
-            let bytes = try? EncodedBytes(reading: path),
-            let source = try? ImageSource(bytes, codecs: builtInCodecs)
-        else { return [] }
+        guard case .file(let path) = request.source, let bytes = read(path) else { return [] }
+        do throws(CodecError) {
+            return try tiles(of: ImageSource(bytes, codecs: builtInCodecs), path, request, side)
+        } catch {
+            note(error.description, path)
+            return []
+        }
+    }
+
+    private func tiles(
+        of source: ImageSource, _ path: String, _ request: ImageRequest, _ side: Int
+    ) throws(CodecError) -> [LoadedImage] {
         let start = ContinuousClock.now
         let wanted = source.resultSize(request.options)
         var size = source.pixelSize
@@ -112,7 +143,7 @@ final class PictureLedger: Sendable {
         var options = request.options
         options.box = size
         options.mode = .stretch
-        guard let picture = try? source.image(options) else { return [] }
+        let picture = try source.image(options)
         let key = ImageKey(original: .named(path), options: options)
         var tiles: [LoadedImage] = []
         for y in stride(from: 0, to: size.height, by: side) {

@@ -90,12 +90,19 @@ final class PipelinePictures: ScrollPictures {
             cell.tasks[lod] == nil
         else { return }
         let request = request(item).at(lod)
+        let path = scene.paths[item]
         cell.tasks[lod] = Task { [pipeline, prefetcher, ledger, arrived] in
             let start = ContinuousClock.now
-            guard let image = try? await pipeline.image(for: request) else { return }
-            prefetcher.note(start.duration(to: .now), for: lod)
-            ledger.note(image)
-            arrived.append(Arrivals.Item(item: item, lod: lod, parts: [image]))
+            do throws(LoadError) {
+                let image = try await pipeline.image(for: request)
+                prefetcher.note(start.duration(to: .now), for: lod)
+                ledger.note(image)
+                arrived.append(Arrivals.Item(item: item, lod: lod, parts: [image]))
+            } catch .cancelled {
+                // Nobody looks at it any more.
+            } catch {
+                ledger.note(FileFailure(path, error).reason, path)
+            }
         }
     }
 

@@ -36,6 +36,7 @@ struct ScrollLaboratory {
         result.decodedByteCount = ledger.decoded.byteCount
         result.unshownCount = ledger.unshown.count
         result.unshownByteCount = ledger.unshown.byteCount
+        result.failures = ledger.failures
         return result
     }
 

@@ -5,6 +5,8 @@ internal import Foundation
 /// The results of a laboratory of scrolling, for people and for programs.
 struct ScrollReport {
     let results: [ScrollResult]
+    /// The photographs that could not be shown.
+    var failures: [FileFailure] = []
     let rates: [DecodeRate]
     let count: Int
     let seconds: Double
@@ -80,6 +82,7 @@ struct ScrollReport {
     var json: JSON {
         .object([
             .init("count", .integer(count)),
+            .init("failed", .array(failures.map(\.json))),
             .init("seconds", .number(seconds)),
             .init(
                 "designs",

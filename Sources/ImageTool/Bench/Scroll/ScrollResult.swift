@@ -41,6 +41,8 @@ struct ScrollResult: Hashable, Codable {
     var peakPictureByteCount = 0
     var peakResidentByteCount = 0
     var processorSeconds = 0.0
+    /// Why pictures could not be made, by path.
+    var failures: [String: String] = [:]
 
     init(_ run: ScrollRun) { self.run = run }
 }
@@ -70,6 +72,7 @@ extension ScrollResult {
             peakPictureByteCount = max(peakPictureByteCount, result.peakPictureByteCount)
             peakResidentByteCount = max(peakResidentByteCount, result.peakResidentByteCount)
             processorSeconds += result.processorSeconds
+            failures.merge(result.failures) { $1 }
         }
     }
 

@@ -65,10 +65,8 @@ struct ScrollTrace {
                 continue
             }
             // It moves on the way from the last sample at rest to the next one.
-            let range = samples[start].time..<min(samples[index - 1].time, end)
-            if start > 0, range.upperBound - range.lowerBound >= Self.shortestRest {
-                rests.append(range)
-            }
+            let (from, until) = (samples[start].time, min(samples[index - 1].time, end))
+            if start > 0, until - from >= Self.shortestRest { rests.append(from..<until) }
             start = index
             if index == samples.count { break }
         }

@@ -73,9 +73,8 @@ final class TaggedPictures: ScrollPictures {
         }
         for item in frame.items where asked.insert(item).inserted {
             let path = scene.paths[item]
-            queue.addOperation { [arrived] in
-                guard let bytes = try? EncodedBytes(reading: path) else { return }
-                arrived.append(item, bytes)
+            queue.addOperation { [arrived, ledger] in
+                if let bytes = ledger.read(path) { arrived.append(item, bytes) }
             }
         }
     }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// Needs the PNG codec, which a build without that trait lacks.
+@Suite(
+    "The command as it was built", .timeLimit(.minutes(3)),
+    .enabled(if: builtInCodecs.codec(named: "png") != nil))
+struct CommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func picture(_ name: String) throws -> String {
+        let image = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let path = folder.path(name)
+        try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: path)
+        return path
+    }
+
+    private func text(_ name: String, _ text: String = "hello") throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: folder.path(name)))
+        return folder.path(name)
+    }
+
+    private func object(_ answer: BuiltCommand.Answer) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+    }
+
+    private func scroll(_ arguments: [String]) throws -> BuiltCommand.Answer {
+        try BuiltCommand.run(
+            [
+                "bench", "scroll", folder.path, "--layout", "grid", "--store", "cold",
+                "--trace", "drag", "--seconds", "0.1", "--count", "6", "--json",
+            ] + arguments)
+    }
+
+    @Test("measures no scrolling where no picture can be decoded, and says why")
+    func onlyBroken() throws {
+        let path = try text("a.png")
+        let answer = try scroll([])
+        let reason = "not a picture in a format that is known here"
+        #expect(answer.code == 1)
+        #expect(answer.errors == "calotype: \(path): \(reason)\n")
+        #expect(try object(answer) as? [String: String] == ["file": path, "error": reason])
+    }
+
+    @Test(
+        "names the pictures that failed while it scrolled, whichever the design",
+        arguments: ["synchronous", "tagged", "tiled", "calotype"])
+    func someBroken(design: String) throws {
+        _ = try picture("a.png")
+        let path = try text("b.png")
+        let answer = try scroll(["--design", design])
+        #expect(answer.code == 1)
+        #expect(answer.errors.hasPrefix("calotype: \(path): not a picture"))
+        #expect(answer.errors.contains("calotype: 1 of 2 pictures failed"))
+        let object = try object(answer)
+        #expect((object["failed"] as? [[String: String]])?.map(\.["file"]) == [path])
+        #expect((object["results"] as? [Any])?.count == 1)
+    }
+
+    @Test("says why in JSON as well, a reason a file")
+    func json() throws {
+        let good = try picture("a.png")
+        let bad = try text("b.png")
+        let missing = folder.path("missing.png")
+        let unknown = "not a picture in a format that is known here"
+        for arguments in [
+            ["info"], ["thumbnail", "--size", "50"], ["thumbnail", "--size", "50", "--explain"],
+        ] {
+            let answer = try BuiltCommand.run(arguments + ["--json", good, bad, missing])
+            #expect(answer.code == 1)
+            let objects = try #require(
+                try JSONSerialization.jsonObject(with: Data(answer.output.utf8))
+                    as? [[String: Any]])
+            #expect(
+                objects.map { $0["error"] as? String } == [
+                    nil, unknown, "No such file or directory",
+                ])
+            #expect(answer.errors.contains("calotype: \(bad): \(unknown)\n"))
+            #expect(answer.errors.contains("calotype: \(missing): No such file or directory\n"))
+        }
+    }
+
+    @Test("understands that a picture was named twice, and writes nothing")
+    func twice() throws {
+        let path = try picture("a.png")
+        let other = "\(folder.path)/./a.png"
+        let answer = try BuiltCommand.run(["thumbnail", "--size", "50", path, other])
+        #expect(answer.code == 64)
+        #expect(answer.errors == "calotype: \(other) is named twice\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
+    }
+
+    @Test("says in plain words why a folder, a trace or a chart is of no use")
+    func reasons() throws {
+        let picture = try picture("a.png")
+        let missing = folder.path("missing")
+        let scroll = ["bench", "scroll"]
+        for (arguments, errors) in [
+            (scroll + [missing], "\(missing): No such file or directory"),
+            (scroll + [picture], "\(picture): not a folder"),
+            (["serve", missing], "\(missing): No such file or directory"),
+            (["serve", picture], "\(picture): not a folder"),
+            (
+                ["serve", folder.path, "--cache-directory", picture],
+                "the rendition store cannot be used: \(picture): Not a directory"
+            ),
+            (
+                // An address that is kept for documentation, so no machine has it.
+                [
+                    "serve", folder.path, "--cache-directory", folder.path("cache"), "--host",
+                    "192.0.2.1",
+                ],
+                "cannot listen on port 8080 of 192.0.2.1: Cannot assign requested address"
+            ),
+            (
+                scroll + [folder.path, "--trace", "nix"],
+                "nix: No such file or directory, and no trace of that name; there are drag, "
+                    + "fling-slow, fling, fling-fast, reversal, jump, jitter"
+            ),
+        ] {
+            let answer = try BuiltCommand.run(arguments)
+            #expect(answer.code == 1)
+            #expect(answer.errors == "calotype: \(errors)\n")
+        }
+        let chart = "\(missing)/chart.svg"
+        let answer = try self.scroll(["--design", "tagged", "--chart", chart])
+        #expect(answer.code == 1)
+        #expect(answer.errors == "calotype: \(chart): No such file or directory\n")
+        // What was measured is not lost.
+        #expect(try (object(answer)["results"] as? [Any])?.count == 1)
+    }
+}
