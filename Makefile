@@ -10,7 +10,7 @@ FORMATS =
 FILES = 20000
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-tsan fuzz bench build format lint clean
+.PHONY: help run test test-deep test-tsan test-sandbox fuzz bench build format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
@@ -29,6 +29,9 @@ test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
 
 test-tsan: ## run the tests of loading and serving with ThreadSanitizer
 	@scripts/test-tsan
+
+test-sandbox: ## send whole, cut and changed files through the sandbox
+	@scripts/test-sandbox
 
 fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
 	@scripts/fuzz "$(SECONDS)" $(FORMATS)

@@ -136,14 +136,20 @@ let package = Package(
         .testTarget(
             name: "DecoderSandboxTests",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "HostileDecoder", "ImageCodecs", "ImageTesting",
-                "Pixels",
+                "DecoderSandbox", "EncodedImages", "HostileDecoder", "ImageCodecs", "ImageLoading",
+                "ImageTesting", "Pixels", .product(name: "Logging", package: "swift-log"),
             ]),
         // A worker with formats that do what no decoder must.
         .executableTarget(
             name: "HostileDecoder",
             dependencies: ["DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels"],
             path: "Tests/HostileDecoder"),
+        // Sends damaged files through a sandbox; see scripts/test-sandbox.
+        .executableTarget(
+            name: "SandboxFuzzer",
+            dependencies: [
+                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
+            ], path: "Tests/SandboxFuzzer"),
         .testTarget(
             name: "HTTPLoadingTests",
             dependencies: [

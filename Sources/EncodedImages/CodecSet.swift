@@ -44,6 +44,11 @@ public struct CodecSet: Sendable {
             remoteDecoder: remoteDecoder)
     }
 
+    /// The same formats, decoded in this process: for files that this program made itself.
+    public var decodedHere: CodecSet {
+        CodecSet(codecs, missing: missing, colorConverter: colorConverter)
+    }
+
     /// The same formats, decoded by somebody else.
     public func decoded(by remoteDecoder: any RemoteDecoder) -> CodecSet {
         CodecSet(

@@ -26,6 +26,102 @@ import Testing
         }
     }
 
+    @Test func `sandboxed metadata, pages and previews are those of this process`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let sandboxed = Sandboxes.codecs(sandbox)
+        var pageCount = 0
+        var previewCount = 0
+        for file in Self.samples {
+            let bytes = try EncodedBytes(reading: file.path)
+            guard let here = try? ImageSource(bytes, codecs: builtInCodecs) else { continue }
+            let there = try ImageSource(bytes, codecs: sandboxed)
+            #expect(try there.metadata() == here.metadata(), "\(file.lastPathComponent)")
+            for page in 1..<max(2, here.header.pageCount) where page < here.header.pageCount {
+                guard let expected = try? here.page(page).image() else { continue }
+                pageCount += 1
+                #expect(
+                    try there.page(page).image().packedBytes == expected.packedBytes,
+                    "page \(page) of \(file.lastPathComponent)")
+            }
+            var coming = IncrementalImage(codecs: sandboxed)
+            try bytes.withBytes { bytes in
+                try coming.append((0..<bytes.count * 3 / 4).map { bytes[$0] })
+                if let preview = try? coming.preview() {
+                    previewCount += 1
+                    #expect(preview.image.size.largestSide <= here.pixelSize.largestSide)
+                }
+                try coming.append((bytes.count * 3 / 4..<bytes.count).map { bytes[$0] })
+            }
+            guard let expected = try? here.image() else { continue }
+            #expect(try coming.finish().image.packedBytes == expected.packedBytes)
+        }
+        #expect(pageCount > 2 && previewCount > 10)
+    }
+
+    @Test func `sandboxed animations are those of this process`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        var frameCount = 0
+        for file in Self.samples {
+            let bytes = try EncodedBytes(mapping: file.path)
+            guard let here = try? ImageSource(bytes, codecs: builtInCodecs),
+                here.header.frameCount > 1
+            else { continue }
+            let there = try ImageSource(bytes, codecs: Sandboxes.codecs(sandbox))
+            let options = DecodeOptions(maximumSide: 40)
+            var expected = try here.frames(options)
+            var sandboxed = try there.frames(options)
+            #expect(sandboxed.loopCount == expected.loopCount)
+            while let frame = try? expected.next() {
+                let other = try #require(try sandboxed.next())
+                frameCount += 1
+                #expect(other.image.packedBytes == frame.image.packedBytes)
+                #expect(other.duration == frame.duration && other.region == frame.region)
+                #expect(other.disposal == frame.disposal && other.blending == frame.blending)
+            }
+        }
+        #expect(frameCount >= 10)
+    }
+
+    @Test func `sandboxed rows are those of this process`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        // More than one band: 1,000 rows of 3,000 bytes.
+        let picture = TestPicture.photograph(PixelSize(width: 1000, height: 1000))
+        let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
+        let rows = Rows()
+        try ImageSource(EncodedBytes(file), codecs: Sandboxes.codecs(sandbox))
+            .decodeRows(into: rows)
+        #expect(rows.size == picture.size)
+        #expect(rows.bytes == picture.packedBytes)
+        // A consumer that wants no more ends the decode, and its worker is replaced.
+        rows.mostByteCount = 10
+        #expect(throws: CodecError.cancelled) {
+            try ImageSource(EncodedBytes(file), codecs: Sandboxes.codecs(sandbox))
+                .decodeRows(into: rows)
+        }
+        #expect(try Sandboxes.image("behave", sandbox).get().size.width == 8)
+    }
+
+    private final class Rows: RowConsumer {
+        var size: PixelSize?
+        var bytes: [UInt8] = []
+        var mostByteCount = Int.max
+
+        func begin(
+            _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
+        ) throws(CodecError) {
+            self.size = size
+            bytes = []
+        }
+
+        func append(_ row: Span<UInt8>) throws(CodecError) {
+            for index in row.indices { bytes.append(row[index]) }
+            if bytes.count > mostByteCount { throw .cancelled }
+        }
+    }
+
     private struct Outcome: Hashable {
         var error: CodecError?
         var header: ImageHeader?

@@ -12,6 +12,8 @@ struct LoadedData: Sendable {
     var isKept = false
     /// Whether it may be shown only while the web is asked for a newer one.
     var isOutOfDate = false
+    /// Whether this program made the file, which then needs no sandbox.
+    var isOwn = false
 }
 
 /// Which bytes: of which original, and what of the request has a say in what they are.

@@ -256,7 +256,9 @@ extension ImagePipeline {
         let source = try await lookups.run(urgency, continuing: true) {
             [codecs, limits] _ throws(LoadError) in
             do throws(CodecError) {
-                return try ImageSource(data.bytes, codecs: codecs, limits: limits)
+                return try ImageSource(
+                    data.bytes, codecs: data.isOwn ? codecs.decodedHere : codecs,
+                    limits: limits)
             } catch {
                 throw LoadError(decoding: data.original.name, error)
             }

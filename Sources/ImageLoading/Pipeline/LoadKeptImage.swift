@@ -60,7 +60,7 @@ extension ImagePipeline {
         }
         let data = LoadedData(
             bytes: EncodedBytes(Array(kept.bytes[KeptFacts.byteCount...])),
-            original: kept.original)
+            original: kept.original, isOwn: true)
         var options = DecodeOptions()
         options.convertsToSRGB = false
         // The store has compared a checksum of all bytes.

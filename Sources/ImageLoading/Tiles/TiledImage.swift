@@ -226,7 +226,7 @@ extension TiledImage {
         _ tile: TileAddress, of tiles: any StoredTiles
     ) throws(LoadError) -> PixelBuffer? {
         guard let file = tiles.file(of: tile),
-            let image = try? ImageSource(EncodedBytes(file), codecs: codecs).image(),
+            let image = try? ImageSource(EncodedBytes(file), codecs: codecs.decodedHere).image(),
             image.size == pyramid.rect(of: tile).size
         else { return nil }
         cache.insert(image, TileCache.Key(picture: name, tile: tile))

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DecoderSandbox
+import Dispatch
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageLoading
+import ImageTesting
+import Logging
+import Pixels
+import Synchronization
+import Testing
+
+@Suite struct KilledWorkerTests {
+    @Test func `pictures come as they should while somebody kills workers`() throws {
+        let sandbox = try Sandboxes.make { $0.workerCount = 3 }
+        defer { sandbox.close() }
+        _ = try sandbox.layers()
+        let children = Self.workers()
+        #expect(!children.isEmpty)
+        let wrongCount = Atomic(0)
+        let doneCount = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 9) { thread in
+            if thread == 8 {
+                // One after the other, as long as the others are at work.
+                while doneCount.load(ordering: .relaxed) < 8 {
+                    guard let worker = Self.workers().randomElement() else { continue }
+                    kill(worker, SIGKILL)
+                    sched_yield()
+                }
+                return
+            }
+            for _ in 0..<50 {
+                switch Sandboxes.image("behave", sandbox) {
+                case .success(let image):
+                    if image.packedBytes != [UInt8](repeating: 7, count: 64) {
+                        wrongCount.add(1, ordering: .relaxed)
+                    }
+                // Both the first and the second worker were killed.
+                case .failure(.decoderStopped(.crash(signal: SIGKILL))): break
+                // The new one was killed before it could say that it is there.
+                case .failure(.sandboxUnavailable): break
+                case .failure: wrongCount.add(1, ordering: .relaxed)
+                }
+            }
+            doneCount.add(1, ordering: .relaxed)
+        }
+        #expect(wrongCount.load(ordering: .relaxed) == 0)
+        // Nobody kills them any more.
+        var answers: [Bool] = []
+        for _ in 0..<12 { answers.append((try? Sandboxes.image("behave", sandbox).get()) != nil) }
+        #expect(answers.suffix(3) == [true, true, true])
+    }
+
+    @Test func `a sandbox that is closed leaves no worker behind`() throws {
+        let sandbox = try Sandboxes.make()
+        _ = try Sandboxes.image("behave", sandbox).get()
+        sandbox.close()
+        guard case .sandboxUnavailable = Sandboxes.error("behave", sandbox) else {
+            Issue.record("a closed sandbox decodes")
+            return
+        }
+    }
+
+    @Test func `other pictures are loaded while one blocks its worker`() async throws {
+        let sandbox = try Sandboxes.make { $0.deadlineSeconds = 3 }
+        defer { sandbox.close() }
+        let pipeline = ImagePipeline(
+            codecs: Sandboxes.codecs(sandbox), configuration: ImagePipeline.Configuration(),
+            logger: Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() })
+        async let blockedEnd = Self.end(of: ["loop"], in: pipeline)
+        async let otherEnd = Self.end(of: (0..<20).map { "behave \($0)" }, in: pipeline)
+        let (blocked, other) = await (blockedEnd, otherEnd)
+        #expect(blocked.shownCount == 0 && other.shownCount == 20)
+        #expect(other.time < blocked.time)
+        await pipeline.close()
+    }
+
+    /// How many of the pictures came, and when the last of them did.
+    private static func end(
+        of words: [String], in pipeline: ImagePipeline
+    ) async -> (shownCount: Int, time: ContinuousClock.Instant) {
+        var count = 0
+        for word in words {
+            let request = ImageRequest(.bytes(Sandboxes.hostile(word), name: word))
+            if (try? await pipeline.image(for: request)) != nil { count += 1 }
+        }
+        return (count, .now)
+    }
+
+    /// The processes that this one has started.
+    private static func workers() -> [Int32] {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int32($0) }.filter { process in
+            let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            let fields = status?.split(separator: ")").last?.split(separator: " ") ?? []
+            return fields.count > 1 && fields[1] == "\(getpid())" && fields[0] != "Z"
+                && status?.contains("(HostileDecoder)") == true
+        }
+    }
+}
