@@ -281,7 +281,7 @@ extension DecoderSandbox: RemoteDecoder {
         case .killed:
             worker.end()
             lane.replace()
-            return .decoderStopped(.crash(signal: SIGKILL))
+            return .decoderStopped(.killed)
         }
     }
 

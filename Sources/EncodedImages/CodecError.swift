@@ -63,6 +63,8 @@ public enum DecoderStop: Hashable, Sendable {
     case deadline(seconds: Double)
     /// It answered something that no decoder answers.
     case nonsense(reason: String)
+    /// Somebody else killed it, which says nothing about the picture.
+    case killed
     /// The same bytes stopped a decoder not long ago, and are not tried again for a while.
     case known
 }
@@ -75,6 +77,7 @@ extension DecoderStop: CustomStringConvertible {
         case .memory: "it needed too much memory"
         case .deadline(let seconds): "it took more than \(seconds) s"
         case .nonsense(let reason): "its answer made no sense: \(reason)"
+        case .killed: "somebody killed it"
         case .known: "the same file stopped one before"
         }
     }

@@ -63,6 +63,7 @@ extension LoadError: CustomStringConvertible {
     var isDamage: Bool {
         guard case .decodingFailed(_, let error) = self else { return false }
         return switch error {
+        case .decoderStopped(.killed): false
         case .unknownFormat, .malformed, .truncated, .library, .decoderStopped: true
         case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file, .sandboxUnavailable:
             false

@@ -67,14 +67,16 @@ struct ErrorResponse {
         switch error {
         case .unknownFormat, .notBuiltIn:
             self.init(status: .unsupportedMediaType, message: error.description)
-        case .malformed, .truncated, .unsupported, .limitExceeded:
+        case .sandboxUnavailable, .decoderStopped(.killed):
+            self.init(status: .serviceUnavailable, message: "the picture cannot be decoded now")
+        case .malformed, .truncated, .unsupported, .limitExceeded, .decoderStopped:
             self.init(status: .unprocessableContent, message: error.description)
         case .cancelled:
             self.init(LoadError.cancelled)
         // These carry the words of the system or of a library, which are not for strangers.
-        case .file, .sandboxUnavailable:
+        case .file:
             self.init(status: .internalServerError, message: "the picture cannot be read")
-        case .library, .decoderStopped:
+        case .library:
             self.init(status: .internalServerError, message: "the picture cannot be decoded")
         }
     }
