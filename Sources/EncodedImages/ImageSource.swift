@@ -167,11 +167,13 @@ public struct ImageSource: Sendable {
 
     /// The most that a result can take, whatever the file turns out to be.
     func maximumByteCount(_ options: DecodeOptions) -> Int {
-        let widest: PixelFormat = options.keepsDepth ? .rgba16 : .rgba8
-        let size = resultSize(options)
-        return max(
-            PixelBuffer.byteCount(of: size, widest),
-            options.pixelFormat.map { PixelBuffer.byteCount(of: size, $0) } ?? 0)
+        // An embedded thumbnail has proportions that are rounded in another way.
+        var size = resultSize(options)
+        size.width += 1
+        size.height += 1
+        // Of small pictures planes take more than pixels, since each row of each is padded.
+        let formats = [options.keepsDepth ? .rgba16 : .rgba8, .yCbCr420, options.pixelFormat]
+        return formats.compactMap { $0 }.map { PixelBuffer.byteCount(of: size, $0) }.max() ?? 0
     }
 
     /// Decodes the picture at the size at which it is wanted.

@@ -26,6 +26,27 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: builtInCodecs.codec(named: "jpeg") != nil),
+        arguments: [PixelFormat?.none, .gray16, .rgba16, .rgbaHalf, .rgb565, .alpha8])
+    func `a small picture has room in any form`(format: PixelFormat?) throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let picture = TestPicture.photograph(PixelSize(width: 90, height: 60))
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
+        for side in [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 90] {
+            var options = DecodeOptions(maximumSide: side)
+            options.acceptsYCbCr = format == nil
+            options.keepsDepth = true
+            options.pixelFormat = format
+            let bytes = EncodedBytes(file)
+            let here = try ImageSource(bytes, codecs: builtInCodecs).image(options)
+            let there = try ImageSource(bytes, codecs: Sandboxes.codecs(sandbox)).image(options)
+            #expect(there.size == here.size && there.format == here.format)
+            #expect(there.packedBytes == here.packedBytes)
+        }
+    }
+
     @Test func `sandboxed metadata, pages and previews are those of this process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

@@ -84,7 +84,7 @@ def client(server, paths, seed, ended, counts, lock):
             body = fetch(server.address, name, rng.randrange(8, 200))
             status = "shown" if len(body) > 50 else "empty"
         except urllib.error.HTTPError as error:
-            status = str(error.code)
+            status = "503" if error.code == 503 else f"{error.code} {error.read()!r}"
         except OSError:
             time.sleep(0.005)
         except Exception as error:  # an answer that was cut off

@@ -60,7 +60,7 @@ extension ImageHeader: WireValue {
             thumbnail = start..<end
         }
         facts = try reader.array()
-        guard bitsPerComponent > 0, bitsPerComponent <= 64, frameCount > 0, loopCount >= 0,
+        guard (0...255).contains(bitsPerComponent), frameCount > 0, loopCount >= 0,
             pageCount > 0
         else { throw WireError(reason: "a header that no picture has") }
     }

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+let package = Package(
+    name: "sandbox-bench",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "calotype", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "sandbox-bench",
+            dependencies: [
+                .product(name: "DecoderSandbox", package: "calotype"),
+                .product(name: "EncodedImages", package: "calotype"),
+                .product(name: "ImageCodecs", package: "calotype"),
+                .product(name: "Pixels", package: "calotype"),
+            ], path: "Sources")
+    ])
