@@ -109,6 +109,19 @@ import Testing
         #expect(throws: CodecError.self) { _ = try write("jpeg", blocks) }
     }
 
+    @Test("in a PNG is written to its last byte, and nothing that lies behind it")
+    func anyLength() throws {
+        for length in 1...300 {
+            var blocks = MetadataBlocks()
+            blocks.xmp = [UInt8](repeating: 0x3C, count: length)
+            #expect(try read(try write("png", blocks)).xmp == blocks.xmp)
+            blocks = MetadataBlocks()
+            blocks.iptc = [0x1C, 2, 5, UInt8(length >> 8), UInt8(length & 255)]
+            blocks.iptc?.append(contentsOf: repeatElement(0x41, count: length))
+            #expect(try read(try write("png", blocks)).iptc == blocks.iptc)
+        }
+    }
+
     @Test("survives damage to a JPEG")
     func damage() throws {
         let file = try write("jpeg", Self.blocks())

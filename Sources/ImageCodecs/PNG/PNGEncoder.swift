@@ -95,12 +95,9 @@
         }
 
         private func setText(_ text: PNGTexts.Text) throws(CodecError) {
-            let status = unsafe text.keyword.withCString { keyword in
-                unsafe text.bytes.withUnsafeBufferPointer {
-                    unsafe calotype_png_writer_set_text(
-                        raw, keyword, $0.baseAddress, $0.count, text.isCompressed)
-                }
-            }
+            // libpng looks for the end itself, whatever length it is told.
+            let status = unsafe calotype_png_writer_set_text(
+                raw, text.keyword, text.bytes + [0], text.isCompressed)
             try check(status)
         }
 

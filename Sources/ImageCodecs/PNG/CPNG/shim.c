@@ -102,15 +102,12 @@ calotype_png_status calotype_png_writer_set_exif(calotype_png_writer *writer,
 }
 
 calotype_png_status calotype_png_writer_set_text(calotype_png_writer *writer, const char *keyword,
-                                                 const uint8_t *text, size_t count,
-                                                 bool is_compressed) {
+                                                 const uint8_t *text, bool is_compressed) {
     if (setjmp(png_jmpbuf(writer->png))) return writer->failure.status;
     png_text chunk = {.compression = is_compressed ? PNG_TEXT_COMPRESSION_zTXt
                                                    : PNG_ITXT_COMPRESSION_NONE,
                       .key = (png_charp)keyword,
-                      .text = (png_charp)text,
-                      .text_length = is_compressed ? count : 0,
-                      .itxt_length = is_compressed ? 0 : count};
+                      .text = (png_charp)text};
     png_set_text(writer->png, writer->info, &chunk, 1);
     return calotype_png_ok;
 }

@@ -57,10 +57,9 @@ calotype_png_status calotype_png_writer_set_profile(calotype_png_writer *writer,
                                                     const uint8_t *icc, size_t count);
 calotype_png_status calotype_png_writer_set_exif(calotype_png_writer *writer,
                                                  const uint8_t *block, size_t count);
-/// Text in Latin-1 if it is compressed, otherwise in UTF-8.
+/// Text in Latin-1 if it is compressed, otherwise in UTF-8; it ends with a zero.
 calotype_png_status calotype_png_writer_set_text(calotype_png_writer *writer, const char *keyword,
-                                                 const uint8_t *text, size_t count,
-                                                 bool is_compressed);
+                                                 const uint8_t *text, bool is_compressed);
 calotype_png_status calotype_png_writer_write_header(calotype_png_writer *writer);
 calotype_png_status calotype_png_writer_write_row(calotype_png_writer *writer,
                                                   const uint8_t *row);
