@@ -7,6 +7,6 @@ internal import ImageCodecs
 @main
 enum DecoderWorker {
     static func main() {
-        SandboxWorker.run(codecs: sandboxCodecs)
+        SandboxWorker.run(codecs: sandboxCodecs, rehearsals: sandboxRehearsals)
     }
 }

@@ -10,6 +10,27 @@ public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: co
 public let sandboxCodecs = CodecSet(
     safe + sandboxOnly, missing: missing, colorConverter: colorConverter)
 
+/// Files whose decoding makes libraries read what they need of the system, while they still can: the
+/// names of languages, and the usual fonts.
+public let sandboxRehearsals = rehearsals
+
+private var rehearsals: [[UInt8]] {
+    #if SVG
+        let styles = ["normal", "italic"].flatMap { style in
+            ["normal", "bold"].map { "font-style='\(style)' font-weight='\($0)'" }
+        }
+        let texts = ["sans-serif", "serif", "monospace"].flatMap { family in
+            styles.map { "<text y='8' font-family='\(family)' \($0)>Aä</text>" }
+        }
+        let document =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='16' height='16'>"
+            + "<switch><g systemLanguage='en'/></switch>\(texts.joined())</svg>"
+        return [Array(document.utf8)]
+    #else
+        return []
+    #endif
+}
+
 private var codecs: [any ImageCodec] { safe + sandboxOnly.map { $0.refusedOutsideOfSandbox } }
 
 private var safe: [any ImageCodec] {

@@ -8,6 +8,7 @@ internal import ImageCodecs
 @main
 enum HostileDecoder {
     static func main() {
-        SandboxWorker.run(codecs: sandboxCodecs.adding([HostileCodec()]))
+        SandboxWorker.run(
+            codecs: sandboxCodecs.adding([HostileCodec()]), rehearsals: sandboxRehearsals)
     }
 }

@@ -24,6 +24,8 @@ final class WorkerLane: Sendable {
     private let idle = DispatchSemaphore(value: 0)
     /// Counts a signal for each that is to be started, and one for the end.
     private let wanted: DispatchSemaphore
+    /// Counts a signal when no worker is started any more.
+    private let ended = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - count: how many workers there are.
@@ -39,7 +41,10 @@ final class WorkerLane: Sendable {
         startThread { [self] in
             while true {
                 wanted.wait()
-                guard beginStart() else { return }
+                guard beginStart() else {
+                    ended.signal()
+                    return
+                }
                 finishStart(Result { () throws(CodecError) in try start() })
             }
         }
@@ -110,12 +115,17 @@ final class WorkerLane: Sendable {
 
     /// Ends all workers that are idle, and those that are taken once they come back.
     func close() {
-        let idle = state.withLock { state in
-            defer { state.idle = [] }
-            state.isClosed = true
-            return state.idle
+        let (idle, isFirst) = state.withLock { state in
+            defer {
+                state.idle = []
+                state.isClosed = true
+            }
+            return (state.idle, !state.isClosed)
         }
+        guard isFirst else { return }
         wanted.signal()
+        // One that is being started would be left behind.
+        ended.wait()
         for worker in idle { _ = try? worker.get().end() }
     }
 }

@@ -10,8 +10,14 @@ public import EncodedImages
 public enum SandboxWorker {
     /// Gives up everything that decoding does not need, then decodes what the host sends.
     ///
-    /// - Parameter codecs: the formats that are read here.
-    public static func run(codecs: CodecSet) -> Never {
+    /// - Parameters:
+    ///   - codecs: the formats that are read here.
+    ///   - rehearsals: files of the program's own that are decoded first, so that libraries that read
+    ///     tables of the system when they are first used have done so.
+    public static func run(codecs: CodecSet, rehearsals: [[UInt8]] = []) -> Never {
+        for file in rehearsals {
+            _ = try? ImageSource(EncodedBytes(file), codecs: codecs).image()
+        }
         calotype_report_crashes()
         let descriptor = Int32(calotype_worker_control)
         guard let control = ControlPage(descriptor) else { exit(EXIT_FAILURE) }
