@@ -4,8 +4,8 @@ public import Pixels
 
 /// What a picture may ask of the machine that decodes it.
 ///
-/// Every limit is checked on the header, before memory is taken for pixels; `maximumScanCount` is
-/// checked as the scans come, because no header counts them.
+/// What a header says is checked before memory is taken for it, what no header counts as it comes;
+/// what a decoder delivers is checked again.
 public struct DecodeLimits: Hashable, Sendable {
     /// Pixels of the picture as it is stored.
     public var maximumPixelCount = 400_000_000
@@ -13,12 +13,25 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumSide = 65_535
     /// Bytes of the file.
     public var maximumByteCount = 1 << 30
-    /// Bytes of one piece of metadata, such as a colour profile, after decompression.
+    /// Bytes of one block of metadata, such as EXIF, after decompression.
     public var maximumMetadataByteCount = 16 << 20
+    /// Bytes of a colour profile after decompression; those of presses have 3 million.
+    public var maximumProfileByteCount = 16 << 20
     /// Frames of an animation.
     public var maximumFrameCount = 10_000
+    /// Pixels of all frames of an animation together, each counted as large as the whole picture.
+    public var maximumAnimationPixelCount = 20_000_000_000
     /// Passes over the picture in a progressive file; ordinary files have 10.
     public var maximumScanCount = 100
+    /// Chunks of a PNG file; ordinary files have one for every 8,000 bytes.
+    public var maximumChunkCount = 250_000
+    /// Directories of a TIFF file: pages, and smaller versions of them.
+    public var maximumDirectoryCount = 10_000
+    /// Items of a HEIF or AVIF file, and what it takes to make its picture: each tile of a grid
+    /// counts as often as it is used.
+    public var maximumItemCount = 10_000
+    /// Levels within levels: pictures made of others in HEIF and AVIF, and elements in XMP.
+    public var maximumNestingDepth = 100
     /// Bytes of the decoded result, and of what else must be held whole while it is made.
     public var maximumMemoryByteCount = 2 << 30
 
@@ -26,7 +39,9 @@ public struct DecodeLimits: Hashable, Sendable {
 
     /// A limit by the name under which errors and settings speak of it.
     public enum Name: String, Hashable, Sendable, CaseIterable {
-        case pixelCount, side, byteCount, metadataByteCount, frameCount, scanCount, memoryByteCount
+        case pixelCount, side, byteCount, metadataByteCount, profileByteCount, frameCount
+        case animationPixelCount, scanCount, chunkCount, directoryCount, itemCount, nestingDepth
+        case memoryByteCount
     }
 
     /// A limit by its name.
@@ -37,8 +52,14 @@ public struct DecodeLimits: Hashable, Sendable {
             case .side: maximumSide
             case .byteCount: maximumByteCount
             case .metadataByteCount: maximumMetadataByteCount
+            case .profileByteCount: maximumProfileByteCount
             case .frameCount: maximumFrameCount
+            case .animationPixelCount: maximumAnimationPixelCount
             case .scanCount: maximumScanCount
+            case .chunkCount: maximumChunkCount
+            case .directoryCount: maximumDirectoryCount
+            case .itemCount: maximumItemCount
+            case .nestingDepth: maximumNestingDepth
             case .memoryByteCount: maximumMemoryByteCount
             }
         }
@@ -48,8 +69,14 @@ public struct DecodeLimits: Hashable, Sendable {
             case .side: maximumSide = newValue
             case .byteCount: maximumByteCount = newValue
             case .metadataByteCount: maximumMetadataByteCount = newValue
+            case .profileByteCount: maximumProfileByteCount = newValue
             case .frameCount: maximumFrameCount = newValue
+            case .animationPixelCount: maximumAnimationPixelCount = newValue
             case .scanCount: maximumScanCount = newValue
+            case .chunkCount: maximumChunkCount = newValue
+            case .directoryCount: maximumDirectoryCount = newValue
+            case .itemCount: maximumItemCount = newValue
+            case .nestingDepth: maximumNestingDepth = newValue
             case .memoryByteCount: maximumMemoryByteCount = newValue
             }
         }
@@ -67,5 +94,33 @@ public struct DecodeLimits: Hashable, Sendable {
     public func check(_ size: PixelSize) throws(CodecError) {
         try check(.side, size.largestSide)
         try check(.pixelCount, size.area)
+    }
+
+    /// Checks what a header says of the picture.
+    func check(_ header: ImageHeader) throws(CodecError) {
+        try check(header.storedSize)
+        try check(frameCount: header.frameCount, of: header.storedSize)
+        if case .icc(let profile) = header.colorProfile {
+            try check(.profileByteCount, profile.count)
+        }
+    }
+
+    /// Checks blocks of metadata that have been read.
+    func check(_ blocks: MetadataBlocks) throws(CodecError) {
+        for block in [blocks.exif, blocks.xmp, blocks.iptc] {
+            try check(.metadataByteCount, block?.count ?? 0)
+        }
+        guard let packet = blocks.xmp else { return }
+        var scanner = XMLScanner(packet, maximumDepth: maximumNestingDepth)
+        while scanner.next() != nil {}
+        if scanner.isTooDeep { try check(.nestingDepth, maximumNestingDepth + 1) }
+    }
+
+    /// Checks the number of frames of an animation, and the pixels of all of them together.
+    func check(frameCount: Int, of size: PixelSize) throws(CodecError) {
+        try check(.frameCount, frameCount)
+        guard frameCount > 1 else { return }
+        let (needed, overflow) = size.area.multipliedReportingOverflow(by: frameCount)
+        try check(.animationPixelCount, overflow ? .max : needed)
     }
 }

@@ -24,9 +24,12 @@ public struct DecodePlan: Hashable, Sendable {
     public let keepsDepth: Bool
     /// Whether checksums over the pixels are compared.
     public let verifiesChecksums: Bool
+    /// Whether the picture is drawn at any size.
+    public let isScalable: Bool
 
     public init(_ header: ImageHeader, _ options: DecodeOptions) {
         storedSize = header.storedSize
+        isScalable = header.isScalable
         orientation = options.appliesOrientation ? header.orientation : .upright
         kernel = options.kernel
         quality = options.quality

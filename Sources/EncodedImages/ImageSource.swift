@@ -60,8 +60,7 @@ public struct ImageSource: Sendable {
         _ bytes: EncodedBytes, _ format: ImageFormat, _ engine: Engine,
         _ header: ImageHeader, _ codecs: CodecSet, _ limits: DecodeLimits
     ) throws(CodecError) {
-        try limits.check(header.storedSize)
-        try limits.check(.frameCount, header.frameCount)
+        try limits.check(header)
         self.bytes = bytes
         self.codecs = codecs
         self.limits = limits
@@ -93,14 +92,17 @@ public struct ImageSource: Sendable {
 
     /// The blocks of metadata as the file holds them; no pixel is decoded.
     public func metadata() throws(CodecError) -> MetadataBlocks {
+        let blocks: MetadataBlocks
         switch engine {
         case .remote(let remote, let page):
-            try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
+            blocks = try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
         case .local(let decoder):
-            try bytes.withBytes { file throws(CodecError) in
+            blocks = try bytes.withBytes { file throws(CodecError) in
                 try decoder.metadata(of: file, limits: limits)
             }
         }
+        try limits.check(blocks)
+        return blocks
     }
 
     /// The frames of an animation, or the picture as the only one.
@@ -118,7 +120,7 @@ public struct ImageSource: Sendable {
             let frames = try remote.frames(
                 of: RemotePicture(bytes, page: page, limits: limits), options,
                 byteCount: maximumByteCount(options), cancellation: cancellation)
-            return ImageFrames(frames, header, cancellation)
+            return ImageFrames(frames, header, limits, cancellation)
         }
         guard header.frameCount > 1, case .local(let decoder) = engine,
             let reader = try decoder.frameReader(for: bytes, limits: limits)
@@ -127,7 +129,7 @@ public struct ImageSource: Sendable {
         try limits.check(.side, plan.resultSize.largestSide)
         try limits.check(.memoryByteCount, compositionByteCount)
         return ImageFrames(
-            reader, header, plan, cancellation,
+            reader, header, limits, plan, cancellation,
             options.convertsToSRGB && !header.colorProfile.isSRGB ? codecs.colorConverter : nil)
     }
 

@@ -47,12 +47,14 @@ public struct RowSink: ~Copyable {
     ///     unless ``DecodePlan/keepsDepth`` says otherwise.
     ///   - colorProfile: which colours the numbers stand for.
     ///   - lattice: where the samples stand, if they do not each cover an equal part of the picture.
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken, or
+    ///   ``CodecError/malformed(reason:offset:)`` if the picture is larger than its header says.
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
         lattice: SampleLattice? = nil
     ) throws(CodecError) {
         precondition(resampler == nil && planes == nil, "begin is called once")
+        try check(size)
         let result = plan.keepsDepth ? format : format.with8BitChannels
         if consumer == nil {
             try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, result))
@@ -83,17 +85,31 @@ public struct RowSink: ~Copyable {
     /// - Parameters:
     ///   - planes: Y, Cb and Cr by JFIF's definition, each at any resolution.
     ///   - colorProfile: which colours the RGB stands for that they make.
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken.
+    /// - Throws: as ``begin(_:_:_:lattice:)`` does.
     public mutating func beginYCbCr(
         _ planes: [SourcePlane], _ colorProfile: ColorProfile
     ) throws(CodecError) {
         precondition(resampler == nil && self.planes == nil, "begin is called once")
+        for plane in planes { try check(plane.size) }
         try limits.check(
             .memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat))
         self.planes = YCbCrResampler(
             from: planes, region: plan.geometry.region, to: plan.geometry.size, yCbCrFormat,
             kernel: plan.kernel, orientation: plan.orientation,
             colorProfile: profile ?? colorProfile)
+    }
+
+    /// Checks again what comes: a decoder, and who made the file, may have had other ideas than the
+    /// header.
+    private func check(_ size: PixelSize) throws(CodecError) {
+        try limits.check(size)
+        let stored = plan.storedSize
+        guard !size.isEmpty,
+            plan.isScalable || (size.width <= stored.width && size.height <= stored.height)
+        else {
+            throw .malformed(
+                reason: "a picture of \(size) pixels that calls itself \(stored)", offset: 0)
+        }
     }
 
     /// Takes the next row from the top.

@@ -39,27 +39,38 @@ public struct ImageFrames: ~Copyable {
     private var source: Source
     private var canvas: FrameCanvas?
     private let cancellation: CancellationFlag?
+    private let limits: DecodeLimits
+    private let storedSize: PixelSize
+    private var frameCount = 0
     /// How often the animation is shown in all; 0 means for ever.
     public let loopCount: Int
 
     init(only source: ImageSource, _ options: DecodeOptions, _ cancellation: CancellationFlag?) {
         self.source = .still(source, options)
         self.cancellation = cancellation
+        limits = source.limits
+        storedSize = source.header.storedSize
         loopCount = source.header.loopCount
     }
 
     init(
-        _ frames: any RemoteFrames, _ header: ImageHeader, _ cancellation: CancellationFlag?
+        _ frames: any RemoteFrames, _ header: ImageHeader, _ limits: DecodeLimits,
+        _ cancellation: CancellationFlag?
     ) {
         source = .remote(frames)
+        self.limits = limits
+        storedSize = header.storedSize
         self.cancellation = cancellation
         loopCount = header.loopCount
     }
 
     init(
-        _ reader: any FrameReader, _ header: ImageHeader, _ plan: DecodePlan,
-        _ cancellation: CancellationFlag?, _ converter: (any ColorConverter)?
+        _ reader: any FrameReader, _ header: ImageHeader, _ limits: DecodeLimits,
+        _ plan: DecodePlan, _ cancellation: CancellationFlag?,
+        _ converter: (any ColorConverter)?
     ) {
+        self.limits = limits
+        storedSize = header.storedSize
         source = .animation(reader, plan, converter)
         canvas = FrameCanvas(header.storedSize, header.colorProfile)
         self.cancellation = cancellation
@@ -84,12 +95,15 @@ public struct ImageFrames: ~Copyable {
                 image: image, duration: .zero, region: PixelRect(still.header.storedSize),
                 disposal: .keep, blending: .replace)
         case .remote(let frames):
-            let frame = try frames.next()
-            if frame != nil { source = current }
+            guard let frame = try frames.next() else { return nil }
+            try countFrame()
+            source = current
             return frame
         case .animation(var reader, let plan, let converter):
             do throws(CodecError) {
                 guard let frame = try reader.next() else { return nil }
+                try countFrame()
+                try limits.check(frame.region.size)
                 source = .animation(reader, plan, converter)
                 return try shown(frame, plan, converter)
             } catch {
@@ -97,6 +111,12 @@ public struct ImageFrames: ~Copyable {
                 return nil
             }
         }
+    }
+
+    /// More frames may come than the header announced.
+    private mutating func countFrame() throws(CodecError) {
+        frameCount += 1
+        try limits.check(frameCount: frameCount, of: storedSize)
     }
 
     private mutating func shown(

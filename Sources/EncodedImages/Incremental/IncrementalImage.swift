@@ -23,6 +23,8 @@ public struct IncrementalImage: ~Copyable {
     private var decoder: (any IncrementalDecoder)?
     private var rows: RowSink?
     private var isDecoded = false
+    /// How many bytes there were when they were last asked for the header.
+    private var askedByteCount = 0
     /// Up to which byte there is nothing new to show.
     private var previewedByteCount = 0
     private var shownRowCount = 0
@@ -32,6 +34,8 @@ public struct IncrementalImage: ~Copyable {
 
     /// Bytes that are enough to know any format by.
     private static let signatureByteCount = 4096
+    /// Headers are seldom longer.
+    private static let headerByteCount = 1 << 20
 
     /// - Parameters:
     ///   - codecs: the formats that are known.
@@ -55,7 +59,12 @@ public struct IncrementalImage: ~Copyable {
     public mutating func append(_ piece: [UInt8]) throws(CodecError) {
         try limits.check(.byteCount, bytes.count + piece.count)
         bytes.append(contentsOf: piece)
-        if header == nil || header?.endsEarly == true { try readHeader() }
+        // Of a long one, all attempts together cost some times the last, however small the pieces.
+        guard header == nil || header?.endsEarly == true,
+            bytes.count <= Self.headerByteCount || bytes.count >= askedByteCount / 16 * 17
+        else { return }
+        askedByteCount = bytes.count
+        try readHeader()
     }
 
     /// What is to be seen of the picture that the last preview did not show.
@@ -143,8 +152,7 @@ public struct IncrementalImage: ~Copyable {
             if case .limitExceeded = error { throw error }
             return
         }
-        try limits.check(header.storedSize)
-        try limits.check(.frameCount, header.frameCount)
+        try limits.check(header)
         self.header = header
     }
 

@@ -4,7 +4,7 @@
 ///
 /// It knows what XMP needs: elements, attributes, text, CDATA, comments, processing instructions and
 /// the five entities of XML. A document type, whose entities can grow without bound, is damage, and
-/// so are unbalanced tags and nesting of more than ``maximumDepth``. Work and memory are in
+/// so are unbalanced tags and nesting of more than a maximum. Work and memory are in
 /// proportion to the packet's bytes.
 /// - SeeAlso: Extensible Markup Language 1.0; Namespaces in XML 1.0.
 struct XMLScanner {
@@ -34,14 +34,16 @@ struct XMLScanner {
         case text(String)
     }
 
-    static let maximumDepth = 100
     /// Prefixes that are known at once; ordinary packets have a dozen.
     static let maximumNamespaceCount = 1000
 
     private let bytes: [UInt8]
+    private let maximumDepth: Int
     private var offset = 0
     /// Whether it stopped at something that is not XML.
     private(set) var isDamaged = false
+    /// Whether that was an element deeper than the maximum.
+    private(set) var isTooDeep = false
     private(set) var namespaces = [
         "": "", "xml": "http://www.w3.org/XML/1998/namespace",
     ]
@@ -54,7 +56,10 @@ struct XMLScanner {
         var replaced: [(prefix: String, namespace: String?)] = []
     }
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], maximumDepth: Int = DecodeLimits().maximumNestingDepth) {
+        self.bytes = bytes
+        self.maximumDepth = maximumDepth
+    }
 
     /// How many elements are open.
     var depth: Int { open.count }
@@ -119,9 +124,11 @@ struct XMLScanner {
         let start = offset
         offset += 1
         let name = scanName()
-        guard !name.isEmpty, bytes[name.lowerBound] != UInt8(ascii: "!"),
-            open.count < Self.maximumDepth
-        else { return damage() }
+        guard !name.isEmpty, bytes[name.lowerBound] != UInt8(ascii: "!") else { return damage() }
+        guard open.count < maximumDepth else {
+            isTooDeep = true
+            return damage()
+        }
         var element = Element(name: name)
         var attributes: [(name: Range<Int>, value: String, range: Range<Int>)] = []
         while true {

@@ -64,7 +64,7 @@
             guard !region.size.isEmpty else {
                 throw .malformed(reason: "an empty picture", offset: 0)
             }
-            try limits.check(.metadataByteCount, profileByteCount)
+            try limits.check(.profileByteCount, profileByteCount)
             var header = ImageHeader(
                 storedSize: region.size, colorModel: coding.chroma == .none ? .gray : .rgb,
                 bitsPerComponent: coding.bitDepth)

@@ -8,6 +8,7 @@
     /// The only owner of a libavif decoder; every call is given the same file.
     @safe final class AVIFReader {
         private let raw: OpaquePointer
+        private let limits: DecodeLimits
         /// The file as it is read, where it had to be changed.
         private var repaired: [UInt8]?
         /// How long the frame that was read last is shown.
@@ -23,12 +24,14 @@
                     UInt32(clamping: max(limits.maximumFrameCount, 1) + 1))
             else { throw .library(message: "no memory for an AVIF decoder") }
             unsafe self.raw = raw
+            self.limits = limits
         }
 
         deinit { unsafe calotype_avif_reader_destroy(raw) }
 
         /// Reads all but the pictures.
         func parse(_ file: Span<UInt8>) throws(CodecError) {
+            try ItemGraph.check(file, limits)
             let status = unsafe file.withUnsafeBufferPointer {
                 unsafe calotype_avif_reader_parse(raw, $0.baseAddress, $0.count)
             }
@@ -82,8 +85,10 @@
             var info = unsafe calotype_avif_info()
             unsafe calotype_avif_reader_info(raw, &info)
             var blocks = MetadataBlocks()
-            unsafe blocks.exif = try Self.block(info.exif, info.exif_count, limits)
-            unsafe blocks.xmp = try Self.block(info.xmp, info.xmp_count, limits)
+            unsafe blocks.exif = try Self.block(
+                info.exif, info.exif_count, .metadataByteCount, limits)
+            unsafe blocks.xmp = try Self.block(
+                info.xmp, info.xmp_count, .metadataByteCount, limits)
             return blocks
         }
 
@@ -91,14 +96,16 @@
         func profile(_ limits: DecodeLimits) throws(CodecError) -> [UInt8]? {
             var info = unsafe calotype_avif_info()
             unsafe calotype_avif_reader_info(raw, &info)
-            return try unsafe Self.block(info.icc, info.icc_count, limits)
+            return try unsafe Self.block(
+                info.icc, info.icc_count, .profileByteCount, limits)
         }
 
         @unsafe private static func block(
-            _ start: UnsafePointer<UInt8>?, _ count: Int, _ limits: DecodeLimits
+            _ start: UnsafePointer<UInt8>?, _ count: Int, _ limit: DecodeLimits.Name,
+            _ limits: DecodeLimits
         ) throws(CodecError) -> [UInt8]? {
             guard count > 0 else { return nil }
-            try limits.check(.metadataByteCount, count)
+            try limits.check(limit, count)
             return unsafe Array(UnsafeBufferPointer(start: start, count: count))
         }
 

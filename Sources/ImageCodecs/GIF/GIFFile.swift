@@ -158,9 +158,13 @@ struct GIFFile {
             loopCount = repeats == 0 ? 0 : repeats + 1
         case "ICCRGBG1012":
             var place = start
-            profile =
-                try Self.joinedPieces(
-                    file, &place, limit: limits.maximumMetadataByteCount) ?? []
+            if let pieces = try Self.joinedPieces(
+                file, &place, limit: limits.maximumProfileByteCount)
+            {
+                profile = pieces
+            } else {
+                try limits.check(.profileByteCount, offset - start)
+            }
         case "XMP DataXMP":
             // The packet stands there as it is, followed by the numbers from 255 down to 0, on
             // which whoever takes it for pieces comes out at the end.

@@ -12,11 +12,13 @@
         func selecting(page: Int) -> (any ImageDecoder)? { HEIFDecoder(page: page) }
 
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-            try withPicture(bytes) { picture throws(CodecError) in try picture.header(limits) }
+            try withPicture(bytes, limits) { picture throws(CodecError) in
+                try picture.header(limits)
+            }
         }
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-            try withPicture(bytes) { picture throws(CodecError) in
+            try withPicture(bytes, rows.limits) { picture throws(CodecError) in
                 let header = try picture.header(rows.limits)
                 // Planes of 16 bits with alpha, and a second time while a grid is put together.
                 let (needed, overflow) = header.storedSize.area.multipliedReportingOverflow(
@@ -42,13 +44,17 @@
         func metadata(
             of bytes: Span<UInt8>, limits: DecodeLimits
         ) throws(CodecError) -> MetadataBlocks {
-            try withPicture(bytes) { picture throws(CodecError) in try picture.metadata(limits) }
+            try withPicture(bytes, limits) { picture throws(CodecError) in
+                try picture.metadata(limits)
+            }
         }
 
         private func withPicture<Result>(
-            _ bytes: Span<UInt8>, _ body: (HEIFPicture) throws(CodecError) -> Result
+            _ bytes: Span<UInt8>, _ limits: DecodeLimits,
+            _ body: (HEIFPicture) throws(CodecError) -> Result
         ) throws(CodecError) -> Result {
-            try unsafe bytes.withUnsafeBufferPointer { file throws(CodecError) in
+            try ItemGraph.check(bytes, limits)
+            return try unsafe bytes.withUnsafeBufferPointer { file throws(CodecError) in
                 let picture = try unsafe HEIFPicture(file, page: page)
                 return try body(picture)
             }

@@ -118,7 +118,7 @@
         private func profile(_ limits: DecodeLimits) throws(CodecError) -> [UInt8]? {
             let count = info.icc_count
             guard count > 0 else { return nil }
-            try limits.check(.metadataByteCount, count)
+            try limits.check(.profileByteCount, count)
             var bytes = [UInt8](repeating: 0, count: count)
             let isCopied = unsafe bytes.withUnsafeMutableBufferPointer {
                 unsafe calotype_heif_reader_copy_icc(raw, $0.baseAddress)

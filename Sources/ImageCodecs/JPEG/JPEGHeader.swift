@@ -137,7 +137,7 @@
         private func profile(_ file: Span<UInt8>) throws(CodecError) -> [UInt8]? {
             guard profilePartCount > 0 else { return nil }
             let byteCount = profileParts.values.reduce(0) { $0 + $1.count }
-            try limits.check(.metadataByteCount, byteCount)
+            try limits.check(.profileByteCount, byteCount)
             var profile: [UInt8] = []
             profile.reserveCapacity(byteCount)
             for number in 1...profilePartCount {

@@ -31,6 +31,7 @@
         ) throws(CodecError) -> MetadataBlocks {
             var blocks = MetadataBlocks()
             var parts: [Part] = []
+            var partByteCount = 0
             var photoshopBlocks: [UInt8] = []
             var segments = JPEGSegments()
             while let segment = try? segments.next(file),
@@ -48,6 +49,8 @@
                     } else if let rest = content(file, body, extendedXMP),
                         let part = part(file, rest)
                     {
+                        partByteCount += rest.count
+                        try limits.check(.metadataByteCount, partByteCount)
                         parts.append(part)
                     }
                 case 0xED:

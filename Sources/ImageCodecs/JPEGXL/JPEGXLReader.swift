@@ -35,7 +35,7 @@
             try Self.check(status, file.count)
             unsafe calotype_jxl_reader_info(raw, &info)
             if info.icc_count > 0 {
-                try limits.check(.metadataByteCount, info.icc_count)
+                try limits.check(.profileByteCount, info.icc_count)
                 profile = .icc(
                     unsafe Array(
                         UnsafeBufferPointer(

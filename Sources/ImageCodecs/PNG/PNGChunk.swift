@@ -59,6 +59,33 @@
         }
     }
 
+    /// Goes from chunk to chunk of a file and counts them.
+    struct PNGChunkCursor {
+        /// Where the next chunk begins.
+        private(set) var offset: Int
+        private var count = 0
+        private let limits: DecodeLimits
+
+        init(at offset: Int = PNGCodec.signature.count, limits: DecodeLimits) {
+            self.offset = offset
+            self.limits = limits
+        }
+
+        /// Reads the next chunk and goes behind it; also behind one that is damaged.
+        ///
+        /// - Throws: as ``PNGChunk/next(_:_:verifiesChecksum:)`` does, or
+        ///   ``CodecError/limitExceeded(_:needed:allowed:)``.
+        mutating func next(
+            _ file: Span<UInt8>, verifiesChecksum: Bool = true
+        ) throws(CodecError) -> PNGChunk {
+            try limits.check(.chunkCount, count + 1)
+            let start = offset
+            // More of the same chunk may come.
+            defer { if offset > start { count += 1 } }
+            return try PNGChunk.next(file, &offset, verifiesChecksum: verifiesChecksum)
+        }
+    }
+
     extension Span<UInt8> {
         /// The number of 32 bits at an offset, if the bytes go that far.
         func integer(at offset: Int) -> Int? {

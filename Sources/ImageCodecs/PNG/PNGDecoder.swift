@@ -20,7 +20,7 @@
             }
             try rows.begin(size, samples.format, header.imageHeader.colorProfile)
             var source = try PNGFilteredRows(
-                dataOffset: header.dataOffset, verifiesChecksums: rows.plan.verifiesChecksums)
+                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums)
             var pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
             try pictureRows.forEach(in: bytes, &source) { row throws(CodecError) in
                 try rows.append(row)

@@ -16,9 +16,9 @@
         private let dataType: String
         private let prefixByteCount: Int
         private var inflater: PNGInflater
-        private var nextChunkOffset: Int
+        private var chunks: PNGChunkCursor
         private var input = 0..<0
-        /// How much has been read of the body of the chunk at `nextChunkOffset`.
+        /// How much has been read of the body of the next chunk.
         private var readByteCount = 0
         /// The row above, what has been inflated and not been handed out, room for more, and
         /// ``PNGFilter/readAhead``.
@@ -31,14 +31,14 @@
         private var isOutputPending = false
 
         /// - Parameters:
-        ///   - dataOffset: where the first chunk with rows stands.
+        ///   - chunks: stands before the first chunk with rows.
         ///   - isLaterFrame: whether they are `fdAT`, which begin with a number.
         ///   - verifiesChecksums: whether those of the chunks and of the stream are compared.
         ///   - acceptsPartsOfChunks: whether the bytes of a chunk are read before all of it is there;
         ///     its checksum is compared when it is.
         /// - Throws: ``CodecError/library(message:)`` without memory.
         init(
-            dataOffset: Int, isLaterFrame: Bool = false, verifiesChecksums: Bool = true,
+            _ chunks: PNGChunkCursor, isLaterFrame: Bool = false, verifiesChecksums: Bool = true,
             acceptsPartsOfChunks: Bool = false
         ) throws(CodecError) {
             self.verifiesChecksums = verifiesChecksums
@@ -46,7 +46,7 @@
             dataType = isLaterFrame ? "fdAT" : "IDAT"
             prefixByteCount = isLaterFrame ? 4 : 0
             inflater = try PNGInflater(verifiesChecksum: verifiesChecksums)
-            nextChunkOffset = dataOffset
+            self.chunks = chunks
         }
 
         /// States how many bytes the next rows have, without their filters' numbers.
@@ -92,9 +92,8 @@
         mutating func finish(_ file: Span<UInt8>) throws(CodecError) {
             _ = try finishStream(file)
             while true {
-                let start = nextChunkOffset
-                let chunk = try PNGChunk.next(
-                    file, &nextChunkOffset, verifiesChecksum: verifiesChecksums)
+                let start = chunks.offset
+                let chunk = try chunks.next(file, verifiesChecksum: verifiesChecksums)
                 if chunk.type == "IEND" { return }
                 guard chunk.isAncillary || chunk.type == "IDAT" else {
                     throw .malformed(reason: "\(chunk.type) comes too late", offset: start)
@@ -104,14 +103,14 @@
 
         /// Checks the end of the stream.
         ///
-        /// - Returns: where the chunk behind it stands.
-        mutating func finishStream(_ file: Span<UInt8>) throws(CodecError) -> Int {
+        /// - Returns: stands before the chunk behind it.
+        mutating func finishStream(_ file: Span<UInt8>) throws(CodecError) -> PNGChunkCursor {
             // Bytes behind the last row are of no use, yet a few encoders leave them.
             while !inflater.hasEnded {
                 (place, end) = (0, 0)
                 if try !inflateMore(file) { break }
             }
-            return nextChunkOffset
+            return chunks
         }
 
         /// Makes a whole row available from `place` on, behind the row above it.
@@ -122,7 +121,7 @@
             end = kept.count
             while end - place <= rowByteCount {
                 guard try inflateMore(file) else {
-                    throw .malformed(reason: "there are too few rows", offset: nextChunkOffset)
+                    throw .malformed(reason: "there are too few rows", offset: chunks.offset)
                 }
             }
         }
@@ -131,20 +130,19 @@
         ///
         /// - Throws: ``CodecError/truncated(byteCount:)`` where the file ends; more of it may follow.
         private mutating func nextInput(_ file: Span<UInt8>) throws(CodecError) -> Range<Int>? {
-            var offset = nextChunkOffset
+            var next = chunks
             do throws(CodecError) {
-                let chunk = try PNGChunk.next(
-                    file, &offset, verifiesChecksum: verifiesChecksums)
+                let chunk = try next.next(file, verifiesChecksum: verifiesChecksums)
                 guard chunk.type == dataType else { return nil }
-                nextChunkOffset = offset
+                chunks = next
                 defer { readByteCount = 0 }
                 return chunk.body.dropFirst(max(prefixByteCount, readByteCount))
             } catch {
                 guard acceptsPartsOfChunks, case .truncated = error,
-                    PNGChunk.isData(file, at: nextChunkOffset)
+                    PNGChunk.isData(file, at: chunks.offset)
                 else { throw error }
-                let start = nextChunkOffset + 8
-                let length = file.integer(at: nextChunkOffset) ?? 0
+                let start = chunks.offset + 8
+                let length = file.integer(at: chunks.offset) ?? 0
                 let part = start + readByteCount..<min(start + length, file.count)
                 guard !part.isEmpty else { throw error }
                 readByteCount += part.count

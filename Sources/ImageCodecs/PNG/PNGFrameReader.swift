@@ -36,7 +36,7 @@
         private let header: PNGHeader
         private let samples: PNGSamples
         private let limits: DecodeLimits
-        private var offset: Int
+        private var chunks: PNGChunkCursor
         private var index = 0
 
         init(_ bytes: EncodedBytes, _ header: PNGHeader, _ limits: DecodeLimits) {
@@ -44,7 +44,7 @@
             self.header = header
             self.limits = limits
             samples = PNGSamples(header)
-            offset = header.dataOffset
+            chunks = header.dataChunks
         }
 
         mutating func next() throws(CodecError) -> StoredFrame? {
@@ -56,7 +56,7 @@
                     return try frame(first, file, isLater: false)
                 }
                 while true {
-                    let chunk = try PNGChunk.next(file, &offset)
+                    let chunk = try chunks.next(file)
                     if chunk.type == "IEND" { return nil }
                     guard chunk.type == "fcTL" else { continue }
                     guard let control = PNGFrameControl(file.extracting(chunk.body)) else {
@@ -68,20 +68,20 @@
             }
         }
 
-        /// Decodes the frame whose data begins at the offset, and moves that behind it.
+        /// Decodes the frame whose data come next, and goes behind them.
         private mutating func frame(
             _ control: PNGFrameControl, _ file: Span<UInt8>, isLater: Bool
         ) throws(CodecError) -> StoredFrame {
             let size = control.region.size
             guard PixelRect(header.layout.size).contains(control.region) else {
-                throw .malformed(reason: "a frame outside of the picture", offset: offset)
+                throw .malformed(reason: "a frame outside of the picture", offset: chunks.offset)
             }
             try limits.check(
                 .memoryByteCount, 2 * PixelBuffer.byteCount(of: size, samples.format))
             var layout = header.layout
             layout.size = size
             var buffer = MutablePixelBuffer(size: size, format: samples.format)
-            var source = try PNGFilteredRows(dataOffset: offset, isLaterFrame: isLater)
+            var source = try PNGFilteredRows(chunks, isLaterFrame: isLater)
             var y = 0
             var rows = PNGRows(layout, samples)
             try rows.forEach(in: file, &source) { row in
@@ -90,7 +90,7 @@
                 }
                 y += 1
             }
-            offset = try source.finishStream(file)
+            chunks = try source.finishStream(file)
             return StoredFrame(
                 region: control.region, duration: control.duration, disposal: control.disposal,
                 blending: control.blending, image: buffer.finish())

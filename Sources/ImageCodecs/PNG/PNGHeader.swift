@@ -10,8 +10,8 @@
         private(set) var palette: [UInt8] = []
         /// The body of `tRNS`: alpha for the palette's colours, or the colour that is transparent.
         private(set) var transparency: [UInt8]?
-        /// Where the first `IDAT` chunk stands.
-        private(set) var dataOffset = 0
+        /// Stands before the first `IDAT` chunk.
+        private(set) var dataChunks: PNGChunkCursor
         /// What the picture is as the first frame of an animation; `nil` if it is none.
         private(set) var firstFrame: PNGFrameControl?
         private var facts: ImageHeader
@@ -20,8 +20,9 @@
         private var isSRGB = false
 
         init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
-            var offset = PNGCodec.signature.count
-            let first = try PNGChunk.next(file, &offset)
+            var chunks = PNGChunkCursor(limits: limits)
+            dataChunks = chunks
+            let first = try chunks.next(file)
             guard first.type == "IHDR" else {
                 throw .malformed(reason: "the first chunk is not IHDR", offset: 8)
             }
@@ -33,23 +34,24 @@
                 storedSize: layout.size, colorModel: models[layout.colorType] ?? .rgb,
                 bitsPerComponent: layout.bitDepth)
             while true {
-                dataOffset = offset
+                let start = chunks.offset
                 // Its checksum is compared when its pixels are decoded.
-                if PNGChunk.isData(file, at: offset) { break }
+                if PNGChunk.isData(file, at: start) { break }
                 let chunk: PNGChunk
                 do throws(CodecError) {
-                    chunk = try PNGChunk.next(file, &offset)
+                    chunk = try chunks.next(file)
                 } catch {
                     // Damage to what may be left out is no reason to refuse the picture.
-                    guard case .malformed = error, offset > dataOffset,
-                        file[dataOffset + 4] & 0x20 != 0
+                    guard case .malformed = error, chunks.offset > start,
+                        file[start + 4] & 0x20 != 0
                     else { throw error }
                     continue
                 }
                 try take(chunk, file, limits)
             }
+            dataChunks = chunks
             guard layout.colorType != .palette || !palette.isEmpty else {
-                throw .malformed(reason: "the palette is missing", offset: dataOffset)
+                throw .malformed(reason: "the palette is missing", offset: chunks.offset)
             }
         }
 
@@ -89,7 +91,9 @@
                 if let value = body.integer(at: 0), value > 0 { gamma = 100_000 / Double(value) }
             case "cHRM": primaries = ColorProfile.Chromaticities(body)
             case "iCCP":
-                if let profile = Self.profile(body, limits) { facts.colorProfile = .icc(profile) }
+                if let profile = try Self.profile(body, limits) {
+                    facts.colorProfile = .icc(profile)
+                }
             case "acTL":
                 // A number of frames that the file is too short for is not believed.
                 if let count = body.integer(at: 0), let plays = body.integer(at: 4), count > 0,
@@ -114,12 +118,14 @@
         }
 
         /// A name, a 0, the number of the compression, and a zlib stream.
-        private static func profile(_ body: Span<UInt8>, _ limits: DecodeLimits) -> [UInt8]? {
+        private static func profile(
+            _ body: Span<UInt8>, _ limits: DecodeLimits
+        ) throws(CodecError) -> [UInt8]? {
             guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }),
                 end + 2 < body.count, body[end + 1] == 0
             else { return nil }
-            return PNGInflater.inflated(
-                body.extracting(end + 2..<body.count), limit: limits.maximumMetadataByteCount)
+            return try PNGInflater.inflated(
+                body.extracting(end + 2..<body.count), .profileByteCount, limits)
         }
     }
 

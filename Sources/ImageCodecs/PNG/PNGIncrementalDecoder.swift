@@ -54,7 +54,7 @@
             }
             try rows.begin(header.layout.size, samples.format, header.imageHeader.colorProfile)
             source = try PNGFilteredRows(
-                dataOffset: header.dataOffset, verifiesChecksums: rows.plan.verifiesChecksums,
+                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums,
                 acceptsPartsOfChunks: true)
             pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
             self.header = header

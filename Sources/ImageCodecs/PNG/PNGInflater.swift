@@ -43,16 +43,27 @@
             return (taken, made)
         }
 
-        /// Inflates a whole stream of at most `limit` bytes; `nil` if it is damaged or longer.
-        static func inflated(_ input: Span<UInt8>, limit: Int) -> [UInt8]? {
+        /// Inflates a whole stream.
+        ///
+        /// - Parameters:
+        ///   - input: the stream.
+        ///   - limit: what it stands for, which bounds what it may become.
+        ///   - limits: what the file may ask for.
+        /// - Returns: `nil` if the stream is damaged.
+        /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` as soon as there is more.
+        static func inflated(
+            _ input: Span<UInt8>, _ limit: DecodeLimits.Name, _ limits: DecodeLimits
+        ) throws(CodecError) -> [UInt8]? {
             guard var inflater = try? PNGInflater() else { return nil }
-            var output = [UInt8](repeating: 0, count: min(limit, 4096))
+            // One byte more shows that there is more.
+            let most = max(0, limits[limit]) + 1
+            var output = [UInt8](repeating: 0, count: min(most, 4096))
             var taken = 0
             var made = 0
             while !inflater.hasEnded {
                 if made == output.count {
-                    guard made < limit else { return nil }
-                    output += Array(repeating: 0, count: min(made, limit - made))
+                    try limits.check(limit, made)
+                    output += Array(repeating: 0, count: min(made, most - made))
                 }
                 let rest = input.extracting(taken..<input.count)
                 guard let step = inflater.inflate(rest, into: &output, at: made..<output.count),
@@ -61,6 +72,7 @@
                 taken += step.taken
                 made += step.made
             }
+            try limits.check(limit, made)
             return Array(output[..<made])
         }
     }

@@ -9,16 +9,19 @@
     /// put them into texts called “Raw profile type”, as hexadecimal digits.
     struct PNGMetadata {
         private(set) var blocks = MetadataBlocks()
-        private let limit: Int
+        private let limits: DecodeLimits
+        /// All texts that were read, of which one replaces another.
+        private var textByteCount = 0
 
         init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
-            limit = limits.maximumMetadataByteCount
-            var offset = PNGCodec.signature.count
+            self.limits = limits
+            var chunks = PNGChunkCursor(limits: limits)
             while true {
                 let chunk: PNGChunk
                 do throws(CodecError) {
-                    chunk = try PNGChunk.next(file, &offset, verifiesChecksum: false)
+                    chunk = try chunks.next(file, verifiesChecksum: false)
                 } catch {
+                    if case .limitExceeded = error { throw error }
                     // What comes before the damage counts.
                     return
                 }
@@ -27,7 +30,7 @@
                 case "eXIf":
                     try limits.check(.metadataByteCount, body.count)
                     if blocks.exif == nil { blocks.exif = body.indices.map { body[$0] } }
-                case "iTXt", "tEXt", "zTXt": takeText(chunk.type, body)
+                case "iTXt", "tEXt", "zTXt": try takeText(chunk.type, body)
                 case "IEND": return
                 default: break
                 }
@@ -35,11 +38,15 @@
         }
 
         /// A name, a 0, what the type says of compression and language, and the text.
-        private mutating func takeText(_ type: String, _ body: Span<UInt8>) {
+        private mutating func takeText(
+            _ type: String, _ body: Span<UInt8>
+        ) throws(CodecError) {
             guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }) else { return }
             let name = String(decoding: (0..<end).map { body[$0] }, as: UTF8.self)
             let isWanted = name == "XML:com.adobe.xmp" || name.hasPrefix("Raw profile type ")
-            guard isWanted, let text = text(type, body, behind: end) else { return }
+            guard isWanted, let text = try text(type, body, behind: end) else { return }
+            textByteCount += text.count
+            try limits.check(.metadataByteCount, textByteCount)
             switch name {
             case "XML:com.adobe.xmp": blocks.xmp = blocks.xmp ?? text
             case "Raw profile type xmp": blocks.xmp = blocks.xmp ?? Self.profile(text)
@@ -55,7 +62,9 @@
             }
         }
 
-        private func text(_ type: String, _ body: Span<UInt8>, behind end: Int) -> [UInt8]? {
+        private func text(
+            _ type: String, _ body: Span<UInt8>, behind end: Int
+        ) throws(CodecError) -> [UInt8]? {
             var start = end + 1
             var isCompressed = type == "zTXt"
             if isCompressed { start += 1 }
@@ -71,23 +80,32 @@
             }
             guard start <= body.count else { return nil }
             let rest = body.extracting(start..<body.count)
-            if isCompressed { return PNGInflater.inflated(rest, limit: limit) }
-            guard rest.count <= limit else { return nil }
+            if isCompressed {
+                return try PNGInflater.inflated(rest, .metadataByteCount, limits)
+            }
+            try limits.check(.metadataByteCount, rest.count)
             return rest.indices.map { rest[$0] }
         }
 
         /// A line with a name, one with the number of bytes, and lines of hexadecimal digits.
         private static func profile(_ text: [UInt8]) -> [UInt8]? {
-            let lines = text.split(separator: 0x0A)
-            guard lines.count >= 3,
+            let lines = text.split(separator: 0x0A, maxSplits: 2)
+            guard lines.count == 3,
                 let count = Int(
                     String(decoding: lines[1].filter { $0 != 0x20 }, as: UTF8.self))
             else { return nil }
-            let digits = lines[2...].joined().compactMap {
-                Character(Unicode.Scalar($0)).hexDigitValue
-            }
+            let digits = lines[2].compactMap(hexadecimalDigit)
             guard count >= 0, digits.count >= 2, digits.count / 2 >= count else { return nil }
-            return (0..<count).map { UInt8(digits[$0 * 2] << 4 | digits[$0 * 2 + 1]) }
+            return (0..<count).map { digits[$0 * 2] << 4 | digits[$0 * 2 + 1] }
+        }
+
+        private static func hexadecimalDigit(_ character: UInt8) -> UInt8? {
+            switch character {
+            case 0x30...0x39: character - 0x30
+            case 0x41...0x46: character - 0x41 + 10
+            case 0x61...0x66: character - 0x61 + 10
+            default: nil
+            }
         }
 
         /// The records within the resources of Photoshop, which ImageMagick keeps around them.

@@ -10,7 +10,7 @@
             _ bytes: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> ColorProfile {
             guard let range = directory.range(34675, bytes) else { return .sRGB }
-            try limits.check(.metadataByteCount, range.count)
+            try limits.check(.profileByteCount, range.count)
             let profile = range.map { bytes[$0] }
             let expected: String
             switch model {

@@ -28,7 +28,7 @@
                     break
                 }
                 count += 1
-                try limits.check(.frameCount, count)
+                try limits.check(.directoryCount, count)
                 if pages.isEmpty || !outline.isSubordinate(file, bytes) {
                     pages.append((offset, []))
                 } else {

@@ -86,7 +86,7 @@
             _ container: WebPContainer, _ file: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> ColorProfile {
             guard let range = container.profile, !range.isEmpty else { return .sRGB }
-            try limits.check(.metadataByteCount, range.count)
+            try limits.check(.profileByteCount, range.count)
             return .icc(range.map { file[$0] })
         }
 
