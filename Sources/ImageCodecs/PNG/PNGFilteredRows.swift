@@ -8,6 +8,8 @@
         /// Inflated at a time: large enough that what ISA-L copies at each start does not count,
         /// small enough for a cache.
         private static let batchByteCount = 1 << 19
+        /// How much is inflated behind the last row to find the stream's end.
+        private static let maximumSurplus = 1 << 20
 
         private let verifiesChecksums: Bool
         /// Whether the bytes of a chunk are read before all of it is there.
@@ -24,6 +26,7 @@
         /// ``PNGFilter/readAhead``.
         private var buffer: [UInt8] = []
         private var rowByteCount = 0
+        private var surplusByteCount = 0
         /// The first byte in `buffer` that has not been handed out; the row above ends here.
         private var place = 0
         private var end = 0
@@ -105,10 +108,11 @@
         ///
         /// - Returns: stands before the chunk behind it.
         mutating func finishStream(_ file: Span<UInt8>) throws(CodecError) -> PNGChunkCursor {
-            // Bytes behind the last row are of no use, yet a few encoders leave them.
-            while !inflater.hasEnded {
+            // Bytes behind the last row are of no use, yet a few encoders leave some.
+            while !inflater.hasEnded, surplusByteCount < Self.maximumSurplus {
                 (place, end) = (0, 0)
                 if try !inflateMore(file) { break }
+                surplusByteCount += end
             }
             return chunks
         }
