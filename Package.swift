@@ -123,7 +123,9 @@ let package = Package(
             name: "EncodedImagesTests", dependencies: ["EncodedImages", "ImageTesting", "Pixels"]),
         .testTarget(
             name: "ImageCodecsTests",
-            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"]),
+            dependencies: [
+                "BombOpener", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
+            ]),
         .testTarget(
             name: "ImageLoadingTests",
             dependencies: [
@@ -171,6 +173,10 @@ let package = Package(
             name: "PyramidWriter",
             dependencies: ["EncodedImages", "ImageLoading", "ImageTesting", "Pixels"],
             path: "Tests/PyramidWriter"),
+        // The process whose memory a test looks at while it opens a bomb.
+        .executableTarget(
+            name: "BombOpener", dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting"],
+            path: "Tests/BombOpener"),
         // Measures a large store; see scripts/bench.
         .executableTarget(
             name: "StoreBench",

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+/// Small files that ask for much.
+@Suite("Bombs") struct BombTests {
+    static let bombs = Bomb.all.filter { builtInCodecs.codec(named: $0.format) != nil }
+
+    @Test("are refused by the limit that they break, or do no harm", arguments: bombs)
+    func answer(bomb: Bomb) {
+        let answers = bomb.answers(EncodedBytes(bomb.bytes()), builtInCodecs)
+        switch bomb.answer {
+        case .picture:
+            #expect(answers.isEmpty)
+        case .malformed:
+            guard case .malformed = answers[.open], case .malformed = answers[.incremental] else {
+                Issue.record("\(answers)")
+                return
+            }
+        case .unsupported:
+            guard case .unsupported = answers[.open] else {
+                Issue.record("\(answers)")
+                return
+            }
+        case .limit(let name, let step):
+            #expect(isLimit(answers[step], name), "\(answers)")
+            // Metadata are not read while a picture comes in.
+            if step != .metadata && !bomb.isStillAtFirst {
+                #expect(isLimit(answers[.incremental], name), "\(answers)")
+            }
+        }
+    }
+
+    @Test("break no limit that was raised", arguments: bombs)
+    func raised(bomb: Bomb) {
+        let names: [DecodeLimits.Name] = [
+            .frameCount, .animationPixelCount, .chunkCount, .directoryCount, .itemCount,
+            .nestingDepth,
+        ]
+        guard case .limit(let name, .open) = bomb.answer, names.contains(name) else { return }
+        var limits = bomb.limits
+        limits[name] = .max
+        do throws(CodecError) {
+            _ = try ImageSource(
+                EncodedBytes(bomb.bytes()), codecs: builtInCodecs, limits: limits)
+        } catch { #expect(!isLimit(error, name)) }
+    }
+
+    private func isLimit(_ error: CodecError?, _ name: DecodeLimits.Name) -> Bool {
+        guard case .limitExceeded(name, _, _) = error else { return false }
+        return true
+    }
+
+    @Test("take no memory for what they declare", arguments: bombs)
+    func memory(bomb: Bomb) throws {
+        let program = try #require(builtProgram("BombOpener"))
+        let bytes = bomb.bytes()
+        let (status, text) = try withTemporaryFolder { folder in
+            let file = folder.appending(path: "bomb")
+            try Data(bytes).write(to: file)
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = program
+            process.arguments = [bomb.name, file.path]
+            process.standardOutput = output
+            try process.run()
+            let written = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: written, as: UTF8.self))
+        }
+        #expect(status == 0)
+        let growth = try #require(text.split(separator: "\n").last.flatMap { Int($0) })
+        // A file is mapped, comes in a second time in pieces, and moves when it has grown.
+        #expect(growth < 80 << 20 + 5 * bytes.count, "\(text)")
+    }
+
+    #if JPEG
+        @Test("a JPEG of 1,000 scans is refused before it is decoded")
+        func scans() throws {
+            let encoder = try #require(builtInCodecs.codec(named: "jpeg")?.encoder)
+            var options = EncodeOptions()
+            options.isProgressive = true
+            let picture = TestPicture.photograph(PixelSize(width: 64, height: 48))
+            let file = Bomb.jpeg(try encoder.encode(picture, options), moreScans: 1_000)
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+            #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
+                _ = try source.image(DecodeOptions(maximumSide: 100))
+            }
+            #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
+                var image = IncrementalImage(codecs: builtInCodecs)
+                for start in stride(from: 0, to: file.count, by: 1_000) {
+                    try image.append(Array(file[start..<min(start + 1_000, file.count)]))
+                    _ = try image.preview()
+                }
+                _ = try image.finish()
+            }
+        }
+    #endif
+
+    #if SVG
+        @Test("an SVG of entities within entities is refused")
+        func entities() {
+            let text =
+                Bomb.entities + "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>&i;</text></svg>"
+            #expect(throws: CodecError.self) {
+                let source = try ImageSource(EncodedBytes(Array(text.utf8)), codecs: builtInCodecs)
+                _ = try source.image(DecodeOptions(maximumSide: 100))
+            }
+        }
+    #endif
+}
