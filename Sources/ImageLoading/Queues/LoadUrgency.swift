@@ -8,7 +8,6 @@ internal import Synchronization
 /// everything that is done for the picture follows.
 public final class LoadUrgency: Sendable {
     private struct State {
-        var priority: LoadPriority
         var version: UInt64 = 0
         var lastNumber: UInt64 = 0
         var followers: [UInt64: @Sendable (LoadPriority) -> Void] = [:]
@@ -17,14 +16,16 @@ public final class LoadUrgency: Sendable {
     /// A lock: followers are told while it is held, so that the last value is the one that stays.
     ///
     /// They take locks of work further down, which never take one further up.
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    /// A lock of its own, held for nothing else: it is read under locks of work further down, too.
+    private let current: Mutex<LoadPriority>
 
     public init(_ priority: LoadPriority = .visible) {
-        state = Mutex(State(priority: priority))
+        current = Mutex(priority)
     }
 
     public var priority: LoadPriority {
-        get { state.withLock { $0.priority } }
+        get { current.withLock { $0 } }
         set { set(newValue, version: nil) }
     }
 
@@ -35,8 +36,8 @@ public final class LoadUrgency: Sendable {
                 guard version > state.version else { return }
                 state.version = version
             }
-            guard priority != state.priority else { return }
-            state.priority = priority
+            guard priority != self.priority else { return }
+            current.withLock { $0 = priority }
             for follower in state.followers.values { follower(priority) }
         }
     }
@@ -46,7 +47,7 @@ public final class LoadUrgency: Sendable {
         state.withLock { state in
             state.lastNumber += 1
             state.followers[state.lastNumber] = body
-            body(state.priority)
+            body(priority)
             return state.lastNumber
         }
     }
