@@ -10,7 +10,7 @@ FORMATS =
 FILES = 20000
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-tsan test-sandbox fuzz bench build format lint clean
+.PHONY: help run test test-deep test-asan test-tsan test-sandbox fuzz bench build format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
@@ -26,6 +26,9 @@ test: ## check the format, build, and run every test
 
 test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
 	@scripts/test-deep "$(FILES)"
+
+test-asan: ## run every test with AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/test-asan
 
 test-tsan: ## run the tests of loading and serving with ThreadSanitizer
 	@scripts/test-tsan
