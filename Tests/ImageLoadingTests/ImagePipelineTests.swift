@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("The pipeline", .timeLimit(.minutes(1))) struct ImagePipelineTests {
+@Suite("The pipeline", .timeLimit(.minutes(5))) struct ImagePipelineTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("The memory budget", .timeLimit(.minutes(1))) struct MemoryBudgetTests {
+@Suite("The memory budget", .timeLimit(.minutes(5))) struct MemoryBudgetTests {
     private let budget = MemoryBudget(byteLimit: 1_000)
     private let order = NameLog()
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("Memory pressure", .timeLimit(.minutes(1))) struct MemoryPressureTests {
+@Suite("Memory pressure", .timeLimit(.minutes(5))) struct MemoryPressureTests {
     private static let calm = """
         some avg10=0.00 avg60=0.00 avg300=0.09 total=33869512
         full avg10=0.00 avg60=0.00 avg300=0.06 total=22772136

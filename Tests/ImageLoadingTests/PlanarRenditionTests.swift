@@ -10,7 +10,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("Renditions of planes", .timeLimit(.minutes(1))) struct PlanarRenditionTests {
+@Suite("Renditions of planes", .timeLimit(.minutes(5))) struct PlanarRenditionTests {
     /// Delivers planes of grey; a file that it writes is the name of the format that it was given.
     private final class PlanarCodec: ImageCodec, ImageDecoder, ImageEncoder {
         let format = ImageFormat(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("Requests that are under way", .timeLimit(.minutes(1))) struct SharedDecodeTests {
+@Suite("Requests that are under way", .timeLimit(.minutes(5))) struct SharedDecodeTests {
     private let codec = FakeCodec(isGated: true)
     private let folder: TestFolder
     private let pipeline: ImagePipeline

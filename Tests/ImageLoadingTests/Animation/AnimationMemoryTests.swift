@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("The frames of an animation", .timeLimit(.minutes(1))) struct AnimationMemoryTests {
+@Suite("The frames of an animation", .timeLimit(.minutes(5))) struct AnimationMemoryTests {
     private let base = AnimationHarness.baseByteCount
     private let frame = AnimationHarness.frameByteCount
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("An animation", .timeLimit(.minutes(1))) struct ImageAnimationTests {
+@Suite("An animation", .timeLimit(.minutes(5))) struct ImageAnimationTests {
     private func greys(_ animation: ImageAnimation, atMost count: Int = 100) async throws -> [Int] {
         var greys: [Int] = []
         for try await frame in animation {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A limit of 80 starts a second and 25 at once", .timeLimit(.minutes(1)))
+@Suite("A limit of 80 starts a second and 25 at once", .timeLimit(.minutes(5)))
 struct RateLimiterTests {
     private let clock = FakeClock()
     private let limiter: RateLimiter

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A redirect", .timeLimit(.minutes(1))) struct RedirectTests {
+@Suite("A redirect", .timeLimit(.minutes(5))) struct RedirectTests {
     /// Redirects from each address to the next; the last has the picture.
     private static func fixture(
         _ addresses: [String], status: Int = 302, fields: HTTPFields = [:],

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A kept answer", .timeLimit(.minutes(1))) struct ResponseCachingTests {
+@Suite("A kept answer", .timeLimit(.minutes(5))) struct ResponseCachingTests {
     private static let picture = HTTPFixture.picture
     private static let other = Array("FAKE other".utf8)
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A store of answers", .timeLimit(.minutes(1))) struct ResponseStoreTests {
+@Suite("A store of answers", .timeLimit(.minutes(5))) struct ResponseStoreTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }

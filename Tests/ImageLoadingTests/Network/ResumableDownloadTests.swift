@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A download that broke off", .timeLimit(.minutes(1))) struct ResumableDownloadTests {
+@Suite("A download that broke off", .timeLimit(.minutes(5))) struct ResumableDownloadTests {
     private static let picture = HTTPFixture.picture
     private static let half = 11_397
     private static let tagged: HTTPFields = [

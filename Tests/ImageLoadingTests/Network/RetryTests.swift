@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A request that failed", .timeLimit(.minutes(1))) struct RetryTests {
+@Suite("A request that failed", .timeLimit(.minutes(5))) struct RetryTests {
     private static func fixture(
         _ change: @escaping (inout HTTPLoader.Configuration) -> Void = { _ in },
         _ handler: @escaping FakeTransport.Handler

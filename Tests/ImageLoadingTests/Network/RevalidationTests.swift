@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("An old answer that may be shown meanwhile", .timeLimit(.minutes(1)))
+@Suite("An old answer that may be shown meanwhile", .timeLimit(.minutes(5)))
 struct RevalidationTests {
     private static let other = Array("FAKE other".utf8)
 

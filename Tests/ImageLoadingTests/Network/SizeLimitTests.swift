@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A body over the limit", .timeLimit(.minutes(1))) struct SizeLimitTests {
+@Suite("A body over the limit", .timeLimit(.minutes(5))) struct SizeLimitTests {
     private static func error(needed: Int) -> LoadError {
         .decodingFailed(
             path: HTTPFixture.address, .limitExceeded(.byteCount, needed: needed, allowed: 10_000))

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A placeholder that is kept", .timeLimit(.minutes(1))) struct KeptPlaceholderTests {
+@Suite("A placeholder that is kept", .timeLimit(.minutes(5))) struct KeptPlaceholderTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }

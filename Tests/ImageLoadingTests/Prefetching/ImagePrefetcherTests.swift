@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A prefetcher", .timeLimit(.minutes(1))) struct ImagePrefetcherTests {
+@Suite("A prefetcher", .timeLimit(.minutes(5))) struct ImagePrefetcherTests {
     @Test("S25: starts nothing twice and nothing that is in memory, and so many at a time")
     func width() async throws {
         let harness = PrefetchHarness(isGated: true)
@@ -164,7 +164,7 @@ import Testing
     }
 }
 
-@Suite("Requests that end at once", .timeLimit(.minutes(1))) struct ImmediateRequestTests {
+@Suite("Requests that end at once", .timeLimit(.minutes(5))) struct ImmediateRequestTests {
     @Test("S25: are told to have begun before they have ended, and leave nothing behind")
     func leavesNothing() async throws {
         let fixture = try HTTPFixture { _, _ in FakeAnswer() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ImageLoading
 
 /// A carousel of items of 100 pixels, of which one is visible.
-@Suite("A prefetcher for scrolling", .timeLimit(.minutes(1))) struct ScrollPrefetcherTests {
+@Suite("A prefetcher for scrolling", .timeLimit(.minutes(5))) struct ScrollPrefetcherTests {
     /// What was begun: an item, and how large at most.
     private struct Begun: Hashable {
         let item: String

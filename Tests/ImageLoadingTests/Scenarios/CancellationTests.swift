@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A load that is given up", .timeLimit(.minutes(1))) struct CancellationTests {
+@Suite("A load that is given up", .timeLimit(.minutes(5))) struct CancellationTests {
     @Test("S8: ends with the last one who waits, and not before")
     func lastConsumer() async throws {
         let harness = PipelineHarness()
@@ -176,7 +176,7 @@ import Testing
     }
 }
 
-@Suite("A queue of work", .timeLimit(.minutes(1))) struct WorkQueueTests {
+@Suite("A queue of work", .timeLimit(.minutes(5))) struct WorkQueueTests {
     private let queue = WorkQueue(width: 1, maximumWaitingCount: 100)
     private let done = Done()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("Requests for the same", .timeLimit(.minutes(1))) struct CoalescingTests {
+@Suite("Requests for the same", .timeLimit(.minutes(5))) struct CoalescingTests {
     private let first = CountingProcessor(1)
     private let second = CountingProcessor(2)
     private let third = CountingProcessor(3)

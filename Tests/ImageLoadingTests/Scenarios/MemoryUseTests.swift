@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("The pipeline's memory", .timeLimit(.minutes(1))) struct MemoryUseTests {
+@Suite("The pipeline's memory", .timeLimit(.minutes(5))) struct MemoryUseTests {
     private func options(_ side: Int) -> DecodeOptions { DecodeOptions(maximumSide: side) }
 
     @Test("X1: shows a smaller picture until a larger one is there, and cuts smaller ones from it")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("S23: What is kept and damaged", .timeLimit(.minutes(1))) struct PoisonedEntryTests {
+@Suite("S23: What is kept and damaged", .timeLimit(.minutes(5))) struct PoisonedEntryTests {
     @Test(
         "is made anew from the original, and replaced, if it is a picture",
         arguments: [[], [1, 2, 3], Array("FAKE".utf8), Array(repeating: 0, count: 100)]

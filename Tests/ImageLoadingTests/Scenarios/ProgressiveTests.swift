@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A picture that comes in piece by piece", .timeLimit(.minutes(1)))
+@Suite("A picture that comes in piece by piece", .timeLimit(.minutes(5)))
 struct ProgressiveTests {
     @Test("S13: has at most one decode of a part that waits, and it goes when all is there")
     func backPressure() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("X5: A picture of the web that is out of date", .timeLimit(.minutes(1)))
+@Suite("X5: A picture of the web that is out of date", .timeLimit(.minutes(5)))
 struct StaleImageTests {
     private static let newFile = FakeCodec.file(PixelSize(width: 40, height: 30), grey: 7)
 

@@ -135,7 +135,7 @@ extension FakeAnswer {
     }
 }
 
-@Suite("S23: What goes to disk", .timeLimit(.minutes(1))) struct StorePolicyTests {
+@Suite("S23: What goes to disk", .timeLimit(.minutes(5))) struct StorePolicyTests {
     @Test("is what the policy says", arguments: StorePolicy.allCases)
     func policy(_ policy: StorePolicy) async throws {
         let whole = try StoreHarness(policy)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A store of tiles", .timeLimit(.minutes(1))) struct TileStoreTests {
+@Suite("A store of tiles", .timeLimit(.minutes(5))) struct TileStoreTests {
     private let folder: TestFolder
     private let key = TileSetKey(
         name: "a picture", pyramid: TilePyramid(PixelSize(width: 300, height: 200), tileSide: 100),

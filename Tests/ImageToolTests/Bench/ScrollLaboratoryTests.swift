@@ -166,7 +166,7 @@ struct ScrollDesignTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "show the same picture", .timeLimit(.minutes(1)),
+        "show the same picture", .timeLimit(.minutes(5)),
         arguments: ScrollDesign.allCases)
     func shows(design: ScrollDesign) async throws {
         let image = TestPicture.photograph(PixelSize(width: 600, height: 450))
