@@ -116,11 +116,19 @@ import Testing
             }
             return last?.image.trail
         }
-        for log in [hasPreview, isOver] {
-            await eventually {
+        // The whole picture, but not its end, which is the end of previews too.
+        var heldCount =
+            (StoreHarness.file.count + answer.pieceByteCount - 1) / answer.pieceByteCount
+        await eventually {
+            if heldCount > 0, harness.web.transport.heldCount(HTTPFixture.address) == 1 {
                 harness.web.transport.release(HTTPFixture.address)
-                return !log.items.isEmpty
+                heldCount -= 1
             }
+            return !hasPreview.items.isEmpty
+        }
+        await eventually {
+            harness.web.transport.release(HTTPFixture.address)
+            return !isOver.items.isEmpty
         }
         #expect(try await task.value == 5)
         #expect(!hasPreview.items.isEmpty)
