@@ -163,14 +163,17 @@ import Testing
         let tasks = [first, second].map { path in
             Task { try await pipeline.rendition(path, side: 20) }
         }
-        await eventually { pipeline.decodes.busyCount + pipeline.decodes.waitingCount == 2 }
-        codec.letThrough(1)
-        // The other picture holds the only thread.
         await eventually {
-            codec.decodes.count == 2 && pipeline.decodes.waitingPriorities == [priority]
+            pipeline.decodes.busyCount == 1 && pipeline.decodes.waitingCount == 1
         }
+        // The other picture is not begun, nor is what the first leaves behind.
+        pipeline.decodes.isSuspended = true
+        codec.letThrough(1)
+        await eventually { pipeline.decodes.waitingCount == 2 }
+        #expect(pipeline.decodes.waitingPriorities == [.visible, priority])
         #expect(pipeline.pendingPlaceholders.withLock { $0.files.count } == 1)
         #expect(pipeline.pendingPlaceholders.withLock { $0.byteCount } > byteCount)
+        pipeline.decodes.isSuspended = false
         codec.letThrough(1)
         for task in tasks { _ = try await task.value }
         await pipeline.close()
