@@ -2,7 +2,7 @@
 
 internal import CSandbox
 public import EncodedImages
-internal import Pixels
+public import Pixels
 #if canImport(Glibc)
     internal import Glibc
 #endif
@@ -83,6 +83,35 @@ public final class DecoderSandbox: Sendable {
 // MARK: Requests
 
 extension DecoderSandbox: RemoteDecoder {
+    public func convertedToSRGB(
+        _ image: consuming PixelBuffer
+    ) throws(CodecError) -> PixelBuffer { try converted(image, isExtended: false) }
+
+    public func convertedToExtendedSRGB(
+        _ image: consuming PixelBuffer
+    ) throws(CodecError) -> PixelBuffer { try converted(image, isExtended: true) }
+
+    /// The profile is a stranger's too, and what reads it as old as any decoder.
+    private func converted(
+        _ image: PixelBuffer, isExtended: Bool
+    ) throws(CodecError) -> PixelBuffer {
+        let shared = try prepare(EncodedBytes(ConversionRequest.sharedBytes(of: image)))
+        let byteCount = PixelBuffer.byteCount(of: image.size, .rgba16)
+        let body = ConversionRequest.body(
+            of: image, isExtended: isExtended, sharedByteCount: shared.count,
+            resultByteCount: byteCount)
+        return try ask(
+            decodes, .convert, RemotePicture(shared, limits: DecodeLimits()), DecodeOptions(),
+            byteCount, nil, body: body
+        ) { (reader, memory) throws(WireError) in
+            let converted = try memory.image(&reader)
+            guard converted.size == image.size else {
+                throw WireError(reason: "a conversion of another size")
+            }
+            return converted
+        }
+    }
+
     public func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
         // What is mapped is open, and can be handed over as it is.
         guard bytes.descriptor == nil, bytes.count > 0 else { return bytes }
@@ -206,7 +235,7 @@ extension DecoderSandbox: RemoteDecoder {
     private func ask<Answer>(
         _ lane: WorkerLane, _ kind: Message.Kind, _ picture: RemotePicture,
         _ options: DecodeOptions, _ byteCount: Int?, _ cancellation: CancellationFlag?,
-        _ proceed: Worker.Proceed? = nil,
+        _ proceed: Worker.Proceed? = nil, body: [UInt8]? = nil,
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Answer
     ) throws(CodecError) -> Answer {
         try quarantine.check(picture.bytes)
@@ -216,7 +245,8 @@ extension DecoderSandbox: RemoteDecoder {
             let worker = try lane.take(cancellation)
             do throws(Worker.Failure) {
                 let answer = try ask(
-                    worker, kind, picture, options, byteCount, cancellation, proceed, read)
+                    worker, kind, picture, options, byteCount, cancellation, proceed, body: body,
+                    read)
                 giveBack(worker, to: lane)
                 return answer
             } catch {
@@ -232,7 +262,7 @@ extension DecoderSandbox: RemoteDecoder {
     private func ask<Answer>(
         _ worker: Worker, _ kind: Message.Kind, _ picture: RemotePicture,
         _ options: DecodeOptions, _ byteCount: Int?, _ cancellation: CancellationFlag?,
-        _ proceed: Worker.Proceed? = nil,
+        _ proceed: Worker.Proceed? = nil, body: [UInt8]? = nil,
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Answer
     ) throws(Worker.Failure) -> Answer {
         // Only bytes of no length at all are not open.
@@ -244,7 +274,7 @@ extension DecoderSandbox: RemoteDecoder {
             throw .codec(error)
         }
         let answer = try worker.ask(
-            kind, DecodeRequest.body(picture, options, byteCount: byteCount),
+            kind, body ?? DecodeRequest.body(picture, options, byteCount: byteCount),
             descriptors: [file] + memory.descriptors,
             maximumByteCount: Self.maximumAnswerByteCount(picture.limits),
             seconds: configuration.deadlineSeconds, cancellation: cancellation,

@@ -49,10 +49,11 @@ public struct CodecSet: Sendable {
         CodecSet(codecs, missing: missing, colorConverter: colorConverter)
     }
 
-    /// The same formats, decoded by somebody else.
+    /// The same formats, decoded and converted to other colours by somebody else.
     public func decoded(by remoteDecoder: any RemoteDecoder) -> CodecSet {
         CodecSet(
-            codecs, missing: missing, colorConverter: colorConverter, remoteDecoder: remoteDecoder)
+            codecs, missing: missing, colorConverter: colorConverter == nil ? nil : remoteDecoder,
+            remoteDecoder: remoteDecoder)
     }
 
     /// The codec for whose format most bytes of the file speak.

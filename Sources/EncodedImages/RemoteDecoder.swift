@@ -4,7 +4,7 @@
 ///
 /// A ``CodecSet`` that has one hands it every file, and no decoder looks at the bytes in this
 /// process. Each call blocks the thread that makes it until there is an answer.
-public protocol RemoteDecoder: Sendable {
+public protocol RemoteDecoder: ColorConverter {
     /// Puts bytes where the other side can read them, once for all calls about them.
     func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
 

@@ -105,6 +105,28 @@ import Testing
         #expect(frameCount >= 10)
     }
 
+    @Test(.enabled(if: builtInCodecs.colorConverter != nil))
+    func `colours of rows are converted in the sandbox as well`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let here = try #require(builtInCodecs.colorConverter)
+        let there = try #require(Sandboxes.codecs(sandbox).colorConverter)
+        #expect(there is DecoderSandbox)
+        for format in [PixelFormat.rgb8, .rgba8, .gray8, .rgb16] {
+            var picture = MutablePixelBuffer(
+                TestPicture.photograph(PixelSize(width: 70, height: 50)).converted(to: format))
+            picture.colorProfile = .calibrated(gamma: 1, .sRGB)
+            let image = picture.finish()
+            let expected = try here.convertedToSRGB(image)
+            let converted = try there.convertedToSRGB(image)
+            #expect(converted.format == expected.format && converted.colorProfile == .sRGB)
+            #expect(converted.packedBytes == expected.packedBytes)
+            #expect(
+                try there.convertedToExtendedSRGB(image).packedBytes
+                    == here.convertedToExtendedSRGB(image).packedBytes)
+        }
+    }
+
     @Test func `sandboxed rows are those of this process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

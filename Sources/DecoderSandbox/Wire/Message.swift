@@ -9,7 +9,7 @@ internal import CSandbox
 struct Message {
     enum Kind: UInt32 {
         // The host asks.
-        case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed
+        case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
         // The worker answers.
         case hello = 100, answer, failure, rowsBegin, band
     }

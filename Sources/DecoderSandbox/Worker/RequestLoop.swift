@@ -58,6 +58,9 @@ struct RequestLoop: ~Copyable {
 
     private mutating func perform(_ message: Message, _ writer: inout WireWriter) throws {
         var reader = WireReader(message.body)
+        if message.kind == .convert {
+            return try ConversionRequest(message, &reader).perform(codecs, &writer)
+        }
         let request = try DecodeRequest(message, &reader)
         switch message.kind {
         case .header:
