@@ -21,11 +21,19 @@ public struct DecodeOptions: Hashable, Sendable {
         case fast
     }
 
+    /// The only part that is wanted, in pixels of the picture as it is looked at, or of its original
+    /// size if it is drawn at any size.
+    ///
+    /// Only what lies within the picture counts; where that is nothing, the nearest pixel does.
+    /// `nil` asks for all of it. All that is said of a picture below then means that part.
+    public var region: PixelRect?
     /// The box that the picture is made to meet, in device pixels as it is looked at.
     ///
     /// `nil` asks for the picture's own size; a side of `Int.max` asks for nothing.
     public var box: PixelSize?
     public var mode = ResizeMode.fit
+    /// Which part ``ResizeMode/fill`` keeps.
+    public var anchor = CropAnchor.center
     /// Whether the result may have more pixels than the picture.
     public var allowsEnlarging = false
     /// Whether the picture is turned upright as its orientation says.
@@ -62,6 +70,38 @@ public struct DecodeOptions: Hashable, Sendable {
     public var verifiesChecksums = true
 
     public init() {}
+
+    /// Which part of a picture is resampled to which size.
+    ///
+    /// - Parameters:
+    ///   - picture: the picture's size as it is looked at; both sides at least 1.
+    ///   - isScalable: whether the picture is drawn at any size.
+    /// - Returns: the part, in pixels of the picture as it is looked at.
+    public func geometry(of picture: PixelSize, isScalable: Bool = false) -> ResizeGeometry {
+        let part = part(of: picture)
+        var geometry = ResizeGeometry(
+            of: part.size, into: box ?? part.size, mode: mode, anchor: anchor,
+            enlarging: allowsEnlarging || isScalable)
+        geometry.region.x += Double(part.x)
+        geometry.region.y += Double(part.y)
+        return geometry
+    }
+
+    /// The part that ``region`` means of a picture; at least one pixel.
+    package func part(of picture: PixelSize) -> PixelRect {
+        guard let region else { return PixelRect(picture) }
+        // Numbers from outside may be of any size.
+        func range(_ start: Int, _ count: Int, of side: Int) -> Range<Int> {
+            let (sum, isOverflow) = start.addingReportingOverflow(count)
+            let end = isOverflow ? (count > 0 ? side : 0) : sum
+            let first = min(max(start, 0), side - 1)
+            return first..<max(first + 1, min(end, side))
+        }
+        let columns = range(region.x, region.width, of: picture.width)
+        let rows = range(region.y, region.height, of: picture.height)
+        return PixelRect(
+            x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
+    }
 
     /// Asks for the picture in a box.
     public init(box: PixelSize, mode: ResizeMode = .fit) {

@@ -39,11 +39,11 @@ public struct DecodePlan: Hashable, Sendable {
         keepsYCbCr =
             options.acceptsYCbCr && options.pixelFormat == nil
             && (!options.convertsToSRGB || header.colorProfile.isSRGB)
-        // The box is meant for the picture as it is looked at; rows come as they are stored.
-        let box = options.box.map(orientation.oriented) ?? storedSize
-        geometry = ResizeGeometry(
-            of: storedSize, into: box, mode: options.mode,
-            enlarging: options.allowsEnlarging || header.isScalable)
+        // Box and region are meant for the picture as it is looked at; rows come as they are stored.
+        geometry = options.geometry(
+            of: orientation.oriented(storedSize), isScalable: header.isScalable)
+        geometry.region = orientation.stored(geometry.region, in: storedSize)
+        geometry.size = orientation.oriented(geometry.size)
     }
 
     /// The size of the picture that will come out.

@@ -240,7 +240,7 @@ public struct ImageSource: Sendable {
     func decodedThumbnail(
         _ options: DecodeOptions, isLargeEnough: Bool, _ cancellation: CancellationFlag?
     ) -> DecodedImage? {
-        guard let thumbnail = embeddedThumbnail else { return nil }
+        guard options.region == nil, let thumbnail = embeddedThumbnail else { return nil }
         let wanted = DecodePlan(header, options).geometry
         let size = thumbnail.header.storedSize
         // Cameras pad thumbnails to their own proportions; a padded one would show black bars.

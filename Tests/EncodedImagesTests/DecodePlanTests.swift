@@ -34,6 +34,30 @@ import Testing
             DecodePlan(header, options).resultSize == PixelSize(width: 100, height: 75))
     }
 
+    @Test("finds a part of the picture as it is looked at", arguments: Orientation.allCases)
+    func region(orientation: Orientation) {
+        let header = header(5, 3, orientation)
+        var options = DecodeOptions()
+        options.region = PixelRect(x: 1, y: 1, width: 2, height: 1)
+        let region = DecodePlan(header, options).geometry.region
+        var shown: Set<[Int]> = []
+        for y in Int(region.y)..<Int(region.y + region.height) {
+            for x in Int(region.x)..<Int(region.x + region.width) {
+                let place = orientation.position(ofX: x, y: y, in: header.storedSize)
+                shown.insert([place.x, place.y])
+            }
+        }
+        #expect(shown == [[1, 1], [2, 1]])
+    }
+
+    @Test("keeps the edge that a fill is anchored to") func anchor() {
+        var options = DecodeOptions(box: PixelSize(width: 100, height: 100), mode: .fill)
+        for (x, expected) in [(0.0, 0.0), (0.5, 1500), (1, 3000)] {
+            options.anchor = CropAnchor(x: x, y: 0)
+            #expect(DecodePlan(header(4000, 1000, .upright), options).geometry.region.x == expected)
+        }
+    }
+
     @Test("of a fill shrinks by the part that is kept")
     func fill() {
         let header = header(4000, 1000, .upright)

@@ -79,8 +79,11 @@ extension DecodeLimits: WireValue {
 
 extension DecodeOptions: WireValue {
     func write(to writer: inout WireWriter) {
+        writer.write(region)
         writer.write(box)
         writer.write(mode)
+        writer.write(anchor.x)
+        writer.write(anchor.y)
         writer.write(allowsEnlarging)
         writer.write(appliesOrientation)
         writer.write(embeddedThumbnail)
@@ -97,8 +100,10 @@ extension DecodeOptions: WireValue {
 
     init(from reader: inout WireReader) throws(WireError) {
         self.init()
+        region = try reader.optional()
         box = try reader.optional()
         mode = try reader.value()
+        anchor = CropAnchor(x: try reader.value(), y: try reader.value())
         allowsEnlarging = try reader.value()
         appliesOrientation = try reader.value()
         embeddedThumbnail = try reader.value()

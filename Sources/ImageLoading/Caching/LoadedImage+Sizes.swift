@@ -65,6 +65,7 @@ extension LoadedImage {
         else { return false }
         var own = key.options
         (own.box, own.mode) = (wanted.options.box, wanted.options.mode)
+        (own.region, own.anchor) = (wanted.options.region, wanted.options.anchor)
         own.allowsEnlarging = wanted.options.allowsEnlarging
         // RGB will do where planes are accepted.
         if image.format != .yCbCr420 { own.acceptsYCbCr = wanted.options.acceptsYCbCr }

@@ -37,6 +37,10 @@ public struct RenditionKey: Hashable, Sendable {
         // Settings that came later are written out only if they are not the usual ones.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
         if image.acceptsTruncated { later += " truncated=true" }
+        if let region = image.region {
+            later += " region=\(region.x),\(region.y),\(region.size)"
+        }
+        if image.anchor != .center { later += " anchor=\(image.anchor.x),\(image.anchor.y)" }
         if image.keepsDepth { later += " deep=true" }
         if let format = image.pixelFormat {
             later += " pixels=\(format.rawValue) dithering=\(image.dithering.rawValue)"

@@ -39,18 +39,17 @@ struct ShownPart: Hashable {
         _ options: DecodeOptions, of original: PixelSize, isScalable: Bool = false,
         size: PixelSize? = nil
     ) {
-        let box = options.box ?? original
-        let geometry = ResizeGeometry(
-            of: original, into: box, mode: options.mode,
-            enlarging: options.allowsEnlarging || isScalable)
+        let geometry = options.geometry(of: original, isScalable: isScalable)
         region = geometry.region
         self.size = size ?? geometry.size
         isWhole = geometry.region == SampleRegion(original)
         mode = options.mode
         self.isScalable = isScalable
         // In floating point, for sides of `Int.max`.
-        let horizontal = Double(box.width) / Double(original.width)
-        let vertical = Double(box.height) / Double(original.height)
+        let part = options.part(of: original).size
+        let box = options.box ?? part
+        let horizontal = Double(box.width) / Double(part.width)
+        let vertical = Double(box.height) / Double(part.height)
         isWidthGoverning = mode == .fill ? horizontal >= vertical : horizontal <= vertical
     }
 

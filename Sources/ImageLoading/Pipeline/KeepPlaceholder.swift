@@ -93,17 +93,15 @@ extension ImagePipeline {
         guard !size.isEmpty else { return nil }
         let box = PixelSize(width: ThumbHash.placeholderSide, height: ThumbHash.placeholderSide)
         var whole = ImageKey(original: .file(file), options: options)
-        (whole.options.box, whole.options.mode) = (box, .fit)
+        (whole.options.region, whole.options.box, whole.options.mode) = (nil, box, .fit)
         let picture = LoadedImage(
             hash.image(of: ResizeGeometry(of: size, into: box, mode: .fit).size),
             key: whole, originalSize: size, isPreview: true)
         // The part that is wanted, in its proportions.
-        let wantedSize = ResizeGeometry(
-            of: size, into: options.box ?? size, mode: options.mode,
-            enlarging: options.allowsEnlarging
-        ).size
+        let wantedSize = options.geometry(of: size).size
         var wanted = whole
         wanted.options.mode = options.mode
+        wanted.options.region = options.region
         wanted.options.box = ResizeGeometry(of: wantedSize, into: box, mode: .fit).size
         return picture.resized(for: wanted).map {
             LoadedImage($0, key: wanted, originalSize: size, isPreview: true)
@@ -114,6 +112,6 @@ extension ImagePipeline {
 extension DecodeOptions {
     /// Whether the result shows all of the picture in its own proportions and usual colours.
     fileprivate var showsWholePicture: Bool {
-        appliesOrientation && convertsToSRGB && (box == nil || mode == .fit)
+        appliesOrientation && convertsToSRGB && region == nil && (box == nil || mode == .fit)
     }
 }

@@ -52,7 +52,7 @@ extension StorePolicy {
 
 extension ImageRequest {
     /// Whether it asks for the picture as it is, neither resized nor processed.
-    var isWhole: Bool { options.box == nil && processors.isEmpty }
+    var isWhole: Bool { options.box == nil && options.region == nil && processors.isEmpty }
 
     /// Whether what is kept may be shown by the name of the original alone: what a server answers
     /// may depend on the fields of a request.

@@ -42,6 +42,22 @@ public enum Orientation: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Where a part of the picture as it is looked at lies in a stored picture of `size` pixels.
+    public func stored(_ part: SampleRegion, in size: PixelSize) -> SampleRegion {
+        let (width, height) = (Double(size.width), Double(size.height))
+        let region =
+            swapsSides
+            ? SampleRegion(x: part.y, y: part.x, width: part.height, height: part.width) : part
+        let isFromRight = [.mirroredHorizontally, .rotated180, .transversed, .rotated270]
+            .contains(self)
+        let isFromBottom = [.rotated180, .mirroredVertically, .rotated90, .transversed]
+            .contains(self)
+        return SampleRegion(
+            x: isFromRight ? width - region.x - region.width : region.x,
+            y: isFromBottom ? height - region.y - region.height : region.y,
+            width: region.width, height: region.height)
+    }
+
     /// Whether stored columns are shown from the far side: right to left or bottom to top.
     public var reversesColumns: Bool {
         let size = PixelSize(width: 2, height: 2)

@@ -4,10 +4,29 @@
 public enum ResizeMode: String, Hashable, Sendable, CaseIterable {
     /// The whole picture inside the box; one side may stay smaller.
     case fit
-    /// The whole box covered; what does not fit is cut off evenly on both sides.
+    /// The whole box covered; what does not fit is cut off, evenly on both sides or as a
+    /// ``CropAnchor`` says.
     case fill
     /// Exactly the box; the picture's proportions are given up.
     case stretch
+}
+
+/// Which part of a picture is kept where some has to be cut off.
+public struct CropAnchor: Hashable, Sendable {
+    /// 0 keeps the left edge, 0.5 the middle, 1 the right edge.
+    public var x: Double
+    /// 0 keeps the upper edge, 0.5 the middle, 1 the lower edge.
+    public var y: Double
+
+    /// - Parameters:
+    ///   - x: from 0 to 1.
+    ///   - y: from 0 to 1.
+    public init(x: Double, y: Double) {
+        self.x = min(max(x, 0), 1)
+        self.y = min(max(y, 0), 1)
+    }
+
+    public static let center = CropAnchor(x: 0.5, y: 0.5)
 }
 
 /// A rectangle in a picture whose edges need not fall between two pixels.
@@ -45,7 +64,7 @@ public struct ResizeGeometry: Hashable, Sendable {
     ///
     /// Rounding: with `fit` the side that decides takes the box's length exactly, the other is the
     /// exact product rounded to the nearest pixel, halves up, and at least 1. With `fill` the
-    /// result is the box, and the part kept is centred, not rounded to whole pixels. Without
+    /// result is the box, and the part kept lies as `anchor` says, not rounded to whole pixels. Without
     /// `enlarging` no side grows: `fit` then answers the picture's own size, `fill` the largest
     /// size of the box's proportions that the picture covers, and `stretch` limits each side by
     /// itself.
@@ -54,9 +73,11 @@ public struct ResizeGeometry: Hashable, Sendable {
     ///   - picture: the picture's size; both sides at least 1.
     ///   - box: the size asked for; both sides at least 1. A side of `Int.max` asks for nothing.
     ///   - mode: how the picture meets the box.
+    ///   - anchor: which part `fill` keeps.
     ///   - enlarging: whether the result may have more pixels than the picture.
     public init(
-        of picture: PixelSize, into box: PixelSize, mode: ResizeMode, enlarging: Bool = false
+        of picture: PixelSize, into box: PixelSize, mode: ResizeMode, anchor: CropAnchor = .center,
+        enlarging: Bool = false
     ) {
         precondition(!picture.isEmpty && !box.isEmpty, "sizes must be at least 1x1")
         let whole = SampleRegion(picture)
@@ -81,7 +102,7 @@ public struct ResizeGeometry: Hashable, Sendable {
             let height = Double(target.height) * scale
             size = target
             region = SampleRegion(
-                x: (whole.width - width) / 2, y: (whole.height - height) / 2,
+                x: (whole.width - width) * anchor.x, y: (whole.height - height) * anchor.y,
                 width: width, height: height)
         }
     }
