@@ -26,7 +26,10 @@ struct ImageResponder: HTTPResponder {
     let photos: PhotoDirectory
     let folders: FolderReader
     let pipeline: ImagePipeline
-    let maximumSide: Int
+    let tileImages: TileImages
+    let configuration: ImageServer.Configuration
+    /// The names of formats that can be written, by what addresses call them.
+    let formatNames: [String: String]
     let logger: Logger
 
     func respond(to request: Request, context: RequestOrigin) async -> Response {
@@ -53,16 +56,26 @@ struct ImageResponder: HTTPResponder {
     }
 
     private func route(_ request: Request) async throws -> Response {
-        guard request.method == .get || request.method == .head else {
-            throw ServerError.methodNotAllowed
-        }
         guard request.uri.string.utf8.count <= Self.maximumAddressByteCount else {
             throw ServerError.addressTooLong
+        }
+        let parts = request.uri.path.utf8.dropFirst()
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map(Substring.init)
+        if parts.first == "iiif" {
+            return try await withCORS(request) {
+                try await iiif(parts.dropFirst().map(\.utf8)[...], request)
+            }
         }
         guard let path = RequestPath(request.uri.path) else { throw ServerError.notFound }
 
         var names = path.segments[...]
-        switch names.popFirst() {
+        let first = names.popFirst()
+        guard
+            request.method == .get || request.method == .head
+                || (request.method == .post && first == "sprite")
+        else { throw ServerError.methodNotAllowed }
+        switch first {
         case nil: return try gallery("index.html", request)
         case "healthz" where names.isEmpty:
             return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
@@ -72,19 +85,45 @@ struct ImageResponder: HTTPResponder {
             case "gallery" where names.count == 1: return try gallery(names.joined(), request)
             default: throw ServerError.notFound
             }
+        case "tiles" where !names.isEmpty: return try await tiles(Array(names), request)
+        case "info" where !names.isEmpty: return try await information(Array(names), request)
+        case "placeholder" where !names.isEmpty:
+            return try await placeholder(Array(names), request)
+        case "sprite" where !names.isEmpty: return try await sprite(Array(names), request)
         default:
             guard !path.endsWithSlash else { throw ServerError.notFound }
             return try await picture(path.segments, request)
         }
     }
 
+    /// Lets pages of other servers read the answer, as the viewers of IIIF are.
+    private func withCORS(
+        _ request: Request, _ answer: () async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        switch request.method {
+        case .get, .head: response = try await answer()
+        case .options:
+            response = Response(status: .noContent)
+            response.headers[.accessControlAllowMethods] = "GET, HEAD, OPTIONS"
+            response.headers[.accessControlAllowHeaders] = "Accept, If-None-Match"
+            response.headers[.accessControlMaxAge] = "86400"
+        default: throw ServerError.methodNotAllowed
+        }
+        response.headers[.accessControlAllowOrigin] = "*"
+        response.headers[.accessControlExposeHeaders] = "ETag, Link"
+        return response
+    }
+
     /// An original, or its rendition if the name before the last one is a size.
     private func picture(_ names: [String], _ request: Request) async throws -> Response {
         if names.count > 1,
-            let size = try SizeSegment(names[names.count - 2], maximumSide: maximumSide)
+            let size = try SizeSegment(
+                names[names.count - 2], maximumSide: configuration.maximumSide,
+                formats: formatNames)
         {
             let original = Array(names.dropLast(2) + names.suffix(1))
-            return try await rendition(original, fitting: size.box, request)
+            return try await rendition(original, size.options, request)
         }
         return try await original(names, request)
     }
@@ -98,6 +137,14 @@ struct ImageResponder: HTTPResponder {
 }
 
 extension HTTPFields {
+    /// The value of a field that the library has no name for.
+    subscript(named name: String) -> String? {
+        get { HTTPField.Name(name).flatMap { self[$0] } }
+        set {
+            if let name = HTTPField.Name(name) { self[name] = newValue }
+        }
+    }
+
     func with(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
         var fields = self
         fields[name] = value

@@ -34,8 +34,23 @@ public struct ImageServer: Sendable {
         public var port = 8080
         /// The largest width or height in pixels that a rendition may be asked for.
         public var maximumSide = 8_192
-        /// File name extensions, in lower case, of the files that a listing shows.
-        public var pictureExtensions: Set<String>
+        /// The sizes that renditions are made in.
+        public var sizes = SizeLadder.quarters
+        /// The names of formats that clients get if they ask for them in `Accept`, the best first.
+        ///
+        /// Other clients get JPEG, or PNG for what has alpha.
+        public var negotiatedFormatNames: [String] = []
+        /// Whether `Sec-CH-DPR` and `Save-Data` have a say in renditions whose address leaves it open.
+        public var usesClientHints = false
+        /// What keeps the tiles of large pictures; `nil` to keep those of the last pictures in memory.
+        public var tileStore: (any TileStore)?
+        /// Where the world finds the server, such as `https://pictures.example`; `nil` for where it
+        /// was asked.
+        public var publicAddress: String?
+        /// The formats of the files that are served.
+        let formats: [ImageFormat]
+        /// Those of them that can be written.
+        let writableFormats: [ImageFormat]
         /// How long requests in flight may take when the server is told to stop.
         public var stopTimeout = Duration.seconds(10)
         /// After how long without a request a connection is closed.
@@ -43,15 +58,34 @@ public struct ImageServer: Sendable {
 
         /// - Parameters:
         ///   - directory: the folder that is served.
-        ///   - formats: those whose files a listing shows.
-        public init(directory: String, formats: [ImageFormat]) {
+        ///   - codecs: the formats of the files that are served.
+        public init(directory: String, codecs: CodecSet) {
             self.directory = directory
-            pictureExtensions = Set(formats.flatMap(\.extensions))
+            formats = codecs.codecs.map(\.format)
+            writableFormats = codecs.codecs.filter { $0.encoder != nil }.map(\.format)
+        }
+
+        /// The names of formats that can be written, by themselves and by file name extensions.
+        var formatNames: [String: String] {
+            Dictionary(
+                writableFormats.flatMap { format in
+                    ([format.name] + format.extensions).map { ($0, format.name) }
+                }, uniquingKeysWith: { first, _ in first })
+        }
+
+        /// File name extensions, in lower case, of the files that a listing shows.
+        var pictureExtensions: Set<String> { Set(formats.flatMap(\.extensions)) }
+
+        var negotiatedFormats: [ImageFormat] {
+            negotiatedFormatNames.compactMap { name in
+                writableFormats.first { $0.isNamed(name) }
+            }
         }
     }
 
     private let configuration: Configuration
     private let pipeline: ImagePipeline
+    private let tileImages: TileImages
     private let logger: Logger
 
     /// - Parameters:
@@ -61,6 +95,8 @@ public struct ImageServer: Sendable {
     public init(configuration: Configuration, pipeline: ImagePipeline, logger: Logger) {
         self.configuration = configuration
         self.pipeline = pipeline
+        tileImages = TileImages(
+            pipeline.codecs, pipeline.limits, store: configuration.tileStore)
         self.logger = logger
     }
 
@@ -88,6 +124,7 @@ public struct ImageServer: Sendable {
         } catch {
             failure = error
         }
+        await tileImages.close()
         await pipeline.close()
         switch failure {
         // Stopped, if not in the time that it was given.
@@ -144,6 +181,7 @@ public struct ImageServer: Sendable {
         return ImageResponder(
             photos: photos,
             folders: FolderReader(photos, extensions: configuration.pictureExtensions),
-            pipeline: pipeline, maximumSide: configuration.maximumSide, logger: logger)
+            pipeline: pipeline, tileImages: tileImages, configuration: configuration,
+            formatNames: configuration.formatNames, logger: logger)
     }
 }

@@ -92,7 +92,7 @@ struct Serve: AsyncParsableCommand {
             throw stop("\(error)")
         }
         var configuration = ImageServer.Configuration(
-            directory: directory, formats: builtInCodecs.codecs.map(\.format))
+            directory: directory, codecs: builtInCodecs)
         configuration.host = host
         configuration.port = port
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)

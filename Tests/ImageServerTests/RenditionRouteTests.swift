@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EncodedImages
 import Foundation
 import HTTPTypes
+import ImageCodecs
 import ImageLoading
+import ImageTesting
 import Pixels
 import Testing
 
@@ -55,9 +58,66 @@ import Testing
 
     @Test(
         "is asked for by digits alone; other names are folders",
-        arguments: ["-1x5", "1.5x2", "1024x", "x10", "10x10x10", "10X10", "NaNxNaN", "1e9x1"])
+        arguments: [
+            "-1x5", "1.5x2", "x", "x10", "_x", "10x10x10", "10X10", "NaNxNaN", "1e9x1", "x5",
+        ])
     func noSize(segment: String) async throws {
         #expect(try await gallery.get("/house/\(segment)/1.png").status == 404)
+    }
+
+    @Test(
+        "is made as its options say",
+        arguments: [
+            ("20x", 20, 15), ("_x15", 20, 15), ("10x10,fill", 10, 10), ("10x30,stretch", 10, 30),
+            ("80x60", 40, 30), ("80x60,up", 80, 60), ("10x10@2x", 20, 15),
+            ("10x10@1.5x,fill", 15, 15), ("20x20,gray,q30,jpg", 20, 15), ("8x,fit,blur2", 8, 6),
+        ])
+    func options(segment: String, width: Int, height: Int) async throws {
+        let answer = try await gallery.get("/house/\(segment)/1.png")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try answer.pixelSize() == PixelSize(width: width, height: height))
+    }
+
+    @Test(
+        "is written in the format that its address names",
+        arguments: [
+            ("png", "image/png"), ("jpg", "image/jpeg"), ("jpeg", "image/jpeg"),
+            ("webp", "image/webp"), ("gif", "image/gif"),
+        ])
+    func format(name: String, mediaType: String) async throws {
+        let answer = try await gallery.get("/house/20x20,\(name)/1.png")
+        #expect(answer.headers[.contentType] == mediaType)
+        #expect(
+            try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).format.mediaType
+                == mediaType)
+    }
+
+    @Test(
+        "with an option that there is not, or that is said twice, is refused with its name",
+        arguments: [
+            "10x10,foo", "10x10,", "10x10,,fit", "10x10,fit,fill", "10x10,q0", "10x10,q101",
+            "10x10,q07", "10x10,q5.5", "10x10@0.5x", "10x10@9x", "10x10@2", "10x10@2.000x",
+            "10x10@1e1x", "10x10,blur0", "10x10,blur1000", "10x10,FIT", "10x10,png,webp",
+        ])
+    func badOption(segment: String) async throws {
+        let answer = try await gallery.get("/house/\(segment)/1.png")
+        #expect(answer.status == 400)
+        #expect(try answer.json()["error"] as? String != nil)
+    }
+
+    @Test("of ten thousand options is refused at once") func manyOptions() async throws {
+        let segment = "10x10" + String(repeating: ",q50", count: 2_000)
+        #expect(try await gallery.get("/house/\(segment)/1.png").status == 400)
+    }
+
+    @Test("keeps the edge that it is anchored to") func anchored() async throws {
+        let whole = try ImageSource(
+            EncodedBytes(try await gallery.get("/house/1.png").body), codecs: builtInCodecs
+        ).image()
+        let answer = try await gallery.get("/house/30x30,fill,right,png/1.png")
+        let part = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+        let expected = whole.cut(PixelRect(x: 10, y: 0, width: 30, height: 30))
+        #expect(PixelComparison(part, expected).maximumDifference == 0)
     }
 
     @Test("has a tag of its own for each size and is not sent to whoever has it")

@@ -23,9 +23,14 @@ final class TestGallery: Sendable {
     let folder: URL
     let pipeline: ImagePipeline
     let gate = GateCodec()
+    private let changes: @Sendable (inout ImageServer.Configuration) -> Void
 
     // With a store, if there is one, outside of the folder.
-    init(keepsRenditions: Bool = false) throws {
+    init(
+        keepsRenditions: Bool = false,
+        changing changes: @escaping @Sendable (inout ImageServer.Configuration) -> Void = { _ in }
+    ) throws {
+        self.changes = changes
         outside = FileManager.default.temporaryDirectory
             .appending(path: "calotype-\(UUID().uuidString)")
         folder = outside.appending(path: "photos")
@@ -45,8 +50,10 @@ final class TestGallery: Sendable {
 
     var configuration: ImageServer.Configuration {
         var configuration = ImageServer.Configuration(
-            directory: folder.path, formats: builtInCodecs.codecs.map(\.format) + [gate.format])
+            directory: folder.path, codecs: builtInCodecs.adding([gate]))
         configuration.port = 0
+        configuration.sizes = .exact
+        changes(&configuration)
         return configuration
     }
 
@@ -85,13 +92,14 @@ final class TestGallery: Sendable {
     }
 
     func request(
-        _ method: HTTPRequest.Method, _ address: String, _ headers: HTTPFields = [:]
+        _ method: HTTPRequest.Method, _ address: String, _ headers: HTTPFields = [:],
+        body: [UInt8] = []
     ) async throws -> Answer {
         let request = Request(
             head: HTTPRequest(
                 method: method, scheme: "http", authority: "localhost", path: address,
                 headerFields: headers),
-            body: RequestBody(buffer: ByteBuffer()))
+            body: RequestBody(buffer: ByteBuffer(bytes: body)))
         let response = try await server.responder().respond(
             to: request, context: RequestOrigin())
         let collector = BodyCollector()

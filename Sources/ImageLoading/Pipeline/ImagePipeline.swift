@@ -54,8 +54,10 @@ public final class ImagePipeline: Sendable {
     typealias SharedImages = SharedLoads<SharedImageKey, MadeImage, ImageUpdate>
     typealias SharedRenditions = SharedLoads<RenditionKey, Rendition, NoUpdate>
 
-    let codecs: CodecSet
-    let limits: DecodeLimits
+    /// The formats that are known.
+    public let codecs: CodecSet
+    /// What a file may ask for.
+    public let limits: DecodeLimits
     let store: (any RenditionStoring)?
     let policy: StorePolicy
     let keptFormat: String

@@ -14,6 +14,10 @@ public enum ImageOperation: ImageProcessor, Hashable {
     case crop(PixelSize, x: Double = 0.5, y: Double = 0.5)
     /// Changes the size; ``DecodeOptions/box`` does it while decoding, which is faster by far.
     case resize(PixelSize, ResizeMode = .fit, ResamplingKernel = .lanczos3)
+    /// Turns and mirrors as a picture that is stored so is to be shown upright.
+    case turn(Orientation)
+    /// Makes what is at least half as light as white white, the rest black.
+    case threshold
     /// Cuts the corners off along quarters of a circle; `.infinity` makes the shorter sides round.
     case roundCorners(radius: Double)
     /// Weighs each pixel's surroundings by a Gaussian of that standard deviation.
@@ -26,6 +30,8 @@ public enum ImageOperation: ImageProcessor, Hashable {
         case .crop(let size, let x, let y): "crop(\(size),\(x),\(y))"
         case .resize(let box, let mode, let kernel):
             "resize(\(box),\(mode.rawValue),\(kernel.rawValue))"
+        case .turn(let orientation): "turn(\(orientation.rawValue))"
+        case .threshold: "threshold"
         case .roundCorners(let radius): "corners(\(radius))"
         case .blur(let sigma): "blur(\(sigma))"
         case .tint(let color, let amount):
@@ -42,6 +48,8 @@ public enum ImageOperation: ImageProcessor, Hashable {
             return image.cropped(to: size, x: x, y: y)
         case .resize(let box, let mode, let kernel):
             return image.resized(into: box, mode: mode, kernel: kernel)
+        case .turn(let orientation): return image.turned(orientation)
+        case .threshold: return image.thresholded()
         case .roundCorners(let radius): return image.withRoundedCorners(radius: radius)
         case .blur(let sigma): return image.blurred(sigma: sigma)
         case .tint(let color, let amount): return image.tinted(color, amount: amount)

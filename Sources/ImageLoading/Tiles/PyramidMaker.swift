@@ -84,7 +84,8 @@ final class PyramidMaker: RowConsumer {
                     x: x * side, y: 0, width: min(side, levelSize.width - x * side),
                     height: height))
             guard let destination else { return }
-            let file = try destination.encode(orientation.swapsSides ? tile.transposed : tile)
+            let file = try destination.encode(
+                orientation.swapsSides ? tile.turned(.transposed) : tile)
             let address =
                 orientation.swapsSides
                 ? TileAddress(level: level, x: y, y: x) : TileAddress(level: level, x: x, y: y)
@@ -104,28 +105,21 @@ struct TileEncoders: Sendable {
     let alpha: ImageDestination
     let colorConverter: (any ColorConverter)?
 
+    /// A tile as a file.
+    func file(_ tile: PixelBuffer) throws(CodecError) -> EncodedTile {
+        let destination = tile.format.hasAlpha ? alpha : opaque
+        return EncodedTile(
+            bytes: try destination.encode(tile), mediaType: destination.format.mediaType)
+    }
+
+    /// A tile that one of them wrote.
+    func file(_ bytes: [UInt8]) -> EncodedTile {
+        let isAlpha = alpha.format.signatures.contains { $0.matches(bytes.span) }
+        return EncodedTile(bytes: bytes, mediaType: (isAlpha ? alpha : opaque).format.mediaType)
+    }
+
     func converted(_ strip: PixelBuffer) throws(CodecError) -> PixelBuffer {
         guard let colorConverter, !strip.colorProfile.isSRGB else { return strip }
         return try colorConverter.convertedToSRGB(strip)
-    }
-}
-
-extension PixelBuffer {
-    /// Mirrored along the diagonal from the top left to the bottom right.
-    fileprivate var transposed: PixelBuffer {
-        var result = MutablePixelBuffer(
-            size: size.transposed, format: format, colorProfile: colorProfile)
-        let bytesPerPixel = format.bytesPerPixel
-        for x in 0..<size.width {
-            result.withMutableRow(x) { column in
-                for y in 0..<size.height {
-                    let row = row(y)
-                    for byte in 0..<bytesPerPixel {
-                        column[y * bytesPerPixel + byte] = row[x * bytesPerPixel + byte]
-                    }
-                }
-            }
-        }
-        return result.finish()
     }
 }

@@ -101,3 +101,9 @@ public final class MemoryTileStore: TileStore {
 
     public func removeTiles(for key: TileSetKey) { sets.withLock { $0[key] = nil } }
 }
+
+/// A tile as a file.
+public struct EncodedTile: Sendable, Hashable {
+    public let bytes: [UInt8]
+    public let mediaType: String
+}

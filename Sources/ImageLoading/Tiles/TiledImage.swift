@@ -119,6 +119,40 @@ public final class TiledImage: Sendable {
         throw .storeFailed(reason: "\(name): \(tile) cannot be read back")
     }
 
+    /// A tile as a file, for whoever draws elsewhere; made if need be, as ``tile(_:priority:)`` does.
+    ///
+    /// - Parameters:
+    ///   - tile: one of ``pyramid``.
+    ///   - priority: how urgent it is.
+    /// - Returns: a whole file in one of the formats of ``configuration``.
+    /// - Throws: ``LoadError``.
+    public func encodedTile(
+        _ tile: TileAddress, priority: LoadPriority = .visible
+    ) async throws(LoadError) -> EncodedTile {
+        precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
+        if isDirect(tile.level) {
+            let image = try await self.tile(tile, priority: priority)
+            return try await queue.reading.run(priority) { () throws(LoadError) in
+                do throws(CodecError) {
+                    return try self.encoders.file(image)
+                } catch {
+                    throw .encodingFailed(path: self.name, error)
+                }
+            }
+        }
+        for _ in 0..<2 {
+            let tiles = try await storedTiles(priority)
+            let file = try await queue.reading.run(priority) { () throws(LoadError) in
+                let file = tiles.file(of: tile)
+                // What cannot be read is made again.
+                if file == nil { self.store.removeTiles(for: self.key) }
+                return file
+            }
+            if let file { return encoders.file(file) }
+        }
+        throw .storeFailed(reason: "\(name): \(tile) cannot be read back")
+    }
+
     /// Makes all tiles that have to be kept, unless they are.
     ///
     /// Work on them ends when nobody waits for any tile any more; a viewer whose tiles come and go

@@ -33,7 +33,16 @@ struct RequestPath {
             && !name.utf8.contains { [0, UInt8(ascii: "/"), UInt8(ascii: "\\")].contains($0) }
     }
 
-    private static func decoded(_ part: Substring.UTF8View) -> String? {
+    /// The names of a path that is one segment of an address, such as `house/1.jpg`.
+    ///
+    /// - Returns: `nil` if no file that is served can have it.
+    static func names(_ path: String) -> [String]? {
+        let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return names.allSatisfy(isServed) ? names : nil
+    }
+
+    /// A segment without its percent-encoding, if it is text.
+    static func decoded(_ part: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
         var rest = part[...]
         while let byte = rest.popFirst() {

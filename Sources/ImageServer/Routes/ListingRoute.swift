@@ -85,7 +85,7 @@ extension ImageResponder {
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let page = ListingPage(
             folder: segments.joined(separator: "/"),
-            ladder: Self.ladder.filter { $0 <= maximumSide },
+            ladder: Self.ladder.filter { $0 <= configuration.maximumSide },
             folders: offset == 0
                 ? .init(name: contents.folders, pictures: contents.pictureCounts) : nil,
             total: total, offset: offset, next: end < total ? end : nil,
@@ -122,7 +122,7 @@ extension ImageResponder {
         return pictures
     }
 
-    private func number(
+    func number(
         _ name: String, _ range: PartialRangeFrom<Int>, default: Int, _ request: Request
     ) throws(ServerError) -> Int {
         guard let text = request.uri.queryParameters[Substring(name)] else { return `default` }

@@ -1,59 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPTypes
 internal import Hummingbird
 internal import ImageLoading
 internal import Pixels
 
-/// The segment of an address that asks for a size, such as `512x512`.
-struct SizeSegment {
-    let box: PixelSize
-
-    /// - Returns: `nil` if the segment is not of the form digits `x` digits, hence a folder.
-    /// - Throws: ``ServerError/malformedRequest(reason:)`` if a side is not a number from 1 to
-    ///   `maximumSide`, written in one way only so that equal renditions have equal addresses.
-    init?(_ segment: String, maximumSide: Int) throws(ServerError) {
-        let sides = segment.utf8.split(
-            separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
-        guard sides.count == 2,
-            sides.allSatisfy({ side in
-                !side.isEmpty && side.allSatisfy { (48...57).contains($0) }
-            })
-        else { return nil }
-        let numbers = sides.compactMap { side in
-            side.first == UInt8(ascii: "0") ? nil : Int(Substring(side))
-        }
-        guard numbers.count == 2, numbers.allSatisfy({ $0 <= maximumSide }) else {
-            throw .malformedRequest(
-                reason: "a size is WIDTHxHEIGHT, both whole numbers from 1 to \(maximumSide)")
-        }
-        box = PixelSize(width: numbers[0], height: numbers[1])
-    }
-}
-
 extension ImageResponder {
     /// `GET /house/512x512/1.jpg` answers the picture fitted into 512×512 pixels, never enlarged.
     func rendition(
-        _ segments: [String], fitting box: PixelSize, _ request: Request
+        _ segments: [String], _ wanted: PictureOptions, _ request: Request
     ) async throws -> Response {
+        let (options, varying) = suited(wanted, to: request)
         let identity = try await disk { [photos] in try photos.original(segments) }
-        let validators = Validators(original: identity, tag: "\(identity.version)-\(box)")
-        let headers = pictureHeaders(identity, validators, request)
-        if validators.isNotModified(request.headers) {
-            // Without the rendition, but only of a picture: nobody learns what else is there.
-            _ = try await facts(of: identity)
-            return .notModified(headers)
+        let snapped = configuration.sizes.snapped(
+            options, maximumSide: configuration.maximumSide)
+        return try await answer(identity, snapped, request, varying)
+    }
+
+    /// Fills in what the address leaves to the client.
+    ///
+    /// - Returns: also the names of the headers that had a say, for `Vary`.
+    private func suited(
+        _ wanted: PictureOptions, to request: Request
+    ) -> (options: PictureOptions, varying: [String]) {
+        var options = wanted
+        var varying: [String] = []
+        let negotiated = configuration.negotiatedFormats
+        if wanted.format == nil, !negotiated.isEmpty {
+            varying.append("Accept")
+            options.format = AcceptedFormats(request.headers[.accept]).best(of: negotiated)?.name
         }
+        guard configuration.usesClientHints else { return (options, varying) }
+        let hints = ClientHints(request.headers)
+        if wanted.density == nil {
+            varying += ["Sec-CH-DPR", "Save-Data"]
+            options.density = hints.savesData ? 1 : hints.density
+        }
+        if wanted.quality == nil, hints.savesData { options.quality = ClientHints.savingQuality }
+        return (options, varying)
+    }
+
+    /// A picture as it was asked for to the last, in whichever grammar.
+    ///
+    /// `varying` are the names of the headers that had a say in it, and `more` is what else the
+    /// answer says.
+    func answer(
+        _ identity: FileIdentity, _ options: PictureOptions, _ request: Request,
+        _ varying: [String] = [], headers more: HTTPFields = [:]
+    ) async throws -> Response {
+        let validators = Validators(original: identity, tag: "\(identity.version)-\(options.text)")
+        var headers = pictureHeaders(identity, validators, request)
+        headers.append(contentsOf: more)
+        if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
+        let isNotModified = validators.isNotModified(request.headers)
+        // Without the rendition, but only of a picture: nobody learns what else is there.
+        let original =
+            isNotModified || options.needsOriginalSize
+            ? try await facts(of: identity).pixelSize : nil
+        if isNotModified { return .notModified(headers) }
         let rendition = try await pipeline.rendition(
-            for: RenditionRequest(
-                image: ImageRequest(
-                    path: identity.path, options: DecodeOptions(box: box), priority: .visible)))
+            for: options.request(
+                path: identity.path, original: original,
+                maximumSide: configuration.maximumSide))
         // The tag says which original was looked at; the picture must be made from that one.
         guard rendition.original == OriginalVersion(identity) else {
             throw ServerError.changedMeanwhile
         }
+        headers[.contentType] = rendition.mediaType
         return Response(
-            status: .ok, headers: headers.with(.contentType, rendition.mediaType),
+            status: .ok, headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: rendition.bytes)))
     }
 }

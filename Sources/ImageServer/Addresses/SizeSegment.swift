@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Pixels
+
+/// The segment of an address that asks for a size, such as `512x512` or `1024x@2x,q70,webp`.
+///
+///     segment = size [ "@" density "x" ] *( "," option )
+///     size    = width "x" height / width "x" / "_x" height
+///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
+///             / "lossless" / "q" 1-100 / "blur" sigma / the name of a format
+///
+/// Numbers are written in one way only, so that equal renditions have equal addresses.
+struct SizeSegment {
+    let options: PictureOptions
+
+    /// Fails if the segment does not begin like a size, hence is a folder.
+    ///
+    /// - Parameters:
+    ///   - segment: as it stands between two slashes, decoded.
+    ///   - maximumSide: the largest width or height in pixels.
+    ///   - formats: the names of formats that can be written, by what addresses call them.
+    /// - Throws: ``ServerError/malformedRequest(reason:)`` for a size that cannot be, and for an
+    ///   option that there is not.
+    init?(_ segment: String, maximumSide: Int, formats: [String: String]) throws(ServerError) {
+        let parts = segment.split(separator: ",", omittingEmptySubsequences: false)
+        guard let size = parts.first, let sides = Self.sides(size) else { return nil }
+        var options = PictureOptions()
+        (options.width, options.height) = try Self.box(sides, maximumSide)
+        options.density = try Self.density(size)
+        var known: Set<String> = []
+        for part in parts.dropFirst() {
+            let kind = try Self.read(part, into: &options, formats)
+            guard known.insert(kind).inserted else {
+                throw .malformedRequest(reason: "\u{201C}\(part)\u{201D} says \(kind) again")
+            }
+        }
+        self.options = options
+    }
+
+    /// The texts before and after the `x`, if they are what sides look like.
+    private static func sides(_ size: Substring) -> [Substring]? {
+        let box = size.prefix { $0 != "@" }
+        let sides = box.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, !sides[0].isEmpty else { return nil }
+        let isFree = sides[0] == "_"
+        guard isFree || sides[0].utf8.allSatisfy(\.isDigit),
+            sides[1].utf8.allSatisfy(\.isDigit), !(isFree && sides[1].isEmpty)
+        else { return nil }
+        return sides
+    }
+
+    private static func box(
+        _ sides: [Substring], _ maximumSide: Int
+    ) throws(ServerError) -> (Int?, Int?) {
+        let numbers = sides.map { side -> Int? in
+            side.first == "0" ? nil : Int(side).flatMap { $0 <= maximumSide ? $0 : nil }
+        }
+        for (side, number) in zip(sides, numbers)
+        where number == nil && !side.isEmpty && side != "_" {
+            throw .malformedRequest(
+                reason: "a size is WIDTHxHEIGHT, both whole numbers from 1 to \(maximumSide)")
+        }
+        return (numbers[0], numbers[1])
+    }
+
+    private static func density(_ size: Substring) throws(ServerError) -> Double? {
+        guard let at = size.firstIndex(of: "@") else { return nil }
+        let text = size[size.index(after: at)...]
+        guard text.last == "x", let density = decimal(text.dropLast(), 1...8) else {
+            throw .malformedRequest(reason: "a density is @2x, from 1 to 8")
+        }
+        return density
+    }
+
+    /// - Returns: what kind of thing was said.
+    private static func read(
+        _ part: Substring, into options: inout PictureOptions, _ formats: [String: String]
+    ) throws(ServerError) -> String {
+        switch part {
+        case "fit", "fill", "stretch":
+            options.mode = ResizeMode(rawValue: String(part)) ?? .fit
+            return "how the box is met"
+        case "left", "right":
+            options.anchor.x = part == "left" ? 0 : 1
+            return "a horizontal edge"
+        case "top", "bottom":
+            options.anchor.y = part == "top" ? 0 : 1
+            return "a vertical edge"
+        case "up":
+            options.allowsEnlarging = true
+            return "that it may be enlarged"
+        case "gray":
+            options.tone = .gray
+            return "a tone"
+        case "lossless":
+            options.isLossless = true
+            return "a quality"
+        case _ where formats[String(part)] != nil:
+            options.format = formats[String(part)]
+            return "a format"
+        case _ where part.hasPrefix("q"):
+            if let quality = decimal(part.dropFirst(), 1...100), quality == quality.rounded() {
+                options.quality = Int(quality)
+                return "a quality"
+            }
+        case _ where part.hasPrefix("blur"):
+            if let sigma = decimal(part.dropFirst(4), 0.1...100) {
+                options.blur = sigma
+                return "a blur"
+            }
+        default: break
+        }
+        throw .malformedRequest(reason: "there is no option \u{201C}\(part.prefix(32))\u{201D}")
+    }
+
+    /// A number with at most two decimals and no digit too many.
+    private static func decimal(_ text: Substring, _ range: ClosedRange<Double>) -> Double? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), text.utf8.count <= 6,
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }),
+            parts[0].count == 1 || parts[0].first != "0",
+            parts.count == 1 || (parts[1].count <= 2 && parts[1].last != "0"),
+            let number = Double(text), range.contains(number)
+        else { return nil }
+        return number
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { (48...57).contains(self) }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import ImageLoading
+internal import Synchronization
+
+/// The pictures whose tiles were asked for last.
+final class TileImages: Sendable {
+    static let tileSide = 256
+    /// So many pictures are open at a time, each with a few numbers for every row of tiles.
+    private static let maximumCount = 64
+
+    private struct State {
+        /// Made when it is first needed: most servers are never asked for a tile.
+        var queue: TileQueue?
+        var images: [FileIdentity: TiledImage] = [:]
+        /// The last used is last.
+        var order: [FileIdentity] = []
+        var isClosed = false
+    }
+
+    private let codecs: CodecSet
+    private let limits: DecodeLimits
+    private let store: (any TileStore)?
+    private let cache = TileCache()
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - codecs: what reads pictures, and writes tiles.
+    ///   - limits: what a picture may ask for.
+    ///   - store: what keeps tiles; `nil` to keep those of the pictures used last in memory.
+    init(_ codecs: CodecSet, _ limits: DecodeLimits, store: (any TileStore)?) {
+        self.codecs = codecs
+        self.limits = limits
+        self.store = store
+    }
+
+    /// The tiles of a picture; reads its header.
+    ///
+    /// - Throws: ``LoadError``.
+    func image(_ identity: FileIdentity) throws(LoadError) -> TiledImage {
+        if let image = use(identity) { return image }
+        let queue = try openQueue()
+        let source: ImageSource
+        do throws(CodecError) {
+            source = try ImageSource(
+                EncodedBytes(mapping: identity.path), codecs: codecs, limits: limits)
+        } catch {
+            throw .decodingFailed(path: identity.path, error)
+        }
+        var configuration = TiledImage.Configuration()
+        configuration.tileSide = Self.tileSide
+        configuration.endsInOnePixel = true
+        let image = try TiledImage(
+            source, name: "\(identity.path) \(identity.version)", codecs: codecs,
+            store: store ?? MemoryTileStore(), queue: queue, cache: cache,
+            configuration: configuration)
+        return state.withLock { state in
+            if let known = state.images[identity] { return known }
+            state.images[identity] = image
+            state.order.append(identity)
+            if state.order.count > Self.maximumCount {
+                state.images[state.order.removeFirst()] = nil
+            }
+            return image
+        }
+    }
+
+    /// Forgets a picture.
+    func remove(_ identity: FileIdentity) {
+        state.withLock { state in
+            state.images[identity] = nil
+            state.order.removeAll { $0 == identity }
+        }
+    }
+
+    /// Ends the work; nothing is answered any more.
+    func close() async {
+        let queue = state.withLock { state in
+            state.isClosed = true
+            return state.queue
+        }
+        await queue?.close()
+    }
+
+    private func use(_ identity: FileIdentity) -> TiledImage? {
+        state.withLock { state in
+            guard let image = state.images[identity] else { return nil }
+            if let index = state.order.lastIndex(of: identity) {
+                state.order.append(state.order.remove(at: index))
+            }
+            return image
+        }
+    }
+
+    private func openQueue() throws(LoadError) -> TileQueue {
+        let queue = state.withLock { state -> TileQueue? in
+            guard !state.isClosed else { return nil }
+            let queue = state.queue ?? TileQueue(maximumWaitingCount: 512)
+            state.queue = queue
+            return queue
+        }
+        guard let queue else { throw .cancelled }
+        return queue
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PixelBuffer {
+    /// The picture turned and mirrored as one that is stored so is to be shown upright.
+    public func turned(_ orientation: Orientation) -> PixelBuffer {
+        guard orientation != .upright else { return self }
+        var writer = OrientedWriter(size, format, colorProfile, orientation: orientation)
+        for plane in 0..<format.planeCount {
+            for y in 0..<format.planeSize(plane, of: size).height {
+                writer.append(row(y, plane: plane), plane: plane)
+            }
+        }
+        return writer.finish()
+    }
+
+    /// The picture in black and white: what is at least half as light as white becomes white.
+    public func thresholded() -> PixelBuffer {
+        let gray = converted(to: .gray8)
+        var result = MutablePixelBuffer(size: size, format: .gray8, colorProfile: colorProfile)
+        for y in 0..<size.height {
+            let source = gray.row(y)
+            result.withMutableRow(y) { target in
+                for x in source.indices { target[x] = source[x] < 128 ? 0 : 255 }
+            }
+        }
+        return result.finish()
+    }
+}

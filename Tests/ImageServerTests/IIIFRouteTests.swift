@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import HTTPTypes
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageServer
+
+@Suite("The IIIF Image API") struct IIIFRouteTests {
+    let gallery: TestGallery
+
+    init() throws {
+        gallery = try TestGallery { $0.publicAddress = "https://pictures.example" }
+        try gallery.picture("house/1.png", PixelSize(width: 400, height: 300))
+    }
+
+    private func get(_ rest: String, version: Int = 3) async throws -> Answer {
+        try await gallery.get("/iiif/\(version)/house%2F1.png\(rest)")
+    }
+
+    @Test(
+        "answers the size that is asked for, and names the one way to ask",
+        arguments: [
+            ("/full/max/0/default.jpg", 400, 300, "full/max/0/default.jpg"),
+            ("/full/200,/0/color.jpg", 200, 150, "full/200,150/0/default.jpg"),
+            ("/full/,60/0/default.png", 80, 60, "full/80,60/0/default.png"),
+            ("/full/pct:25/90/gray.jpg", 75, 100, "full/100,75/90/gray.jpg"),
+            ("/square/!50,70/!0/bitonal.png", 50, 50, "50,0,300,300/50,50/!0/bitonal.png"),
+            ("/pct:50,50,100,100/max/0/default.jpg", 200, 150, "200,150,200,150/max/0/default.jpg"),
+            ("/390,290,100,100/max/0/default.jpg", 10, 10, "390,290,10,10/max/0/default.jpg"),
+            ("/0,0,400,300/400,300/360/default.jpg", 400, 300, "full/max/0/default.jpg"),
+            ("/full/^800,/0/default.jpg", 800, 600, "full/^800,600/0/default.jpg"),
+            ("/full/20,90/0/default.webp", 20, 90, "full/20,90/0/default.webp"),
+        ])
+    func sizes(rest: String, width: Int, height: Int, canonical: String) async throws {
+        let answer = try await get(rest)
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try answer.pixelSize() == PixelSize(width: width, height: height))
+        let link = answer.headers[named: "Link"] ?? ""
+        let address = "https://pictures.example/iiif/3/house%2F1.png/\(canonical)"
+        #expect(link.contains("<\(address)>;rel=\"canonical\""), "\(link)")
+        #expect(answer.headers[.accessControlAllowOrigin] == "*")
+    }
+
+    @Test(
+        "refuses what makes no sense",
+        arguments: [
+            "/full/0,0/0/default.jpg", "/full/-1,/0/default.jpg", "/full/pct:0/0/default.jpg",
+            "/full/pct:100000/0/default.jpg", "/full/^pct:100000/0/default.jpg",
+            "/full/800,/0/default.jpg", "/full/max/45/default.jpg", "/full/max/-90/default.jpg",
+            "/full/max/0/purple.jpg", "/full/max/0/default.exe", "/full/^9999,/0/default.jpg",
+            "/400,0,10,10/max/0/default.jpg", "/0,0,0,10/max/0/default.jpg",
+            "/1.5,0,10,10/max/0/default.jpg", "/pct:101,0,10,10/max/0/default.jpg",
+            "/0,0,1e9,10/max/0/default.jpg", "/full/NaN,/0/default.jpg", "/full/,/0/default.jpg",
+            "/full/99999999999999999999,/0/default.jpg", "/full/full/0/default.jpg",
+        ])
+    func refused(rest: String) async throws {
+        let answer = try await get(rest)
+        #expect(answer.status == 400, "\(answer.text)")
+        #expect(answer.headers[.cacheControl] == "no-store")
+    }
+
+    @Test(
+        "finds nothing outside, and nothing that is not there",
+        arguments: [
+            "/iiif/3/house%2F2.png/info.json", "/iiif/4/house%2F1.png/info.json",
+            "/iiif/3/..%2Fsecret.png/info.json", "/iiif/3/house%2F..%2Fhouse%2F1.png/info.json",
+            "/iiif/3/%2Fetc%2Fpasswd/info.json", "/iiif/3/house/1.png/info.json", "/iiif/3",
+            "/iiif/3/house%252F1.png/info.json", "/iiif/3/house%2F1.png/full/max/0",
+            "/iiif/3/house%2F1.png/full/max/0/default", "/iiif/3/a%00b/info.json",
+        ])
+    func missing(address: String) async throws {
+        #expect(try await gallery.get(address).status == 404)
+    }
+
+    @Test("leads from a picture to its description") func description() async throws {
+        let base = try await get("")
+        #expect(base.status == 303)
+        #expect(
+            base.headers[.location] == "https://pictures.example/iiif/3/house%2F1.png/info.json")
+        let answer = try await get("/info.json")
+        let json = try answer.json()
+        #expect(json["id"] as? String == "https://pictures.example/iiif/3/house%2F1.png")
+        #expect(json["width"] as? Int == 400)
+        let tag = try #require(answer.headers[.eTag])
+        let again = try await gallery.get(
+            "/iiif/3/house%2F1.png/info.json", [.ifNoneMatch: tag])
+        #expect(again.status == 304)
+        let two = try await get("/info.json", version: 2).json()
+        #expect(two["@id"] as? String == "https://pictures.example/iiif/2/house%2F1.png")
+    }
+
+    @Test("answers the tiles that it announces as they lie in the picture") func tiles()
+        async throws
+    {
+        let whole = try ImageSource(
+            EncodedBytes(try await gallery.get("/house/1.png").body), codecs: builtInCodecs
+        ).image()
+        let answer = try await get("/256,256,144,44/144,44/0/default.jpg")
+        let tile = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+        let expected = whole.cut(PixelRect(x: 256, y: 256, width: 144, height: 44))
+        #expect(PixelComparison(tile, expected).meanDifference < 6)
+    }
+
+    @Test("lets other pages ask first") func preflight() async throws {
+        let answer = try await gallery.request(.options, "/iiif/3/house%2F1.png/info.json")
+        #expect(answer.status == 204)
+        #expect(answer.headers[.accessControlAllowOrigin] == "*")
+        #expect(try await gallery.request(.options, "/house/1.png").status == 405)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import HTTPTypes
+import Pixels
+import Testing
+
+@testable import ImageServer
+
+@Suite("What the client says") struct NegotiationTests {
+    private static let browser =
+        "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
+
+    @Test(
+        "chooses the format where the address leaves it open",
+        arguments: [
+            (browser, "image/webp"), ("image/webp", "image/webp"), ("*/*", "image/jpeg"),
+            ("image/*", "image/jpeg"), ("", "image/jpeg"), ("image/webp;q=0", "image/jpeg"),
+            ("image/webp;q=banana", "image/jpeg"), ("image/webp;q=0.5, image/jpeg", "image/jpeg"),
+            ("IMAGE/WEBP ; Q=0.9", "image/webp"),
+            (String(repeating: "image/x-\u{2603};q=0.1,", count: 300), "image/jpeg"),
+        ])
+    func format(accept: String, mediaType: String) async throws {
+        let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
+        try gallery.picture("1.png")
+        let answer = try await gallery.get("/20x20/1.png", [.accept: accept])
+        #expect(answer.status == 200)
+        #expect(answer.headers[.contentType] == mediaType)
+        #expect(answer.headers[.vary] == "Accept")
+        let fixed = try await gallery.get("/20x20,png/1.png", [.accept: accept])
+        #expect(fixed.headers[.contentType] == "image/png")
+        #expect(fixed.headers[.vary] == nil)
+    }
+
+    @Test("gives each format a tag of its own") func tags() async throws {
+        let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
+        try gallery.picture("1.png")
+        let jpeg = try await gallery.get("/20x20/1.png")
+        let webp = try await gallery.get("/20x20/1.png", [.accept: "image/webp"])
+        #expect(jpeg.headers[.eTag] != webp.headers[.eTag])
+        #expect(jpeg.headers[.eTag] != nil)
+    }
+
+    @Test(
+        "makes pictures denser, in few steps and within bounds",
+        arguments: [
+            ("2", 40), ("1.4", 30), ("1e9", 40), ("-1", 20), ("NaN", 20), ("banana", 20), ("", 20),
+        ])
+    func density(hint: String, width: Int) async throws {
+        let gallery = try TestGallery { $0.usesClientHints = true }
+        try gallery.picture("1.png", PixelSize(width: 40, height: 30))
+        var headers: HTTPFields = [:]
+        headers[named: "Sec-CH-DPR"] = hint
+        let answer = try await gallery.get("/20x20/1.png", headers)
+        #expect(try answer.pixelSize().width == width)
+        #expect(answer.headers[.vary] == "Sec-CH-DPR, Save-Data")
+        #expect(try await gallery.get("/20x20@1x/1.png", headers).pixelSize().width == 20)
+    }
+
+    @Test("saves data where that is wished for") func savesData() async throws {
+        let gallery = try TestGallery { $0.usesClientHints = true }
+        try gallery.picture("1.png", PixelSize(width: 400, height: 300))
+        var headers: HTTPFields = [:]
+        headers[named: "Sec-CH-DPR"] = "2"
+        let usual = try await gallery.get("/100x100/1.png", headers)
+        headers[named: "Save-Data"] = "on"
+        let saving = try await gallery.get("/100x100/1.png", headers)
+        #expect(try usual.pixelSize().width == 200)
+        #expect(try saving.pixelSize().width == 100)
+        #expect(saving.headers[.eTag] != usual.headers[.eTag])
+    }
+
+    @Test(
+        "never makes sizes multiply",
+        arguments: [("33x33", 40), ("40x40", 40), ("20x15@1.9x", 30), ("41x41,up", 48)])
+    func ladder(segment: String, width: Int) async throws {
+        let gallery = try TestGallery { $0.sizes = .quarters }
+        try gallery.picture("1.png", PixelSize(width: 40, height: 40))
+        let answer = try await gallery.get("/\(segment)/1.png")
+        #expect(try answer.pixelSize().width == width)
+        if segment == "33x33" {
+            let other = try await gallery.get("/40x40/1.png")
+            #expect(other.headers[.eTag] == answer.headers[.eTag])
+        }
+    }
+
+    @Test("keeps the proportions of a box that is cut to size") func proportions() async throws {
+        let gallery = try TestGallery { $0.sizes = .quarters }
+        try gallery.picture("1.png", PixelSize(width: 400, height: 400))
+        let answer = try await gallery.get("/90x60,fill/1.png")
+        #expect(try answer.pixelSize() == PixelSize(width: 96, height: 64))
+    }
+}
