@@ -269,7 +269,7 @@ extension DecoderSandbox: RemoteDecoder {
         guard let file = picture.bytes.descriptor else { throw .codec(.unknownFormat) }
         let memory: ReceivedPixels
         do throws(CodecError) {
-            memory = try ReceivedPixels(byteCount)
+            memory = try ReceivedPixels(byteCount, room: worker.room)
         } catch {
             throw .codec(error)
         }

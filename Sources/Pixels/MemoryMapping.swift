@@ -50,14 +50,17 @@
 
     /// Reads bytes of memory that somebody else may write to at the same time.
     package func read(_ target: inout [UInt8], at offset: Int) {
+        unsafe target.withUnsafeMutableBytes { target in unsafe read(target, at: offset) }
+    }
+
+    /// The same into memory that is not initialized yet.
+    @unsafe func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int) {
         precondition(
             offset >= 0 && offset <= byteCount && target.count <= byteCount - offset,
             "the bytes are not in the mapping")
-        unsafe target.withUnsafeMutableBytes { target in
-            let source = unsafe UnsafeRawBufferPointer(
-                start: start.advanced(by: offset), count: target.count)
-            unsafe target.copyMemory(from: source)
-        }
+        let source = unsafe UnsafeRawBufferPointer(
+            start: start.advanced(by: offset), count: target.count)
+        unsafe target.copyMemory(from: source)
     }
 
     /// Writes bytes into a writable mapping, from a place on.

@@ -60,6 +60,33 @@ public struct PixelBuffer: Sendable {
         storage = .mapping(mapping)
     }
 
+    /// A copy of a picture in memory that another process may still write to.
+    ///
+    /// - Parameters:
+    ///   - mapping: the memory.
+    ///   - offset: where the planes begin, in the shape that is described above.
+    ///   - size: the size in pixels; both sides at least 1.
+    ///   - format: what the bytes mean.
+    ///   - colorProfile: which colours the numbers stand for.
+    package init(
+        copying mapping: MemoryMapping, at offset: Int, size: PixelSize, format: PixelFormat,
+        colorProfile: ColorProfile
+    ) {
+        precondition(!size.isEmpty, "a picture is at least 1x1")
+        self.size = size
+        self.format = format
+        self.colorProfile = colorProfile
+        bytesPerRow = PlaneLayout(0, format, size).bytesPerRow
+        let count = Self.byteCount(of: size, format) / Self.rowAlignment
+        storage = .vectors(
+            unsafe Array(unsafeUninitializedCapacity: count) { vectors, copied in
+                // There may be room for more.
+                let target = unsafe UnsafeMutableBufferPointer(rebasing: vectors[..<count])
+                unsafe mapping.read(UnsafeMutableRawBufferPointer(target), at: offset)
+                copied = count
+            })
+    }
+
     /// The bytes that the pixels take in memory, padding included.
     public var byteCount: Int {
         switch storage {

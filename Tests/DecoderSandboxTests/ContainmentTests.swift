@@ -31,7 +31,7 @@ import Testing
         try expectOthersAreServed(by: sandbox)
     }
 
-    @Test(arguments: ["map 4", "map 5"])
+    @Test(arguments: ["map 3", "map 4"])
     func `memory behind a result or a file cannot be written`(word: String) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
@@ -39,7 +39,7 @@ import Testing
             .decoderStopped(.crash(signal: SIGBUS)),
             .decoderStopped(.nonsense(reason: "it left with code 9")),
         ]
-        let error = try #require(Sandboxes.error(word, sandbox))
+        let error = try #require(Sandboxes.error(word, sandbox, Sandboxes.large))
         #expect(expected.contains(error))
         try expectOthersAreServed(by: sandbox)
     }
@@ -48,9 +48,20 @@ import Testing
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         #expect(
-            Sandboxes.error("keep", sandbox)
+            Sandboxes.error("keep", sandbox, Sandboxes.large)
                 == .decoderStopped(.nonsense(reason: "a result that is still being written")))
         try expectOthersAreServed(by: sandbox)
+    }
+
+    @Test(arguments: [DecodeOptions(), Sandboxes.large])
+    func `a result stays as it is when its worker writes the next`(options: DecodeOptions) throws {
+        let sandbox = try Sandboxes.make { $0.workerCount = 1 }
+        defer { sandbox.close() }
+        let first = try Sandboxes.image("behave", sandbox, options).get()
+        let bytes = first.packedBytes
+        let second = try Sandboxes.image("fill 9", sandbox, options).get()
+        #expect(bytes.allSatisfy { $0 == 7 } && first.packedBytes == bytes)
+        #expect(second.packedBytes == [UInt8](repeating: 9, count: bytes.count))
     }
 
     @Test func `memory without end ends at the limit`() throws {

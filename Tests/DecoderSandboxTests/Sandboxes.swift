@@ -28,22 +28,30 @@ enum Sandboxes {
         EncodedBytes(Array("HOSTILE \(word)".utf8))
     }
 
+    /// So large that the pixels do not go through the room that a worker always has.
+    static var large: DecodeOptions {
+        var options = DecodeOptions(maximumSide: 2000)
+        options.allowsEnlarging = true
+        return options
+    }
+
     /// Why there was no picture.
     static func error(
-        _ word: String, _ sandbox: DecoderSandbox, cancellation: CancellationFlag? = nil
+        _ word: String, _ sandbox: DecoderSandbox, _ options: DecodeOptions = DecodeOptions(),
+        cancellation: CancellationFlag? = nil
     ) -> CodecError? {
-        guard case .failure(let error) = image(word, sandbox, cancellation: cancellation) else {
-            return nil
-        }
+        let result = image(word, sandbox, options, cancellation: cancellation)
+        guard case .failure(let error) = result else { return nil }
         return error
     }
 
     static func image(
-        _ word: String, _ sandbox: DecoderSandbox, cancellation: CancellationFlag? = nil
+        _ word: String, _ sandbox: DecoderSandbox, _ options: DecodeOptions = DecodeOptions(),
+        cancellation: CancellationFlag? = nil
     ) -> Result<PixelBuffer, CodecError> {
         Result { () throws(CodecError) in
             try ImageSource(hostile(word), codecs: codecs(sandbox))
-                .image(cancellation: cancellation)
+                .image(options, cancellation: cancellation)
         }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
 /// The host believes nothing that comes from a worker.
 @Suite struct WireTests {
-    @Test(arguments: ["shout", "babble", "leave", "say 00", "say 434c3144"])
+    @Test(arguments: ["shout", "babble", "leave", "say 00", "say 434c3244"])
     func `an answer that is none stops the worker`(word: String) throws {
         let sandbox = try Sandboxes.make { $0.deadlineSeconds = 1 }
         defer { sandbox.close() }
@@ -61,7 +61,10 @@ import Testing
         writer.write(PixelFormat.rgba8)
         writer.write(ColorProfile.sRGB)
         var reader = WireReader(writer.bytes)
-        let memory = try ReceivedPixels(64)
+        let shared = try SharedDescriptor(byteCount: ControlPage.byteCount)
+        let room = try #require(
+            MemoryMapping(shared.number, byteCount: ControlPage.byteCount))
+        let memory = try ReceivedPixels(64, room: room)
         #expect(throws: WireError.self) { _ = try memory.image(&reader) }
     }
 

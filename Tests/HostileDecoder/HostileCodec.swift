@@ -24,7 +24,8 @@ private struct HostileDecoding: ImageDecoder {
         let words = line.split(separator: " ").map(String.init)
         unsafe perform(words[0], words.dropFirst().first ?? "", rows.cancellation)
         try rows.begin(PixelSize(width: 8, height: 8), .gray8, .sRGB)
-        for _ in 0..<8 { try rows.append([UInt8](repeating: 7, count: 8).span) }
+        let gray = words[0] == "fill" ? UInt8(words[1]) ?? 0 : 7
+        for _ in 0..<8 { try rows.append([UInt8](repeating: gray, count: 8).span) }
     }
 
     /// What a codec must not be able to do; each of it is what an exploit would begin with.
@@ -95,7 +96,7 @@ private struct HostileDecoding: ImageDecoder {
             while true { say(String(repeating: "4c", count: 4096)) }
         case "shout":
             // A head that promises more than any message has.
-            say("434c314465000000000000000000ff7f")
+            say("434c324465000000000000000000ff7f")
         default:
             break
         }

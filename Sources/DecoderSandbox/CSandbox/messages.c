@@ -5,11 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { most_descriptors = 2 };
@@ -17,6 +17,8 @@ enum { most_descriptors = 2 };
 int calotype_socket_pair(int *one, int *other) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return errno;
+    const struct timeval patience = {.tv_usec = 20000};
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     *one = pair[0];
     *other = pair[1];
     return 0;
@@ -141,15 +143,6 @@ ssize_t calotype_receive(int socket, void *bytes, size_t count, int *descriptors
         }
     }
     return received;
-}
-
-int calotype_wait(int socket, int milliseconds) {
-    struct pollfd waiting = {socket, POLLIN, 0};
-    int answer;
-    do {
-        answer = poll(&waiting, 1, milliseconds);
-    } while (answer < 0 && errno == EINTR);
-    return answer < 0 ? -errno : answer;
 }
 
 uint32_t calotype_load(const void *word) {

@@ -6,16 +6,19 @@ internal import Pixels
 
 /// Memory into which a worker writes the pixels of a result.
 ///
-/// Its size is fixed before the worker gets it, so that no access of the host can fall behind its end;
-/// afterwards it is sealed, so that the worker cannot change what the host has taken for good.
+/// Its size is fixed before the worker gets it, so that no access of the host can fall behind its end.
+/// A small result is copied out of the room that the worker always has; memory of its own is sealed
+/// afterwards. Either way the worker cannot change what the host has taken for good.
 final class ReceivedPixels {
+    private let room: MemoryMapping
     private let shared: SharedDescriptor?
     private let byteCount: Int
 
-    /// Takes memory for `byteCount` bytes, or none if no pixels are expected.
-    init(_ byteCount: Int?) throws(CodecError) {
+    /// Takes memory for `byteCount` bytes, unless the room is enough or no pixels are expected.
+    init(_ byteCount: Int?, room: MemoryMapping) throws(CodecError) {
+        self.room = room
         self.byteCount = byteCount ?? 0
-        if let byteCount {
+        if let byteCount, byteCount > ControlPage.roomByteCount {
             shared = try SharedDescriptor(byteCount: byteCount)
         } else {
             shared = nil
@@ -31,8 +34,13 @@ final class ReceivedPixels {
         let format = try reader.value(PixelFormat.self)
         let profile = try reader.value(ColorProfile.self)
         let needed = PixelBuffer.byteCount(of: size, format)
-        guard let shared, needed <= byteCount else {
+        guard needed <= byteCount else {
             throw WireError(reason: "a picture of \(size) pixels in \(byteCount) bytes")
+        }
+        guard let shared else {
+            return PixelBuffer(
+                copying: room, at: ControlPage.pageByteCount, size: size, format: format,
+                colorProfile: profile)
         }
         guard calotype_seal(shared.number) == 0 else {
             throw WireError(reason: "a result that is still being written")

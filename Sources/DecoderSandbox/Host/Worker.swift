@@ -2,6 +2,7 @@
 
 internal import CSandbox
 internal import EncodedImages
+internal import Pixels
 internal import Synchronization
 #if canImport(Glibc)
     internal import Glibc
@@ -15,6 +16,8 @@ final class Worker: Sendable {
     private let process: Int32
     private let socket: Int32
     private let control: ControlPage
+    /// What the worker has written there; it may still write to it.
+    let room: MemoryMapping
     private let state = Mutex(State())
 
     private struct State {
@@ -45,10 +48,11 @@ final class Worker: Sendable {
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(_ configuration: DecoderSandbox.Configuration) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
-        guard shared >= 0, let control = ControlPage(shared) else {
-            throw .sandboxUnavailable(reason: "no memory to share")
-        }
+        guard shared >= 0 else { throw .sandboxUnavailable(reason: "no memory to share") }
         defer { close(shared) }
+        guard let control = ControlPage(shared),
+            let room = MemoryMapping(shared, byteCount: ControlPage.byteCount)
+        else { throw .sandboxUnavailable(reason: "no memory to share") }
         control.memoryMegabytes = UInt32(clamping: configuration.memoryByteCount >> 20)
         control.seconds = UInt32(
             clamping: Int(configuration.deadlineSeconds.rounded(.up))
@@ -68,6 +72,7 @@ final class Worker: Sendable {
         }
         self.process = process
         self.control = control
+        self.room = room
         socket = ends.0
         var bits: UInt32?
         let deadline = ContinuousClock.now + .seconds(20)
@@ -169,7 +174,7 @@ final class Worker: Sendable {
     }
 
     private func send(_ message: Message, _ descriptors: [Int32]) throws(Failure) {
-        let bytes = message.head + message.body
+        let bytes = message.bytes
         let sent = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe descriptors.withUnsafeBufferPointer { descriptors in
                 unsafe calotype_send(
@@ -219,48 +224,28 @@ final class Worker: Sendable {
 
     /// How long a worker has to notice that it is to stop before it is killed.
     private static let cancellationGrace = Duration.milliseconds(200)
-    /// How often somebody looks whether an answer is still wanted.
-    private static let milliseconds: Int32 = 10
 
     /// Receives a message, unless it `isOver` at a time before; that is asked now and then.
     private static func receive(
         _ socket: Int32, _ maximumByteCount: Int,
         whileNoneOf isOver: (ContinuousClock.Instant) -> Bool
     ) throws(WireError) -> Message? {
-        guard let head = bytes(socket, Message.headByteCount, isOver) else { return nil }
-        var message = try Message(head: head, maximumByteCount: maximumByteCount)
-        if !message.body.isEmpty {
-            guard let body = bytes(socket, message.body.count, isOver) else { return nil }
-            message.body = body
-        }
-        return message
-    }
-
-    private static func bytes(
-        _ socket: Int32, _ count: Int, _ isOver: (ContinuousClock.Instant) -> Bool
-    ) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var received = 0
-        while received < count {
-            switch calotype_wait(socket, milliseconds) {
-            case 0:
-                if isOver(.now) { return nil }
-                continue
-            case 1: break
-            default: return nil
-            }
-            var none: Int32 = 0
-            let answer = unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe calotype_receive(
-                    socket, bytes.baseAddress?.advanced(by: received), count - received, nil, 0,
-                    &none)
-            }
-            guard answer > 0 else { return nil }
-            received += answer
+        var hasBegun = false
+        return try Message(maximumByteCount: maximumByteCount) { bytes, place in
             // One that sends a byte now and then must not hold anybody up either.
-            if received < count, isOver(.now) { return nil }
+            if hasBegun, isOver(.now) { return 0 }
+            hasBegun = true
+            while true {
+                var none: Int32 = 0
+                let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+                    unsafe calotype_receive(
+                        socket, bytes.baseAddress?.advanced(by: place), bytes.count - place, nil,
+                        0, &none)
+                }
+                guard count == -Int(EAGAIN) else { return count }
+                if isOver(.now) { return 0 }
+            }
         }
-        return bytes
     }
 
     /// Why the worker is not there any more.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CSandbox
+internal import Pixels
 
 /// What host and worker say to each other.
 ///
@@ -21,7 +22,7 @@ struct Message {
     var descriptors: [Int32] = []
 
     /// Three letters and the version; a worker of another version is not talked to.
-    static let magic: UInt32 = 0x4431_4C43
+    static let magic: UInt32 = 0x4432_4C43
     static let headByteCount = 16
 
     /// The body of a message that a host sends, or that says little, is shorter than this.
@@ -33,33 +34,73 @@ struct Message {
         self.body = body
     }
 
-    var head: [UInt8] {
-        [Self.magic, kind.rawValue, request, UInt32(body.count)].flatMap { number in
-            (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    /// The head and the body, as they are sent.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.headByteCount + body.count)
+        for number in [Self.magic, kind.rawValue, request, UInt32(body.count)] {
+            for shift in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
         }
+        bytes += body
+        return bytes
     }
 
-    /// Reads the start of a message; in place of the body, there are as many zeros.
-    init(head: [UInt8], maximumByteCount: Int) throws(WireError) {
-        func number(_ index: Int) -> UInt32 {
-            (0..<4).reduce(0) { $0 | UInt32(head[index * 4 + $1]) << (8 * $1) }
+    /// Receives a message.
+    ///
+    /// Host and worker speak in turns, so nothing can follow it yet: it is asked for more than a
+    /// short message has, which then comes in one piece.
+    ///
+    /// - Parameters:
+    ///   - maximumByteCount: how long the body may be.
+    ///   - receive: fills bytes from a place on and says how many came; 0 if there will be no more,
+    ///     and then there is no message.
+    /// - Throws: ``WireError``.
+    init?(
+        maximumByteCount: Int, receive: (_ bytes: inout [UInt8], _ place: Int) -> Int
+    ) throws(WireError) {
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        var count = 0
+        var kind: Kind?
+        var end = Self.headByteCount
+        while count < end {
+            let received = receive(&bytes, count)
+            guard received > 0 else { return nil }
+            count += received
+            guard kind == nil, count >= Self.headByteCount else { continue }
+            let bodyByteCount: Int
+            (kind, bodyByteCount) = try Self.readHead(bytes)
+            guard bodyByteCount <= maximumByteCount else {
+                throw WireError(reason: "a message of \(bodyByteCount) bytes")
+            }
+            end += bodyByteCount
+            if end > bytes.count { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
         }
-        guard head.count == Self.headByteCount, number(0) == Self.magic else {
+        guard let kind, count == end else { throw WireError(reason: "a message that goes on") }
+        self.init(
+            kind, Self.number(2, of: bytes), Array(bytes[Self.headByteCount..<end]))
+    }
+
+    private static func readHead(
+        _ bytes: [UInt8]
+    ) throws(WireError) -> (kind: Kind, bodyByteCount: Int) {
+        guard number(0, of: bytes) == magic else {
             throw WireError(reason: "a message of another version")
         }
-        guard let kind = Kind(rawValue: number(1)) else {
+        guard let kind = Kind(rawValue: number(1, of: bytes)) else {
             throw WireError(reason: "a message of no kind")
         }
-        guard number(3) <= maximumByteCount else {
-            throw WireError(reason: "a message of \(number(3)) bytes")
-        }
-        self.init(kind, number(2), [UInt8](repeating: 0, count: Int(number(3))))
+        return (kind, Int(number(3, of: bytes)))
+    }
+
+    private static func number(_ index: Int, of head: [UInt8]) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(head[index * 4 + $1]) << (8 * $1) }
     }
 }
 
-/// A page that host and worker share: what the worker may use, and which request is called off.
+/// Memory that host and worker share: a page that says what the worker may use and which request is
+/// called off, and a room for results behind it.
 ///
-/// The host never reads what a worker may have written there.
+/// The host never reads what a worker may have written to the page, and copies what is in the room.
 @safe final class ControlPage: Sendable {
     // Mapped for the whole life of the object, and only touched by atomic operations.
     nonisolated(unsafe) private let page: UnsafeMutableRawPointer
@@ -75,7 +116,14 @@ struct Message {
 
     deinit { unsafe calotype_unmap_control(page) }
 
-    static let byteCount = 4096
+    static let pageByteCount = 4096
+    /// Results that take no more than this go through the room, larger ones through memory of their
+    /// own: taking, sealing and giving back pages costs more than one more copy of a thumbnail.
+    ///
+    /// 1,024 pixels square, and one more for a proportion that is rounded in another way.
+    static let roomByteCount = PixelBuffer.byteCount(
+        of: PixelSize(width: 1025, height: 1025), .rgba8)
+    static let byteCount = pageByteCount + roomByteCount
 
     private subscript(word: Word) -> UInt32 {
         get { unsafe calotype_load(page.advanced(by: word.rawValue * 4)) }

@@ -4,12 +4,10 @@
 struct WireWriter {
     private(set) var bytes: [UInt8] = []
 
+    init() { bytes.reserveCapacity(512) }
+
     mutating func write(_ number: Int) {
-        var rest = UInt64(bitPattern: Int64(number))
-        for _ in 0..<8 {
-            bytes.append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
-        }
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     mutating func write(_ block: [UInt8]) {

@@ -10,7 +10,7 @@ struct ConversionRequest {
     private let memory: SharedPixels?
 
     /// - Throws: ``WireError``, ``CodecError``.
-    init(_ message: Message, _ reader: inout WireReader) throws {
+    init(_ message: Message, _ reader: inout WireReader, room: MemoryMapping) throws {
         guard let file = message.descriptors.first else {
             throw WireError(reason: "a request without a picture")
         }
@@ -18,7 +18,7 @@ struct ConversionRequest {
         let size = try PixelSize(pictureFrom: &reader)
         let format = try reader.value(PixelFormat.self)
         isExtended = try reader.value()
-        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader)
+        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, room: room)
         try reader.end()
         let count = PixelBuffer.byteCount(of: size, format)
         guard count < bytes.count, let mapping = MemoryMapping(file, byteCount: count) else {

@@ -16,7 +16,7 @@ struct DecodeRequest {
     let memory: SharedPixels?
 
     /// - Throws: ``WireError``, ``CodecError``.
-    init(_ message: Message, _ reader: inout WireReader) throws {
+    init(_ message: Message, _ reader: inout WireReader, room: MemoryMapping) throws {
         guard let file = message.descriptors.first else {
             throw WireError(reason: "a request without a file")
         }
@@ -24,7 +24,7 @@ struct DecodeRequest {
         page = try reader.number()
         limits = try reader.value()
         options = try reader.value()
-        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader)
+        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, room: room)
         try reader.end()
     }
 
@@ -56,33 +56,43 @@ struct DecodeRequest {
     }
 }
 
-/// Memory of the host into which a worker writes pixels.
+/// Memory of the host into which a worker writes pixels: its own if the host sent some, or the room.
 final class SharedPixels {
-    private let descriptor: Int32
+    private let descriptor: Int32?
+    private let room: MemoryMapping
     private let byteCount: Int
 
-    /// - Returns: `nil` if the host sent none.
-    init?(_ descriptor: Int32?, _ reader: inout WireReader) throws(WireError) {
+    /// - Returns: `nil` if the host wants no pixels.
+    init?(
+        _ descriptor: Int32?, _ reader: inout WireReader, room: MemoryMapping
+    ) throws(WireError) {
         guard let byteCount = try reader.optional(Int.self) else { return nil }
-        guard let descriptor, byteCount > 0 else {
+        guard byteCount > 0, descriptor != nil || byteCount <= ControlPage.roomByteCount else {
             throw WireError(reason: "a request without memory for its pixels")
         }
         self.descriptor = descriptor
+        self.room = room
         self.byteCount = byteCount
     }
 
-    deinit { close(descriptor) }
+    deinit { if let descriptor { close(descriptor) } }
 
     /// Writes a picture there, and says to `writer` what it is.
     ///
-    /// The memory is not mapped any more afterwards: only then can the host make sure that nobody
-    /// writes to it.
+    /// Memory of its own is not mapped any more afterwards: only then can the host make sure that
+    /// nobody writes to it.
     func write(_ image: PixelBuffer, _ writer: inout WireWriter) throws(CodecError) {
-        guard image.byteCount <= byteCount,
-            let mapping = MemoryMapping(
-                descriptor, byteCount: image.byteCount, isWritable: true)
-        else { throw .library(message: "a result of \(image.byteCount) bytes has no room") }
-        mapping.write(image.bytes)
+        let own = descriptor.flatMap {
+            MemoryMapping($0, byteCount: image.byteCount, isWritable: true)
+        }
+        guard image.byteCount <= byteCount, own != nil || descriptor == nil else {
+            throw .library(message: "a result of \(image.byteCount) bytes has no room")
+        }
+        if let own {
+            own.write(image.bytes)
+        } else {
+            room.write(image.bytes, at: ControlPage.pageByteCount)
+        }
         writer.write(image.size)
         writer.write(image.format)
         writer.write(image.colorProfile)

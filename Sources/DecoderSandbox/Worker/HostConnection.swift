@@ -10,7 +10,7 @@ struct HostConnection {
     private let socket = Int32(calotype_worker_socket)
 
     func send(_ message: Message) {
-        let bytes = message.head + message.body
+        let bytes = message.bytes
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.span.extracting(sent...).withUnsafeBytes {
@@ -23,34 +23,29 @@ struct HostConnection {
 
     func receive() -> Message {
         var descriptors: [Int32] = []
-        let head = bytes(Message.headByteCount, &descriptors)
-        guard
-            var message = try? Message(
-                head: head, maximumByteCount: Message.maximumShortByteCount)
-        else { exit(EXIT_FAILURE) }
-        message.body = bytes(message.body.count, &descriptors)
+        let received = try? Message(maximumByteCount: Message.maximumShortByteCount) {
+            receive(&$0, at: $1, &descriptors)
+        }
+        guard var message = received ?? nil else { exit(EXIT_FAILURE) }
         message.descriptors = descriptors
         return message
     }
 
-    private func bytes(_ count: Int, _ descriptors: inout [Int32]) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var received = 0
-        while received < count {
-            var more: [Int32] = [-1, -1]
-            var moreCount: Int32 = 0
-            let answer = unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe more.withUnsafeMutableBufferPointer { more in
-                    unsafe calotype_receive(
-                        socket, bytes.baseAddress?.advanced(by: received), count - received,
-                        more.baseAddress, 2, &moreCount)
-                }
+    private func receive(
+        _ bytes: inout [UInt8], at place: Int, _ descriptors: inout [Int32]
+    ) -> Int {
+        var more: [Int32] = [-1, -1]
+        var moreCount: Int32 = 0
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe more.withUnsafeMutableBufferPointer { more in
+                unsafe calotype_receive(
+                    socket, bytes.baseAddress?.advanced(by: place), bytes.count - place,
+                    more.baseAddress, 2, &moreCount)
             }
-            descriptors += more.prefix(Int(moreCount))
-            // The host is gone, or has closed the connection because it needs no more.
-            guard answer > 0 else { exit(answer == 0 ? EXIT_SUCCESS : EXIT_FAILURE) }
-            received += answer
         }
-        return bytes
+        descriptors += more.prefix(Int(moreCount))
+        // The host is gone, or has closed the connection because it needs no more.
+        guard count > 0 else { exit(count == 0 ? EXIT_SUCCESS : EXIT_FAILURE) }
+        return count
     }
 }

@@ -12,6 +12,7 @@ internal import Synchronization
 struct RequestLoop: ~Copyable {
     private let codecs: CodecSet
     private let connection: HostConnection
+    private let room: MemoryMapping
     private let current: CurrentRequest
     private let cancellation: CancellationFlag
     private var frames: ImageFrames?
@@ -21,9 +22,12 @@ struct RequestLoop: ~Copyable {
         let number = Atomic<UInt32>(0)
     }
 
-    init(codecs: CodecSet, control: ControlPage, connection: HostConnection) {
+    init(
+        codecs: CodecSet, control: ControlPage, room: MemoryMapping, connection: HostConnection
+    ) {
         self.codecs = codecs
         self.connection = connection
+        self.room = room
         let current = CurrentRequest()
         self.current = current
         cancellation = CancellationFlag(or: {
@@ -59,9 +63,10 @@ struct RequestLoop: ~Copyable {
     private mutating func perform(_ message: Message, _ writer: inout WireWriter) throws {
         var reader = WireReader(message.body)
         if message.kind == .convert {
-            return try ConversionRequest(message, &reader).perform(codecs, &writer)
+            return try ConversionRequest(message, &reader, room: room)
+                .perform(codecs, &writer)
         }
-        let request = try DecodeRequest(message, &reader)
+        let request = try DecodeRequest(message, &reader, room: room)
         switch message.kind {
         case .header:
             let source = try request.source(codecs)

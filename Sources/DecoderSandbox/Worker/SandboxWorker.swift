@@ -2,6 +2,7 @@
 
 internal import CSandbox
 public import EncodedImages
+internal import Pixels
 #if canImport(Glibc)
     internal import Glibc
 #endif
@@ -20,7 +21,10 @@ public enum SandboxWorker {
         }
         calotype_report_crashes()
         let descriptor = Int32(calotype_worker_control)
-        guard let control = ControlPage(descriptor) else { exit(EXIT_FAILURE) }
+        guard let control = ControlPage(descriptor),
+            let room = MemoryMapping(
+                descriptor, byteCount: ControlPage.byteCount, isWritable: true)
+        else { exit(EXIT_FAILURE) }
         close(descriptor)
         let layers = calotype_lock_down(
             UInt64(control.memoryMegabytes) << 20, UInt64(control.seconds))
@@ -28,7 +32,8 @@ public enum SandboxWorker {
         hello.write(Int(layers))
         let connection = HostConnection()
         connection.send(Message(.hello, 0, hello.bytes))
-        var requests = RequestLoop(codecs: codecs, control: control, connection: connection)
+        var requests = RequestLoop(
+            codecs: codecs, control: control, room: room, connection: connection)
         while true { requests.answerNext() }
     }
 }

@@ -47,6 +47,8 @@ pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *lay
 int calotype_end(pid_t process, bool kills);
 
 /// Two connected sockets, closed in programs that are started; 0, or an error of the system.
+///
+/// Who receives from the first waits for 20 ms at most, and gets -EAGAIN then.
 int calotype_socket_pair(int *one, int *other);
 
 /// Memory that can be handed over, of a size that nobody can change any more; or the negated error.
@@ -68,8 +70,6 @@ ssize_t calotype_send(int socket, const void *bytes, size_t count, const int *de
 /// Returns how many bytes came, 0 at the end, or the negated error of the system.
 ssize_t calotype_receive(int socket, void *bytes, size_t count, int *descriptors, int room,
                          int *descriptor_count);
-/// Waits until there is something to receive (1), or time is up (0); or the negated error.
-int calotype_wait(int socket, int milliseconds);
 
 /// A word in memory that host and worker share.
 uint32_t calotype_load(const void *word);
