@@ -128,7 +128,23 @@ import Testing
         defer { sandbox.close() }
         #expect(
             Sandboxes.error("behave", sandbox)
-                == .sandboxUnavailable(reason: "/bin/true is no worker of this version"))
+                == .sandboxUnavailable(reason: "/bin/true is no worker"))
+    }
+
+    @Test(arguments: ["hello of another layout", "hello of the first version"])
+    func `a worker of another version is told from a broken one`(name: String) throws {
+        try withTemporaryFolder { folder in
+            let program = folder.appending(path: name).path
+            let worker = try #require(builtProgram("HostileDecoder"))
+            try FileManager.default.createSymbolicLink(
+                atPath: program, withDestinationPath: worker.path)
+            let sandbox = try Sandboxes.make { $0.workerPath = program }
+            defer { sandbox.close() }
+            #expect(
+                Sandboxes.error("behave", sandbox)
+                    == .sandboxUnavailable(
+                        reason: "\(program) is a worker of another version"))
+        }
     }
 
     /// Others are served, by as many workers as before, with the right pixels.

@@ -108,23 +108,23 @@ private struct HostileDecoding: ImageDecoder {
             unsafe depth(of: room[1]) + room[0]
         }
     }
+}
 
-    /// Sends bytes to the host that are no answer; written in hexadecimal digits.
-    private func say(_ digits: String) {
-        var bytes: [UInt8] = []
-        var rest = Substring(digits)
-        while rest.count >= 2 {
-            bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
-            rest = rest.dropFirst(2)
-        }
-        unsafe bytes.withUnsafeMutableBytes { bytes in
-            var piece = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-            unsafe withUnsafeMutablePointer(to: &piece) { piece in
-                var message = unsafe msghdr()
-                unsafe message.msg_iov = piece
-                unsafe message.msg_iovlen = 1
-                _ = unsafe sendmsg(0, &message, Int32(MSG_NOSIGNAL))
-            }
+/// Sends bytes to the host, such as are no answer; written in hexadecimal digits.
+func say(_ digits: String) {
+    var bytes: [UInt8] = []
+    var rest = digits.filter { $0 != " " }[...]
+    while rest.count >= 2 {
+        bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+        rest = rest.dropFirst(2)
+    }
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+        var piece = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+        unsafe withUnsafeMutablePointer(to: &piece) { piece in
+            var message = unsafe msghdr()
+            unsafe message.msg_iov = piece
+            unsafe message.msg_iovlen = 1
+            _ = unsafe sendmsg(0, &message, Int32(MSG_NOSIGNAL))
         }
     }
 }

@@ -74,20 +74,13 @@ final class Worker: Sendable {
         self.control = control
         self.room = room
         socket = ends.0
-        var bits: UInt32?
-        let deadline = ContinuousClock.now + .seconds(20)
-        if let hello = try? Self.receive(
-            ends.0, Message.maximumShortByteCount, whileNoneOf: { $0 > deadline }),
-            hello.kind == .hello
-        {
-            var reader = WireReader(hello.body)
-            bits = (try? reader.number()).map { UInt32(truncatingIfNeeded: $0) }
-        }
-        layers = SandboxLayer.layers((bits ?? 0) | namespaces)
-        if bits == nil {
+        do throws(WireError) {
+            layers = SandboxLayer.layers(try Self.readHello(ends.0) | namespaces)
+        } catch {
+            layers = []
             end()
             throw .sandboxUnavailable(
-                reason: "\(configuration.workerPath) is no worker of this version")
+                reason: "\(configuration.workerPath) is \(error.reason)")
         }
         let missing = configuration.requiredLayers.subtracting(layers)
         if !missing.isEmpty {
@@ -98,6 +91,25 @@ final class Worker: Sendable {
     }
 
     deinit { end() }
+
+    /// What a worker says of itself when it has given up its rights.
+    ///
+    /// - Returns: the bits of its layers.
+    /// - Throws: ``WireError``, saying what it is instead.
+    private static func readHello(_ socket: Int32) throws(WireError) -> UInt32 {
+        let other = WireError(reason: "a worker of another version")
+        let deadline = ContinuousClock.now + .seconds(20)
+        let hello: Message?
+        do throws(WireError) {
+            hello = try receive(socket, Message.maximumShortByteCount) { $0 > deadline }
+        } catch {
+            throw other
+        }
+        guard let hello, hello.kind == .hello else { throw WireError(reason: "no worker") }
+        var reader = WireReader(hello.body)
+        guard try reader.number() == WireLayout.fingerprint else { throw other }
+        return UInt32(truncatingIfNeeded: try reader.number())
+    }
 
     /// Whether it is not there any more.
     var hasEnded: Bool { state.withLock(\.hasEnded) }

@@ -7,8 +7,9 @@ internal import Pixels
 ///
 /// A message is 16 bytes, `magic`, its kind, the number of the request and the length of the body,
 /// each 32 bits from the least on; then the body. Open files go with the first byte.
+/// The first message is the worker's hello: the ``WireLayout/fingerprint``, and its layers.
 struct Message {
-    enum Kind: UInt32 {
+    enum Kind: UInt32, CaseIterable {
         // The host asks.
         case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
         // The worker answers.
@@ -21,7 +22,7 @@ struct Message {
     /// Open files that came along, owned by whoever received the message.
     var descriptors: [Int32] = []
 
-    /// Three letters and the version; a worker of another version is not talked to.
+    /// Three letters and the version of what every message begins with, and of the worker's first.
     static let magic: UInt32 = 0x4432_4C43
     static let headByteCount = 16
 

@@ -26,9 +26,10 @@ public enum SandboxWorker {
                 descriptor, byteCount: ControlPage.byteCount, isWritable: true)
         else { exit(EXIT_FAILURE) }
         close(descriptor)
+        var hello = WireWriter()
+        hello.write(WireLayout.fingerprint)
         let layers = calotype_lock_down(
             UInt64(control.memoryMegabytes) << 20, UInt64(control.seconds))
-        var hello = WireWriter()
         hello.write(Int(layers))
         let connection = HostConnection()
         connection.send(Message(.hello, 0, hello.bytes))
