@@ -17,3 +17,12 @@ let package = Package(
                 .product(name: "Pixels", package: "calotype"),
             ], path: "Sources")
     ])
+
+for target in package.targets {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}

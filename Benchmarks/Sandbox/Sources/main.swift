@@ -36,7 +36,7 @@ func inSandbox(_ isSandboxed: Bool, _ body: (CodecSet) throws -> Void) throws {
 func processorSeconds() -> Double {
     [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue].reduce(0) { sum, who in
         var usage = rusage()
-        getrusage(__rusage_who_t(who), &usage)
+        unsafe _ = getrusage(__rusage_who_t(who), &usage)
         return sum
             + [usage.ru_utime, usage.ru_stime].reduce(0) {
                 $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6
