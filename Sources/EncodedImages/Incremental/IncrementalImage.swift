@@ -23,8 +23,8 @@ public struct IncrementalImage: ~Copyable {
     private var decoder: (any IncrementalDecoder)?
     private var rows: RowSink?
     private var isDecoded = false
-    /// How many bytes there were when they were last asked for the header.
-    private var askedByteCount = 0
+    /// With how many bytes they are asked for the header again.
+    private var nextAskedByteCount = 0
     /// Up to which byte there is nothing new to show.
     private var previewedByteCount = 0
     private var shownRowCount = 0
@@ -59,11 +59,16 @@ public struct IncrementalImage: ~Copyable {
     public mutating func append(_ piece: [UInt8]) throws(CodecError) {
         try limits.check(.byteCount, bytes.count + piece.count)
         bytes.append(contentsOf: piece)
-        // Of a long one, all attempts together cost some times the last, however small the pieces.
-        guard header == nil || header?.endsEarly == true,
-            bytes.count <= Self.headerByteCount || bytes.count >= askedByteCount / 16 * 17
-        else { return }
-        askedByteCount = bytes.count
+        guard header == nil || header?.endsEarly == true, bytes.count >= nextAskedByteCount else {
+            return
+        }
+        // All attempts together cost some times the last, however small the pieces: elsewhere, where
+        // each costs a copy of all bytes, from the start on, here only of a long header.
+        if codecs.remoteDecoder != nil {
+            nextAskedByteCount = bytes.count + bytes.count / 4
+        } else if bytes.count >= Self.headerByteCount {
+            nextAskedByteCount = bytes.count / 16 * 17
+        }
         try readHeader()
     }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Pixels
+import Synchronization
+import Testing
+
+@Suite("A file that comes in and is decoded elsewhere") struct RemoteIncrementalImageTests {
+    @Test("is sent there a few times its length in all, however small its pieces are")
+    func looks() throws {
+        let remote = Undecided()
+        var image = IncrementalImage(codecs: CodecSet([]).decoded(by: remote))
+        let pieceCount = 3000
+        for _ in 0..<pieceCount { try image.append([UInt8](repeating: 0, count: 100)) }
+        let sent = remote.byteCounts.withLock { $0 }
+        #expect(sent.first == 100)
+        #expect(sent.reduce(0, +) < 6 * 100 * pieceCount)
+        // It is not long until what has come in is looked at.
+        for (earlier, later) in zip(sent, sent.dropFirst()) {
+            #expect(later <= earlier + earlier / 4 + 100)
+        }
+        #expect(sent.last.map { $0 + $0 / 4 >= 100 * pieceCount } == true)
+    }
+}
+
+/// Finds that the header has not come to its end yet.
+private final class Undecided: RemoteDecoder {
+    let byteCounts = Mutex<[Int]>([])
+
+    func prepare(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
+    func snapshot(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
+
+    func header(
+        of picture: RemotePicture
+    ) throws(CodecError) -> (format: String, header: ImageHeader) {
+        byteCounts.withLock { $0.append(picture.bytes.count) }
+        throw .truncated(byteCount: picture.bytes.count)
+    }
+
+    func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks {
+        throw .unknownFormat
+    }
+
+    func image(
+        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> DecodedImage { throw .unknownFormat }
+
+    func rows(
+        of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> DecodeReport { throw .unknownFormat }
+
+    func frames(
+        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> any RemoteFrames { throw .unknownFormat }
+
+    func preview(
+        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImagePreview? { nil }
+
+    func convertedToSRGB(_ image: consuming PixelBuffer) -> PixelBuffer { image }
+    func convertedToExtendedSRGB(_ image: consuming PixelBuffer) -> PixelBuffer { image }
+}
