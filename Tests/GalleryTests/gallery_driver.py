@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the gallery page in a browser, and knows what the page should have asked for."""
 
+import contextlib
 import json
+import pathlib
+import subprocess
+import sys
 import time
 import urllib.request
 from urllib.parse import quote, unquote, urlsplit
@@ -72,6 +76,21 @@ def find_folders(server, most=60):
             parent = folder
         waiting += [f"{folder}/{name}" if folder else name for name in inside]
     return fullest, parent
+
+
+@contextlib.contextmanager
+def start_synthetic_server(**options):
+    """Runs `synthetic_server.py`; gives its address."""
+    script = pathlib.Path(__file__).parent / "synthetic_server.py"
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    server = subprocess.Popen(
+        [sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def folder_hash(folder):
@@ -170,6 +189,9 @@ class GalleryPage:
     def tiles(self):
         """The visible tiles, once each has its picture or says why it has none."""
         self.wait(VISIBLE_TILES_ARE_DONE)
+        return self.page.evaluate(VISIBLE_TILES)
+
+    def visible_tiles(self):
         return self.page.evaluate(VISIBLE_TILES)
 
     def tile_count(self):

@@ -19,6 +19,7 @@ from playwright.sync_api import sync_playwright
 
 from browsing_checks import BrowsingChecks
 from gallery_driver import GalleryPage, fetch_listing, find_folders
+from placeholder_checks import PlaceholderChecks
 from trouble_checks import TroubleChecks
 from viewing_checks import ViewingChecks
 
@@ -42,7 +43,7 @@ class Report:
         print(f"skip {name} ({why})", flush=True)
 
 
-class GalleryTest(BrowsingChecks, ViewingChecks, TroubleChecks):
+class GalleryTest(BrowsingChecks, ViewingChecks, TroubleChecks, PlaceholderChecks):
     """The checks; each starts with a page of its own."""
 
     def __init__(self, browser, server, artifacts, report):
@@ -55,9 +56,10 @@ class GalleryTest(BrowsingChecks, ViewingChecks, TroubleChecks):
         self.names = self.listing["pictures"]["name"]
         self.total = self.listing["total"]
 
-    def run(self):
+    def run(self, only):
         for part in (
             self.modules,
+            self.placeholders,
             self.first_screen,
             self.scrolling,
             self.viewing,
@@ -70,6 +72,8 @@ class GalleryTest(BrowsingChecks, ViewingChecks, TroubleChecks):
             self.phone,
             self.appearances,
         ):
+            if only and part.__name__ not in only:
+                continue
             try:
                 part()
             except Exception as error:  # a check that cannot go on is a failure, not the end
@@ -159,6 +163,7 @@ def main():
         "--artifacts", type=pathlib.Path, default=pathlib.Path("."), help="where screenshots go"
     )
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser's executable")
+    parser.add_argument("--only", nargs="*", help="names of checks, such as viewing")
     options = parser.parse_args()
     options.artifacts.mkdir(parents=True, exist_ok=True)
     report = Report()
@@ -166,7 +171,7 @@ def main():
     flags = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=flags)
-        GalleryTest(browser, options.server.rstrip("/"), options.artifacts, report).run()
+        GalleryTest(browser, options.server.rstrip("/"), options.artifacts, report).run(options.only)
         browser.close()
     print(f"{report.passed} passed, {report.failed} failed")
     sys.exit(1 if report.failed else 0)

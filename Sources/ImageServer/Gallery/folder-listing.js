@@ -19,6 +19,7 @@ export class FolderListing {
     this.heights = [];
     this.modified = [];
     this.versions = [];
+    this.placeholders = [];
     this.errors = new Map();
     this.#append(page);
   }
@@ -43,6 +44,11 @@ export class FolderListing {
     return this.errors.get(index) ?? null;
   }
 
+  /** The picture's ThumbHash in Base64; undefined as long as the server knows none. */
+  placeholder(index) {
+    return this.placeholders[index];
+  }
+
   /** What stays the same for a picture while others come and go. */
   key(index) {
     return `${this.versions[index]}/${this.names[index]}`;
@@ -61,9 +67,21 @@ export class FolderListing {
     return true;
   }
 
+  /** Takes what an unchanged folder's first page says now that it did not say before. */
+  refresh(page, etag) {
+    this.etag = etag;
+    this.#setPlaceholders(0, page.pictures.placeholder);
+  }
+
+  #setPlaceholders(first, placeholders = {}) {
+    for (const [index, hash] of Object.entries(placeholders)) {
+      this.placeholders[first + Number(index)] = hash;
+    }
+  }
+
   #append(page) {
     const first = this.count;
-    const { name, width, height, modified, version, error } = page.pictures;
+    const { name, width, height, modified, version, error, placeholder } = page.pictures;
     this.names = this.names.concat(name);
     this.widths = this.widths.concat(width);
     this.heights = this.heights.concat(height);
@@ -72,6 +90,7 @@ export class FolderListing {
     for (const [index, reason] of Object.entries(error ?? {})) {
       this.errors.set(first + Number(index), reason);
     }
+    this.#setPlaceholders(first, placeholder);
     this.next = page.next;
   }
 }
@@ -80,13 +99,18 @@ export class FolderListing {
  * Fetches a folder's listing page by page.
  *
  * @param {(listing: FolderListing) => void} onPage called after every page
- * @param {string | null} etag of the first page as it is known
+ * @param {FolderListing | null} known the folder as it was, complete
  * @returns {Promise<FolderListing | null>} null when the folder is as it was
  */
-export async function loadFolder(folder, { signal, etag = null, onPage = () => {} }) {
+export async function loadFolder(folder, { signal, known = null, onPage = () => {} }) {
+  let etag = known?.etag ?? null;
   for (let restarts = 0; ; restarts += 1) {
     const answer = await fetchListing(folder, 0, { signal, etag });
     if (answer === null) return null;
+    if (answer.page.revision === known?.revision) {
+      known.refresh(answer.page, answer.etag);
+      return null;
+    }
     const listing = new FolderListing(folder, answer.page, answer.etag);
     onPage(listing);
     let isSame = true;

@@ -163,8 +163,7 @@ class Gallery {
     const known = this.#listing;
     this.#isChecking = true;
     try {
-      const etag = known?.isComplete ? known.etag : null;
-      const load = () => loadFolder(folder, { signal, etag });
+      const load = () => loadFolder(folder, { signal, known: known?.isComplete ? known : null });
       const listing = await this.#connection.persist(load, signal);
       if (listing !== null && listing.revision !== known?.revision) this.#show(listing);
       this.#loader.resume();

@@ -4,6 +4,7 @@ import { renditionURL } from "./api.js";
 import { ladderStep, tileSide } from "./ladder.js";
 import { pictureHash } from "./routing.js";
 import { element } from "./text.js";
+import { parseThumbHash } from "./thumbhash.js";
 
 /** Pictures with fewer pixels than this share of their tile are centred instead of blown up. */
 const TOO_SMALL_TO_FILL = 0.5;
@@ -14,15 +15,19 @@ export class Tile {
   link = document.createElement("a");
   #image = document.createElement("img");
   #loader;
+  #painter;
+  #placeholder;
   #priority = Infinity;
   #side = 0;
   #shown = null;
   #pending = null;
 
-  constructor(listing, index, loader) {
+  constructor(listing, index, loader, painter) {
     this.index = index;
     this.key = listing.key(index);
     this.#loader = loader;
+    this.#painter = painter;
+    this.#placeholder = listing.placeholder(index);
     const name = listing.names[index];
     this.link.href = pictureHash(listing.folder, name);
     this.link.dataset.name = name;
@@ -55,6 +60,7 @@ export class Tile {
     const isSmall = listing.widths[index] < layout.w[index] * TOO_SMALL_TO_FILL;
     this.element.classList.toggle("small", isSmall);
     this.#request(listing, layout, index);
+    this.#paintGround(isSmall);
   }
 
   /** Lowest first; see `ImageLoader`. */
@@ -67,7 +73,15 @@ export class Tile {
   remove() {
     this.#pending?.release();
     this.#shown?.release();
+    this.#painter.clear(this.link);
     this.element.remove();
+  }
+
+  // Not for a small picture, which does not cover its tile.
+  #paintGround(isSmall) {
+    const isCovered = this.element.classList.contains("loaded") || this.hasFailed;
+    if (this.#placeholder === undefined || isCovered || isSmall) return;
+    this.#painter.paint(this.link, this.#placeholder);
   }
 
   #request(listing, layout, index) {
@@ -103,9 +117,12 @@ export class Tile {
     this.#shown = request;
     this.#pending = null;
     this.element.classList.add("loaded");
+    // An opaque picture fades in over its placeholder; a transparent one would show it for good.
+    if (parseThumbHash(this.#placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
   }
 
   #fail(reason) {
+    this.#painter.clear(this.link);
     const text = element("span", "failure");
     text.append(element("strong", "", this.link.dataset.name), element("span", "", reason));
     this.link.replaceChildren(text);

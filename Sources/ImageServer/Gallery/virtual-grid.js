@@ -3,6 +3,7 @@
 import { gapFor } from "./density.js";
 import { GridKeyboard } from "./grid-keyboard.js";
 import { justifiedRows, rowAt } from "./layout.js";
+import { PlaceholderPainter } from "./placeholder-painter.js";
 import { ScrollPace } from "./scroll-pace.js";
 import { ScrollSpace } from "./scroll-space.js";
 import { Tile } from "./tile.js";
@@ -23,6 +24,7 @@ export class VirtualGrid {
   #list;
   #header;
   #loader;
+  #painter = new PlaceholderPainter();
   #rowHeight;
   #tiles = new Map();
   #tileOf = new WeakMap();
@@ -210,7 +212,7 @@ export class VirtualGrid {
 
   #makeTile(index, spare) {
     const key = this.listing.key(index);
-    const tile = spare.get(key) ?? new Tile(this.listing, index, this.#loader);
+    const tile = spare.get(key) ?? new Tile(this.listing, index, this.#loader, this.#painter);
     spare.delete(key);
     tile.place(this.listing, this.layout, index, this.#base);
     tile.link.tabIndex = index === this.#active ? 0 : -1;

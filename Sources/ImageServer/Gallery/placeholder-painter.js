@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { parseThumbHash } from "./thumbhash.js";
+
+/** Time for drawing placeholders, in milliseconds a frame; who comes later is drawn in the next. */
+const FRAME_BUDGET = 3;
+
+/** Drawn placeholders that are kept: some 4 kB each. */
+const MOST_KEPT = 1500;
+
+/**
+ * Gives elements the ground that a picture's placeholder describes: its average colour at once, the
+ * blurred picture as soon as a frame has time for it.
+ */
+export class PlaceholderPainter {
+  #addresses = new Map();
+  #waiting = new Map();
+  #spent = 0;
+  #frame = 0;
+
+  paint(element, hash) {
+    const { style } = element;
+    this.#waiting.delete(element);
+    const address = this.#addresses.get(hash);
+    if (address !== undefined) {
+      style.backgroundImage = address;
+      return;
+    }
+    const placeholder = parseThumbHash(hash);
+    if (placeholder === null) return;
+    const [red, green, blue, alpha] = placeholder.averageColor;
+    style.backgroundColor = `rgb(${red} ${green} ${blue} / ${alpha / 255})`;
+    if (this.#spent < FRAME_BUDGET) this.#draw(element, hash, placeholder);
+    else this.#waiting.set(element, { hash, placeholder });
+    this.#frame ||= requestAnimationFrame(() => this.#drawWaiting());
+  }
+
+  /** Takes the ground away, as from under a picture that is transparent. */
+  clear(element) {
+    this.#waiting.delete(element);
+    element.style.backgroundImage = "";
+    element.style.backgroundColor = "";
+  }
+
+  #drawWaiting() {
+    this.#frame = 0;
+    this.#spent = 0;
+    for (const [element, { hash, placeholder }] of this.#waiting) {
+      if (this.#spent >= FRAME_BUDGET) {
+        this.#frame = requestAnimationFrame(() => this.#drawWaiting());
+        return;
+      }
+      this.#waiting.delete(element);
+      this.#draw(element, hash, placeholder);
+    }
+  }
+
+  #draw(element, hash, placeholder) {
+    const start = performance.now();
+    const address = `url("${bitmapAddress(placeholder.image())}")`;
+    element.style.backgroundImage = address;
+    this.#addresses.set(hash, address);
+    if (this.#addresses.size > MOST_KEPT) {
+      this.#addresses.delete(this.#addresses.keys().next().value);
+    }
+    this.#spent += performance.now() - start;
+  }
+}
+
+const HEADER_BYTES = 14 + 108;
+
+/**
+ * A `data:` address of a bitmap with alpha: BMP, its version 4, is the one format that needs neither
+ * compression nor a checksum.
+ */
+export function bitmapAddress({ width, height, data }) {
+  const bytes = new Uint8Array(HEADER_BYTES + data.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, 0x424d);
+  view.setUint32(2, bytes.length, true);
+  view.setUint32(10, HEADER_BYTES, true);
+  view.setUint32(14, 108, true);
+  view.setInt32(18, width, true);
+  // Rows from the top are told by a height below zero.
+  view.setInt32(22, -height, true);
+  view.setUint16(26, 1, true);
+  view.setUint16(28, 32, true);
+  const bitFields = 3;
+  view.setUint32(30, bitFields, true);
+  view.setUint32(34, data.length, true);
+  // Where red, green, blue and alpha stand, for pixels that are stored as R, G, B, A.
+  [0xff, 0xff00, 0xff0000, 0xff000000].forEach((mask, i) => view.setUint32(54 + 4 * i, mask, true));
+  view.setUint32(70, 0x73524742, true); // "sRGB"
+  bytes.set(data, HEADER_BYTES);
+  return `data:image/bmp;base64,${btoa(String.fromCharCode(...bytes))}`;
+}
