@@ -19,6 +19,7 @@ from playwright.sync_api import sync_playwright
 
 from browsing_checks import BrowsingChecks
 from gallery_driver import GalleryPage, fetch_listing, find_folders
+from pace_checks import PaceChecks
 from placeholder_checks import PlaceholderChecks
 from trouble_checks import TroubleChecks
 from viewing_checks import ViewingChecks
@@ -43,7 +44,9 @@ class Report:
         print(f"skip {name} ({why})", flush=True)
 
 
-class GalleryTest(BrowsingChecks, ViewingChecks, TroubleChecks, PlaceholderChecks):
+class GalleryTest(
+    BrowsingChecks, ViewingChecks, TroubleChecks, PlaceholderChecks, PaceChecks
+):
     """The checks; each starts with a page of its own."""
 
     def __init__(self, browser, server, artifacts, report):
@@ -62,6 +65,7 @@ class GalleryTest(BrowsingChecks, ViewingChecks, TroubleChecks, PlaceholderCheck
             self.placeholders,
             self.first_screen,
             self.scrolling,
+            self.paces,
             self.viewing,
             self.keyboard,
             self.density,

@@ -3,8 +3,8 @@
 const WANTED = { small: 124, medium: 204, large: 340 };
 const STORAGE_KEY = "calotype.density";
 
-/** Visible tiles that leave room, within the limit of nodes, for a screen above and below. */
-const MOST_VISIBLE = 100;
+/** Visible tiles that leave room, within the limit of tiles, for what is next. */
+const MOST_VISIBLE = 60;
 
 /**
  * The row height to aim at, in CSS pixels.

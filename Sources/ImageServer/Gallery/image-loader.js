@@ -53,6 +53,10 @@ export class ImageLoader {
     return request;
   }
 
+  isStarted(url) {
+    return (this.#loads.get(url)?.controller ?? null) !== null;
+  }
+
   /** While held, what is in flight goes on but nothing new is started. */
   set isHeld(isHeld) {
     this.#isHeld = isHeld;
@@ -176,6 +180,11 @@ class ImageRequest {
     this.onFailure = onFailure;
     /** The loaded picture, or null while there is none. */
     this.objectURL = null;
+  }
+
+  /** Whether the picture is on its way. */
+  get isStarted() {
+    return this.#loader.isStarted(this.url);
   }
 
   /** Stops waiting for the picture, or gives it back. */

@@ -13,6 +13,11 @@ export function ladderStep(ladder, side) {
   return null;
 }
 
+/** The step below `step`, which may be `Infinity` for the original; the lowest has none below. */
+export function coarserStep(ladder, step) {
+  return ladder.findLast((other) => other < step) ?? step;
+}
+
 /**
  * The longest side, in device pixels, of a picture that fills a tile of `width` × `height`.
  *

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { renditionURL } from "./api.js";
-import { ladderStep, tileSide } from "./ladder.js";
+import { coarserStep, ladderStep, tileSide } from "./ladder.js";
 import { pictureHash } from "./routing.js";
+import { Pace } from "./scroll-pace.js";
 import { element } from "./text.js";
 import { parseThumbHash } from "./thumbhash.js";
 
 /** Pictures with fewer pixels than this share of their tile are centred instead of blown up. */
 const TOO_SMALL_TO_FILL = 0.5;
+
+/** Added to the priority of what only replaces a smaller rendition: empty tiles come first. */
+const HAS_PICTURE = 1e5;
 
 /** A picture's place in the grid: a link with the picture, or with the reason why there is none. */
 export class Tile {
@@ -17,10 +21,11 @@ export class Tile {
   #loader;
   #painter;
   #placeholder;
-  #priority = Infinity;
+  #listing;
   #side = 0;
+  #priority = Infinity;
   #shown = null;
-  #pending = null;
+  #pending = new Set();
 
   constructor(listing, index, loader, painter) {
     this.index = index;
@@ -45,36 +50,120 @@ export class Tile {
     return this.element.classList.contains("failed");
   }
 
+  /** The request whose picture is shown; null for none. */
+  get shown() {
+    return this.#shown;
+  }
+
+  /** Whether the picture is there for every pixel that shows it, or never will be. */
+  get isSharp() {
+    return this.hasFailed || (this.#shown !== null && this.#shown.step >= this.#exactStep);
+  }
+
   /** Puts the tile where the layout wants picture `index`, relative to the offset `base`. */
-  place(listing, layout, index, base) {
+  place(listing, layout, index, base, pace) {
     this.index = index;
+    this.#listing = listing;
+    const [width, height] = [layout.w[index], layout.h[index]];
     const { style } = this.element;
     style.left = `${layout.x[index]}px`;
     style.top = `${layout.y[index] - base}px`;
-    style.width = `${layout.w[index]}px`;
-    style.height = `${layout.h[index]}px`;
-    this.#image.width = layout.w[index];
-    this.#image.height = layout.h[index];
+    style.width = `${width}px`;
+    style.height = `${height}px`;
+    this.#image.width = width;
+    this.#image.height = height;
     this.element.setAttribute("aria-posinset", index + 1);
     this.element.setAttribute("aria-setsize", listing.total);
-    const isSmall = listing.widths[index] < layout.w[index] * TOO_SMALL_TO_FILL;
+    const isSmall = listing.widths[index] < width * TOO_SMALL_TO_FILL;
     this.element.classList.toggle("small", isSmall);
-    this.#request(listing, layout, index);
+    this.#side = tileSide(width, height, listing.aspect(index), layout, devicePixelRatio);
+    this.load(pace);
     this.#paintGround(isSmall);
   }
 
   /** Lowest first; see `ImageLoader`. */
   set priority(priority) {
-    this.#priority = priority;
-    if (this.#pending !== null) this.#pending.priority = priority;
+    this.#priority = priority + (this.#shown === null ? 0 : HAS_PICTURE);
+    for (const request of this.#pending) request.priority = this.#priority;
+  }
+
+  /** Asks for the picture as sharp as the pace lets it be seen. */
+  load(pace) {
+    if (this.hasFailed) return;
+    const exact = this.#exactStep;
+    let step = exact;
+    if (pace !== Pace.RESTING && !this.#loader.has(this.#url(exact))) {
+      if (pace === Pace.FLYING) return;
+      step = coarserStep(this.#listing.ladder, exact);
+    }
+    // A larger rendition than needed is still sharp; only a smaller one has to be replaced.
+    const isAskedFor = [this.#shown, ...this.#pending].some((other) => other?.step >= step);
+    if (!isAskedFor) this.#request(step);
   }
 
   /** Gives back what the tile holds. */
   remove() {
-    this.#pending?.release();
+    for (const request of this.#pending) request.release();
     this.#shown?.release();
     this.#painter.clear(this.link);
     this.element.remove();
+  }
+
+  /** `Infinity` stands for the original. */
+  get #exactStep() {
+    return ladderStep(this.#listing.ladder, this.#side) ?? Infinity;
+  }
+
+  #url(step) {
+    const { folder, names, versions } = this.#listing;
+    const side = step === Infinity ? null : step;
+    return renditionURL(folder, names[this.index], versions[this.index], side);
+  }
+
+  #request(step) {
+    // What is on its way is soon there to look at; what still waits would come too late.
+    for (const request of this.#pending) if (!request.isStarted) this.#drop(request);
+    const request = this.#loader.request(this.#url(step), {
+      priority: this.#priority,
+      onLoad: () => this.#show(request, { isInstant: false }),
+      onFailure: (reason) => this.#fail(reason),
+    });
+    request.step = step;
+    this.#pending.add(request);
+    if (request.objectURL !== null) this.#show(request, { isInstant: true });
+  }
+
+  #drop(request) {
+    this.#pending.delete(request);
+    request.release();
+  }
+
+  async #show(request, { isInstant }) {
+    const isFirst = this.#shown === null;
+    // A picture that has become sharper does not fade in again.
+    const image = isFirst ? this.#image : this.#image.cloneNode();
+    image.src = request.objectURL;
+    if (isInstant && isFirst) this.element.classList.add("instant", "loaded");
+    try {
+      await image.decode();
+    } catch {
+      if (this.#pending.has(request)) this.#fail("the picture cannot be shown");
+      return;
+    }
+    if (!this.#pending.has(request)) return;
+    if (image !== this.#image) {
+      this.#image.replaceWith(image);
+      this.#image = image;
+    }
+    this.#shown?.release();
+    this.#shown = request;
+    for (const other of this.#pending) {
+      if (other !== request && other.step <= request.step) this.#drop(other);
+    }
+    this.#pending.delete(request);
+    this.element.classList.add("loaded");
+    // An opaque picture fades in over its placeholder; a transparent one would show it for good.
+    if (parseThumbHash(this.#placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
   }
 
   // Not for a small picture, which does not cover its tile.
@@ -82,43 +171,6 @@ export class Tile {
     const isCovered = this.element.classList.contains("loaded") || this.hasFailed;
     if (this.#placeholder === undefined || isCovered || isSmall) return;
     this.#painter.paint(this.link, this.#placeholder);
-  }
-
-  #request(listing, layout, index) {
-    if (this.hasFailed) return;
-    const [width, height] = [layout.w[index], layout.h[index]];
-    const side = tileSide(width, height, listing.aspect(index), layout, devicePixelRatio);
-    const step = ladderStep(listing.ladder, side);
-    // A larger rendition than needed is still sharp; only a smaller one has to be replaced.
-    if ((step ?? Infinity) <= this.#side) return;
-    this.#side = step ?? Infinity;
-    this.#pending?.release();
-    const url = renditionURL(listing.folder, listing.names[index], listing.versions[index], step);
-    const request = this.#loader.request(url, {
-      priority: this.#priority,
-      onLoad: () => this.#show(request, { isInstant: false }),
-      onFailure: (reason) => this.#fail(reason),
-    });
-    this.#pending = request;
-    if (request.objectURL !== null) this.#show(request, { isInstant: true });
-  }
-
-  async #show(request, { isInstant }) {
-    this.#image.src = request.objectURL;
-    if (isInstant) this.element.classList.add("instant", "loaded");
-    try {
-      await this.#image.decode();
-    } catch {
-      if (this.#pending === request) this.#fail("the picture cannot be shown");
-      return;
-    }
-    if (this.#pending !== request) return;
-    this.#shown?.release();
-    this.#shown = request;
-    this.#pending = null;
-    this.element.classList.add("loaded");
-    // An opaque picture fades in over its placeholder; a transparent one would show it for good.
-    if (parseThumbHash(this.#placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
   }
 
   #fail(reason) {

@@ -4,11 +4,12 @@ import { gapFor } from "./density.js";
 import { GridKeyboard } from "./grid-keyboard.js";
 import { justifiedRows, rowAt } from "./layout.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
-import { ScrollPace } from "./scroll-pace.js";
+import { Pace, ScrollPace } from "./scroll-pace.js";
 import { ScrollSpace } from "./scroll-space.js";
 import { Tile } from "./tile.js";
 
-export const MOST_TILES = 200;
+/** Three elements each: a page of some hundred elements scrolls without effort. */
+const MOST_TILES = 96;
 
 /** Content above the browsers' limit is placed relative to a base that moves in such steps. */
 const BASE_STEP = 1_000_000;
@@ -36,6 +37,7 @@ export class VirtualGrid {
   #base = 0;
   #frame = 0;
   #width = 0;
+  #scrolledTo = 0;
   #kept = { scrollY: -1, anchor: null };
 
   /**
@@ -49,9 +51,10 @@ export class VirtualGrid {
     this.#header = header;
     this.#loader = loader;
     this.#rowHeight = rowHeight;
-    this.#pace = new ScrollPace((isFast) => {
-      loader.isHeld = isFast;
-      if (!isFast) this.#updateSoon();
+    this.#pace = new ScrollPace(() => {
+      loader.isHeld = this.#pace.current === Pace.FLYING;
+      for (const tile of this.#tiles.values()) tile.load(this.#pace.current);
+      this.#updateSoon();
     });
     addEventListener("scroll", () => this.#updateSoon(), { passive: true });
     addEventListener("resize", () => this.#updateSoon());
@@ -129,7 +132,7 @@ export class VirtualGrid {
     this.#element.style.height = `${this.#space.elementHeight}px`;
     for (const [index, tile] of this.#tiles) {
       if (index >= this.layout.w.length) continue;
-      tile.place(this.listing, this.layout, index, this.#base);
+      tile.place(this.listing, this.layout, index, this.#base, this.#pace.current);
     }
     if (anchor !== null && this.layout.w.length > 0) {
       const found = this.listing.indexOf(anchor.name);
@@ -175,7 +178,10 @@ export class VirtualGrid {
     if (this.listing === null) return;
     const view = this.#view();
     if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
-    this.#pace.moved(view.top, view.height);
+    // Only scrolling is movement: what comes in above the grid pushes it down, unasked.
+    if (scrollY === this.#scrolledTo) this.#pace.pushed(view.top);
+    else this.#pace.moved(view.top, view.height);
+    this.#scrolledTo = scrollY;
     const wanted = this.#wanted(view);
     this.#removeUnwanted(wanted, spare);
     // In the order of the pictures, which is the order in which they are read aloud.
@@ -214,7 +220,7 @@ export class VirtualGrid {
     const key = this.listing.key(index);
     const tile = spare.get(key) ?? new Tile(this.listing, index, this.#loader, this.#painter);
     spare.delete(key);
-    tile.place(this.listing, this.layout, index, this.#base);
+    tile.place(this.listing, this.layout, index, this.#base, this.#pace.current);
     tile.link.tabIndex = index === this.#active ? 0 : -1;
     this.#tiles.set(index, tile);
     this.#tileOf.set(tile.element, tile);
@@ -263,7 +269,9 @@ export class VirtualGrid {
     const base = this.#space.isProportional ? Math.floor(view.top / BASE_STEP) * BASE_STEP : 0;
     if (base !== this.#base) {
       this.#base = base;
-      for (const [index, tile] of this.#tiles) tile.place(this.listing, this.layout, index, base);
+      for (const [index, tile] of this.#tiles) {
+        tile.place(this.listing, this.layout, index, base, this.#pace.current);
+      }
     }
     const shift = Math.round(view.elementTop - view.top + base);
     this.#list.style.transform = this.#space.isProportional ? `translateY(${shift}px)` : "";

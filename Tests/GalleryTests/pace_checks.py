@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked for while the grid flies, moves and rests."""
+
+from gallery_driver import GalleryPage, start_synthetic_server
+
+# Scrolls by a distance each frame for a time, as a wheel or a finger does; answers when it is over.
+SCROLL = """([distance, milliseconds]) => new Promise((done) => {
+  const start = performance.now();
+  requestAnimationFrame(function step(now) {
+    if (now - start > milliseconds) return done();
+    scrollBy({ top: distance * innerHeight / 60, behavior: "instant" });
+    requestAnimationFrame(step);
+  });
+})"""
+
+
+class PaceChecks:
+    """Three speeds: placeholders only, one step less, exactly what is seen."""
+
+    def paces(self):
+        with start_synthetic_server(count=20_000) as server:
+            for name, screens, check in (
+                ("flying", 20, self.check_flying),
+                ("moving", 1.2, self.check_moving),
+            ):
+                gallery = GalleryPage(self.browser, server)
+                gallery.open("many")
+                gallery.tiles()
+                known = set(gallery.traffic.boxes)
+                gallery.page.evaluate(SCROLL, [screens, 1500])
+                asked = {
+                    picture: list(sides)
+                    for picture, sides in gallery.traffic.boxes.items()
+                    if picture not in known
+                }
+                check(asked)
+                self.check_rest(gallery, name)
+                self.check_quiet(gallery, name)
+                gallery.close()
+
+    def check_flying(self, asked):
+        # The first frames are still slow: a mean over a while has to grow first.
+        self.check(
+            "flying: next to nothing is asked for", len(asked) < 30, f"{len(asked)} pictures"
+        )
+
+    def check_moving(self, asked):
+        self.check("moving: pictures are asked for", len(asked) > 5, f"{len(asked)} pictures")
+
+    def check_rest(self, gallery, name):
+        tiles = gallery.tiles()
+        listing = self.synthetic_listing(gallery)
+        deadline_frames = 60
+        for _ in range(deadline_frames):
+            blurred = []
+            for tile in gallery.visible_tiles():
+                expected = gallery.expected_step(listing, tile)
+                if max(tile["naturalWidth"], tile["naturalHeight"]) < expected:
+                    blurred.append(tile["name"])
+            if not blurred:
+                break
+            gallery.next_frame()
+        self.check(f"{name}, then at rest: every picture is sharp", not blurred, f"{len(tiles)}")
+        if name == "moving":
+            coarser = 0
+            for tile in tiles:
+                sides = gallery.traffic.boxes.get(tile["name"], [])
+                step = gallery.expected_step(listing, tile)
+                lower = listing["ladder"][listing["ladder"].index(step) - 1]
+                coarser += sides[:1] == [lower]
+            self.check(
+                "moving: a step less was asked for first", coarser > 0, f"{coarser} of {len(tiles)}"
+            )
+
+    def synthetic_listing(self, gallery):
+        """The whole listing, as `expected_step` needs it."""
+        return gallery.page.evaluate("""async () => {
+            const { loadFolder } = await import("/-/gallery/folder-listing.js");
+            const { signal } = new AbortController();
+            const { ladder, widths, heights } = await loadFolder("many", { signal });
+            return { ladder, pictures: { width: widths, height: heights } };
+        }""")
