@@ -19,6 +19,7 @@ from playwright.sync_api import sync_playwright
 
 from browsing_checks import BrowsingChecks
 from gallery_driver import GalleryPage, fetch_listing, find_folders
+from order_checks import OrderChecks
 from pace_checks import PaceChecks
 from placeholder_checks import PlaceholderChecks
 from trouble_checks import TroubleChecks
@@ -45,7 +46,12 @@ class Report:
 
 
 class GalleryTest(
-    BrowsingChecks, ViewingChecks, TroubleChecks, PlaceholderChecks, PaceChecks
+    BrowsingChecks,
+    ViewingChecks,
+    TroubleChecks,
+    PlaceholderChecks,
+    PaceChecks,
+    OrderChecks,
 ):
     """The checks; each starts with a page of its own."""
 
@@ -68,6 +74,7 @@ class GalleryTest(
             self.paces,
             self.viewing,
             self.keyboard,
+            self.orders,
             self.density,
             self.folders,
             self.changes,

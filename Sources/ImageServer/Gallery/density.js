@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { remember, remembered } from "./remembered.js";
+
 const WANTED = { small: 124, medium: 204, large: 340 };
-const STORAGE_KEY = "calotype.density";
 
 /** Visible tiles that leave room, within the limit of tiles, for what is next. */
 const MOST_VISIBLE = 60;
@@ -26,32 +27,14 @@ export function gapFor(viewWidth) {
 /** The row heights' radio buttons; the choice outlives the page. */
 export class DensityControl {
   constructor(fieldset, onChange) {
-    this.value = stored() ?? "medium";
+    this.value = remembered("density", Object.keys(WANTED)) ?? "medium";
     for (const input of fieldset.querySelectorAll("input")) {
       input.checked = input.value === this.value;
       input.addEventListener("change", () => {
         this.value = input.value;
-        store(this.value);
+        remember("density", this.value);
         onChange();
       });
     }
-  }
-}
-
-// Storage throws where the user has forbidden it; the choice then lasts as long as the page.
-function stored() {
-  try {
-    const value = localStorage.getItem(STORAGE_KEY);
-    return value in WANTED ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function store(value) {
-  try {
-    localStorage.setItem(STORAGE_KEY, value);
-  } catch {
-    // Nothing to do: see above.
   }
 }

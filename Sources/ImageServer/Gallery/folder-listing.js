@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { fetchListing } from "./api.js";
+import { sortedPlaces } from "./sort-order.js";
 
 /** A folder that keeps changing while its pages are fetched is shown as it came, after so many. */
 const MOST_RESTARTS = 3;
@@ -57,6 +58,33 @@ export class FolderListing {
   /** The place of a picture, or -1. */
   indexOf(name) {
     return this.names.indexOf(name);
+  }
+
+  /**
+   * The same pictures in another order, as far as they are known now.
+   *
+   * @param {"name" | "newest" | "oldest"} order
+   */
+  sorted(order) {
+    const places = sortedPlaces(this.modified, order);
+    if (places === null) return this;
+    const column = (values) => Array.from(places, (place) => values[place]);
+    const errors = new Map();
+    if (this.errors.size > 0) {
+      places.forEach((place, index) => {
+        if (this.errors.has(place)) errors.set(index, this.errors.get(place));
+      });
+    }
+    return Object.assign(Object.create(FolderListing.prototype), this, {
+      names: column(this.names),
+      widths: column(this.widths),
+      heights: column(this.heights),
+      modified: column(this.modified),
+      versions: column(this.versions),
+      errors,
+      // Not a copy: more of them come later.
+      placeholder: (index) => this.placeholders[places[index]],
+    });
   }
 
   /** Adds the page after those that are here; answers false when the folder has changed. */

@@ -6,6 +6,8 @@ import { loadFolder } from "./folder-listing.js";
 import { FolderView } from "./folder-view.js";
 import { ImageLoader } from "./image-loader.js";
 import { folderHash, parseHash, pictureHash, ScrollMemory } from "./routing.js";
+import { Scrubber } from "./scrubber.js";
+import { SortControl } from "./sort-order.js";
 import { folderName } from "./text.js";
 import { Viewer } from "./viewer.js";
 import { VirtualGrid } from "./virtual-grid.js";
@@ -29,7 +31,10 @@ class Gallery {
     this.#loader,
     (width, height, meanAspect) => rowHeightFor(this.#density.value, width, height, meanAspect),
   );
+  #sort = new SortControl(document.querySelector("#sort select"), () => this.#reorder());
+  #scrubber = new Scrubber(document.querySelector("#scrubber"), this.#grid);
   #known = new Map();
+  #listing = null;
   #folder = null;
   #key = null;
   #scrollGoal = null;
@@ -49,7 +54,8 @@ class Gallery {
     this.#follow();
   }
 
-  get #listing() {
+  /** The folder on screen as it was fetched; `#listing` has it in the order that is shown. */
+  get #fetched() {
     return this.#known.get(this.#folder) ?? null;
   }
 
@@ -74,8 +80,10 @@ class Gallery {
     this.#folderView.enter(folder);
     this.#scrollGoal = offset;
     if (this.#viewer.isOpen) this.#viewer.close();
-    if (this.#listing !== null) {
-      this.#show(this.#listing);
+    this.#listing = null;
+    this.#scrubber.clear();
+    if (this.#fetched !== null) {
+      this.#show(this.#fetched);
       this.#isChecking = false;
       this.#check();
       return;
@@ -100,10 +108,17 @@ class Gallery {
     this.#known.delete(listing.folder);
     this.#known.set(listing.folder, listing);
     if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value);
+    this.#listing = listing.sorted(this.#sort.value);
     this.#folderView.show(listing);
-    this.#grid.show(listing);
+    this.#grid.show(this.#listing);
+    this.#scrubber.show(this.#listing, this.#sort.value);
     this.#scrollToGoal();
     this.#showPicture();
+  }
+
+  #reorder() {
+    scrollTo({ top: 0, behavior: "instant" });
+    if (this.#fetched !== null) this.#show(this.#fetched);
   }
 
   #scrollToGoal() {
@@ -160,7 +175,7 @@ class Gallery {
     if (document.hidden || this.#isChecking || this.#folder === null) return;
     const { signal } = this.#visit;
     const folder = this.#folder;
-    const known = this.#listing;
+    const known = this.#fetched;
     this.#isChecking = true;
     try {
       const load = () => loadFolder(folder, { signal, known: known?.isComplete ? known : null });
@@ -179,6 +194,8 @@ class Gallery {
   /** Tells that the folder on screen is gone. */
   #leave(folder, error) {
     this.#known.delete(folder);
+    this.#listing = null;
+    this.#scrubber.clear();
     this.#grid.clear();
     this.#folderView.enter(folder);
     this.#folderView.showFailure(error);

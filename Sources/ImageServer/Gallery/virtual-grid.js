@@ -20,6 +20,8 @@ const OFF_SCREEN = 1e6;
 /** Any number of pictures in justified rows, with tiles only for those near the screen. */
 export class VirtualGrid {
   layout = justifiedRows([], 1, 1, 0);
+  /** Called when pictures have got other places. */
+  onLayout = () => {};
   listing = null;
   #element;
   #list;
@@ -119,6 +121,19 @@ export class VirtualGrid {
     this.#tiles.get(index)?.link.focus({ preventScroll: true });
   }
 
+  /** The first picture of the topmost row when the page is scrolled to `offset`; -1 for none. */
+  indexAtScroll(offset) {
+    const origin = this.#view().origin - this.#header.offsetHeight;
+    const row = rowAt(this.layout, this.#space.toContent(offset - origin));
+    return row < 0 ? -1 : this.layout.rowStart[row];
+  }
+
+  /** How far the page is to be scrolled to have a picture in the topmost row. */
+  scrollOffsetOf(index) {
+    const origin = this.#view().origin - this.#header.offsetHeight;
+    return origin + this.#space.toElement(this.layout.y[index] ?? 0);
+  }
+
   #resized() {
     if (this.#element.clientWidth !== this.#width) this.relayout();
   }
@@ -141,6 +156,7 @@ export class VirtualGrid {
       this.#kept = { scrollY, anchor };
     }
     this.#update(spare);
+    this.onLayout();
   }
 
   /** What is scrolled to, in the content's coordinates; `origin` is where the page has the grid. */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { Sections } from "./sections.js";
+import { element, number } from "./text.js";
+
+/** Between two marks, in CSS pixels; those that come closer are left out. */
+const CLOSEST_MARKS = 22;
+
+/** After so many milliseconds without scrolling the handle fades. */
+const LINGERS = 1200;
+
+/**
+ * A handle at the window's edge that is dragged to any place of the page, and tells the month or
+ * the letter that is there.
+ */
+export class Scrubber {
+  #element;
+  #handle;
+  #label;
+  #marks;
+  #grid;
+  #sections = null;
+  #total = 0;
+  #pointer = null;
+  #timer = 0;
+
+  /**
+   * @param {HTMLElement} element a slider with a handle, a label and a list of marks
+   * @param {VirtualGrid} grid knows which picture is where
+   */
+  constructor(element, grid) {
+    this.#element = element;
+    [this.#marks, this.#handle, this.#label] = element.children;
+    this.#grid = grid;
+    grid.onLayout = () => this.#laidOut();
+    addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    element.addEventListener("pointerdown", (event) => this.#grabbed(event));
+    element.addEventListener("pointermove", (event) => this.#pointed(event));
+    element.addEventListener("pointerleave", () => this.#follow());
+    for (const type of ["pointerup", "pointercancel"]) {
+      element.addEventListener(type, () => this.#released());
+    }
+    element.addEventListener("keydown", (event) => this.#pressed(event));
+    element.addEventListener("focus", () => this.#follow());
+  }
+
+  /** Takes the pictures that are shown, and the order in which they are. */
+  show(listing, order) {
+    this.#sections = new Sections(listing, order);
+    this.#total = listing.total;
+    this.#laidOut();
+  }
+
+  clear() {
+    this.#sections = null;
+    this.#element.hidden = true;
+  }
+
+  get #range() {
+    return document.documentElement.scrollHeight - innerHeight;
+  }
+
+  get #travel() {
+    return this.#element.clientHeight - this.#handle.offsetHeight;
+  }
+
+  #laidOut() {
+    // Half a screen more is scrolled without help.
+    this.#element.hidden = this.#sections === null || this.#range < innerHeight / 2;
+    if (this.#element.hidden) return;
+    this.#showMarks();
+    this.#follow();
+  }
+
+  #showMarks() {
+    const [range, travel] = [this.#range, this.#travel];
+    const shown = [];
+    let lowest = -Infinity;
+    for (const { index, label } of this.#sections.starts()) {
+      const place = (Math.min(range, this.#grid.scrollOffsetOf(index)) / range) * travel;
+      if (place - lowest < CLOSEST_MARKS) continue;
+      lowest = place;
+      const mark = element("span", "", label);
+      mark.style.top = `${Math.round(place)}px`;
+      shown.push(mark);
+    }
+    this.#marks.replaceChildren(...shown);
+  }
+
+  #scrolled() {
+    if (this.#element.hidden) return;
+    this.#element.classList.add("scrolling");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#element.classList.remove("scrolling");
+      this.#follow();
+    }, LINGERS);
+    if (this.#pointer === null) this.#follow();
+  }
+
+  /** Puts handle and label where the page is. */
+  #follow() {
+    const ratio = Math.max(0, Math.min(1, scrollY / Math.max(1, this.#range)));
+    const index = this.#draw(ratio, ratio);
+    const element = this.#element;
+    // Not in every frame of a flight: nobody is told faster than this.
+    if (element.classList.contains("scrolling") && document.activeElement !== element) return;
+    element.ariaValueMax = this.#total;
+    element.ariaValueNow = index + 1;
+    element.ariaValueText =
+      `${this.#label.textContent}, picture ${number(index + 1)} of ${number(this.#total)}`;
+  }
+
+  /** Draws the handle at one place and the label at another; answers the label's picture. */
+  #draw(handleRatio, labelRatio) {
+    // Everything is read before anything is written, or the page would be laid out twice.
+    const travel = this.#travel;
+    const index = Math.max(0, this.#grid.indexAtScroll(labelRatio * this.#range));
+    const text = this.#sections?.label(index) ?? "";
+    if (this.#label.textContent !== text) this.#label.textContent = text;
+    this.#handle.style.transform = `translateY(${Math.round(handleRatio * travel)}px)`;
+    this.#label.style.transform = `translateY(${Math.round(labelRatio * travel)}px)`;
+    return index;
+  }
+
+  #ratioAt(event) {
+    const { top } = this.#element.getBoundingClientRect();
+    const half = this.#handle.offsetHeight / 2;
+    return Math.max(0, Math.min(1, (event.clientY - top - half) / this.#travel));
+  }
+
+  #grabbed(event) {
+    if (event.button !== 0) return;
+    this.#pointer = event.pointerId;
+    this.#element.setPointerCapture(event.pointerId);
+    this.#element.classList.add("dragged");
+    // The focus comes without the ring that a key would bring; without scrolling, above all.
+    this.#element.focus({ preventScroll: true });
+    event.preventDefault();
+    this.#pointed(event);
+  }
+
+  #pointed(event) {
+    const ratio = this.#ratioAt(event);
+    const isDragged = this.#pointer === event.pointerId;
+    if (isDragged) scrollTo({ top: Math.round(ratio * this.#range), behavior: "instant" });
+    this.#draw(isDragged ? ratio : scrollY / Math.max(1, this.#range), ratio);
+  }
+
+  #released() {
+    this.#pointer = null;
+    this.#element.classList.remove("dragged");
+    this.#follow();
+  }
+
+  #pressed(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const target = this.#target(event.key);
+    if (target === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    scrollTo({ top: Math.max(0, Math.min(this.#range, target)), behavior: "instant" });
+    this.#follow();
+  }
+
+  /** Arrows go by a screen, Page Up and Page Down by a year or a letter. */
+  #target(key) {
+    switch (key) {
+      case "ArrowUp":
+      case "ArrowLeft":
+        return scrollY - innerHeight * 0.8;
+      case "ArrowDown":
+      case "ArrowRight":
+        return scrollY + innerHeight * 0.8;
+      case "PageUp":
+        return this.#start((offset) => offset < scrollY - 1, "findLast") ?? 0;
+      case "PageDown":
+        return this.#start((offset) => offset > scrollY + 1, "find") ?? this.#range;
+      case "Home":
+        return 0;
+      case "End":
+        return this.#range;
+      default:
+        return null;
+    }
+  }
+
+  #start(isWanted, find) {
+    const offsets = this.#sections.starts().map(({ index }) => this.#grid.scrollOffsetOf(index));
+    return offsets[find](isWanted);
+  }
+}

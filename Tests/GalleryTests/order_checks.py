@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Orders of pictures, and the handle that leads to any place among them."""
+
+import datetime
+
+from gallery_driver import GalleryPage, fetch_listing, start_synthetic_server
+
+COUNT = 12_000
+
+
+class OrderChecks:
+    def orders(self):
+        with start_synthetic_server(count=COUNT) as server:
+            listing = fetch_listing(server, "many")["pictures"]
+            newest = sorted(range(COUNT), key=lambda i: (-listing["modified"][i], i))
+            gallery = GalleryPage(self.browser, server)
+            gallery.open("many")
+            gallery.tiles()
+            self.wait_for_pages(gallery)
+            self.check_letters(gallery)
+            gallery.page.select_option("#sort select", "newest")
+            self.check_order(gallery, listing, newest)
+            self.check_months(gallery, listing, newest)
+            self.check_slider_keys(gallery)
+            gallery.page.reload()
+            self.wait_for_pages(gallery)
+            first = gallery.tiles()[0]["name"]
+            self.check(
+                "order: the choice is remembered", first == listing["name"][newest[0]], first
+            )
+            self.check_quiet(gallery, "order")
+            gallery.close()
+
+    def wait_for_pages(self, gallery):
+        """Until every page of the listing is laid out."""
+        gallery.wait(
+            """async (count) => {
+            const tile = document.querySelector(".tile");
+            if (tile === null) return false;
+            const last = document.documentElement.scrollHeight;
+            await new Promise((done) => setTimeout(done, 100));
+            return last === document.documentElement.scrollHeight && last > count * 20;
+        }""",
+            COUNT,
+        )
+
+    def check_order(self, gallery, listing, newest):
+        shown = gallery.tiles()
+        names = [tile["name"] for tile in shown]
+        expected = [listing["name"][newest[tile["position"] - 1]] for tile in shown]
+        self.check("order: newest first", names == expected, names[0])
+        gallery.tile_link(2).click()
+        self.wait_for_exact(gallery, listing["name"][newest[1]])
+        gallery.page.keyboard.press("ArrowRight")
+        self.wait_for_exact(gallery, listing["name"][newest[2]])
+        self.check("order: the viewer keeps to it", True)
+        gallery.page.keyboard.press("Escape")
+        gallery.wait("!document.querySelector('dialog').open")
+
+    def label(self, gallery):
+        return gallery.page.inner_text("#scrubber .label")
+
+    def first_below_bar(self, gallery):
+        """The position of the topmost picture that is looked at."""
+        bar = gallery.page.evaluate("document.querySelector('#bar').offsetHeight")
+        tiles = [t for t in gallery.tiles() if t["top"] + t["height"] > bar + 2]
+        return min(tile["position"] for tile in tiles)
+
+    def check_letters(self, gallery):
+        marks = gallery.page.evaluate(
+            "Array.from(document.querySelectorAll('#scrubber .marks span'), (m) => m.textContent)"
+        )
+        self.check(
+            "scrubber: marks stand for letters, in order",
+            len(marks) > 20 and marks == sorted(set(marks)),
+            "".join(marks),
+        )
+        box = gallery.page.locator("#scrubber").bounding_box()
+        gallery.page.mouse.move(box["x"] + 30, box["y"] + box["height"] / 2)
+        self.check("scrubber: pointing at the middle names it", self.label(gallery) in "LMN")
+
+    def check_months(self, gallery, listing, newest):
+        box = gallery.page.locator("#scrubber").bounding_box()
+        page = gallery.page
+        page.mouse.move(box["x"] + 30, box["y"] + 40)
+        page.mouse.down()
+        for share in (0.2, 0.35, 0.5):
+            page.mouse.move(box["x"] + 20, box["y"] + box["height"] * share)
+        gallery.next_frame()
+        dragged = self.label(gallery)
+        place = page.evaluate(
+            "scrollY / (document.documentElement.scrollHeight - innerHeight)"
+        )
+        page.mouse.up()
+        self.check("scrubber: dragging scrolls in proportion", abs(place - 0.5) < 0.05, f"{place}")
+        position = self.first_below_bar(gallery)
+        taken = datetime.datetime.fromtimestamp(listing["modified"][newest[position - 1]])
+        self.check(
+            "scrubber: tells the month of the topmost picture",
+            dragged == f"{taken:%B %Y}",
+            f"{dragged}, picture {position}",
+        )
+
+    def check_slider_keys(self, gallery):
+        page = gallery.page
+        slider = page.locator("#scrubber")
+        slider.focus()
+        page.keyboard.press("End")
+        gallery.wait(
+            "(total) => document.querySelector('.tile:last-child').ariaPosInSet == total", COUNT
+        )
+        texts = [slider.get_attribute("aria-valuetext")]
+        page.keyboard.press("PageUp")
+        gallery.next_frame()
+        texts.append(slider.get_attribute("aria-valuetext"))
+        page.keyboard.press("ArrowUp")
+        gallery.next_frame()
+        texts.append(slider.get_attribute("aria-valuetext"))
+        values = [text.split()[1] for text in texts]
+        self.check(
+            "scrubber: End, Page Up and Arrow Up go back in time by steps",
+            texts[0] != texts[1] != texts[2] and values[0] <= values[1] <= values[2],
+            "; ".join(texts),
+        )
+        page.keyboard.press("Home")
+        gallery.wait("scrollY === 0")
+        self.check("scrubber: Home leads to the top", True)
