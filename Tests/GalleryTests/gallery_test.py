@@ -24,6 +24,7 @@ from pace_checks import PaceChecks
 from placeholder_checks import PlaceholderChecks
 from trouble_checks import TroubleChecks
 from viewing_checks import ViewingChecks
+from zoom_checks import ZoomChecks
 
 
 class Report:
@@ -52,6 +53,7 @@ class GalleryTest(
     PlaceholderChecks,
     PaceChecks,
     OrderChecks,
+    ZoomChecks,
 ):
     """The checks; each starts with a page of its own."""
 
@@ -73,6 +75,7 @@ class GalleryTest(
             self.scrolling,
             self.paces,
             self.viewing,
+            self.zooming,
             self.keyboard,
             self.orders,
             self.density,

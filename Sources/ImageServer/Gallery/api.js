@@ -55,6 +55,30 @@ export async function fetchListing(folder, offset, { etag = null, signal } = {})
   return { page: await response.json(), etag: response.headers.get("ETag") };
 }
 
+/**
+ * Fetches what the tiles of a picture are.
+ *
+ * @returns {Promise<object | null>} for `TileLayer`; null when the server makes none of this picture
+ */
+export async function fetchPyramid(folder, name, version, signal) {
+  const path = `/tiles/${encodePath(join(folder, name))}`;
+  const query = `?v=${encodeURIComponent(version)}`;
+  let facts;
+  try {
+    const response = await fetch(`${path}.json${query}`, { signal });
+    if (!response.ok) return null;
+    facts = await response.json();
+  } catch {
+    return null;
+  }
+  const { width, height, tileSize, overlap } = facts;
+  if (!(width > 0 && height > 0 && tileSize > 0)) return null;
+  const extension = facts.format === "jpeg" ? "jpg" : (facts.format ?? "jpg");
+  const tileURL = (level, column, row) =>
+    `${path}_files/${level}/${column}_${row}.${extension}${query}`;
+  return { width, height, tileSize, overlap: overlap ?? 0, tileURL };
+}
+
 /** The reason for an answer that is not a success. */
 export async function refusal(response) {
   let reason = `the server answered ${response.status}`;

@@ -6,15 +6,15 @@ const FAST_ENOUGH = 0.4; // px per ms
 /**
  * Follows a finger over `surface`, moving `content` with it.
  *
+ * @param {() => boolean} isIdle tells whether a finger moves something else now
  * @param {{left: () => void, right: () => void, down: () => void}} actions
  */
-export function followSwipes(surface, content, actions) {
+export function followSwipes(surface, content, isIdle, actions) {
   let start = null;
 
   surface.addEventListener("pointerdown", (event) => {
-    // A page that is zoomed in is panned by the finger; a second finger zooms.
-    const isZoomed = (visualViewport?.scale ?? 1) > 1.01;
-    if (event.pointerType !== "touch" || isZoomed || !event.isPrimary) {
+    // A second finger zooms.
+    if (event.pointerType !== "touch" || isIdle() || !event.isPrimary) {
       end(0, 0);
       return;
     }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { originalURL, renditionURL } from "./api.js";
+import { fetchPyramid, originalURL, renditionURL } from "./api.js";
 import { ladderStep } from "./ladder.js";
+import { PlaceholderPainter } from "./placeholder-painter.js";
 import { followSwipes } from "./swipe.js";
 import { date, number } from "./text.js";
+import { TileLayer } from "./tile-layer.js";
+import { followZoomGestures } from "./zoom-gestures.js";
+import { Zoom } from "./zoom.js";
 
 // Below zero: nothing in the grid is more urgent than the picture that is looked at.
 const EXACT = -3;
@@ -12,6 +16,13 @@ const NEIGHBOUR = -1;
 
 /** Side of the first, quick rendition when none of the grid's is at hand. */
 const PREVIEW_SIDE = 256;
+
+/** What comes next if the reader goes on as before; and what if not. */
+const NEIGHBOURS = [1, 2, -1];
+
+const ZOOM_STEP = 1.5;
+const PANS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const PAN = 120;
 
 const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 1 };
 
@@ -25,8 +36,16 @@ export class Viewer {
   #dialog;
   #parts;
   #loader;
+  #painter = new PlaceholderPainter();
+  #zoom;
+  #layer;
+  // undefined until it is asked for; null when there is none
+  #pyramid;
+  #visit = new AbortController();
+  #detail = 1;
   #listing = null;
   #index = 0;
+  #direction = 1;
   #requests = new Map();
   #exactURL = "";
   #originalFails = false;
@@ -37,20 +56,24 @@ export class Viewer {
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
       ["name", "details", "position", "original", "close", "previous", "next", "stage", "frame",
-        "preview", "exact", "failure", "announcement"].map((name) => [name, part(name)]),
+        "preview", "exact", "tiles", "magnify", "failure", "announcement"].map((name) => [name, part(name)]),
     );
     const { stage, frame, previous, next, close } = this.#parts;
     previous.addEventListener("click", () => this.#move(this.#index - 1));
     next.addEventListener("click", () => this.#move(this.#index + 1));
     close.addEventListener("click", () => dialog.close());
+    this.#parts.magnify.addEventListener("click", () => this.#zoom.toggle());
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
     // The page below must not scroll away from under the dialog.
     dialog.addEventListener("wheel", (event) => event.preventDefault(), { passive: false });
     stage.addEventListener("click", (event) => {
-      if (event.target === stage) dialog.close();
+      if (!this.#zoom.isZoomed && !isInside(event, frame)) dialog.close();
     });
-    followSwipes(stage, frame, {
+    this.#layer = new TileLayer(this.#parts.tiles, loader);
+    this.#zoom = new Zoom(stage, () => this.#magnify());
+    followZoomGestures(stage, this.#zoom);
+    followSwipes(stage, frame, () => this.#zoom.isZoomed, {
       left: () => this.#move(this.#index + 1),
       right: () => this.#move(this.#index - 1),
       down: () => dialog.close(),
@@ -65,6 +88,7 @@ export class Viewer {
   /** Shows a picture, opening the viewer when it is closed. */
   show(listing, index) {
     const isSame = this.isOpen && listing.key(index) === this.#listing.key(this.#index);
+    if (this.isOpen && index !== this.#index) this.#direction = Math.sign(index - this.#index);
     this.#listing = listing;
     this.#index = index;
     this.#describe();
@@ -104,6 +128,13 @@ export class Viewer {
     }
     failure.hidden = true;
     frame.hidden = false;
+    this.#painter.clear(frame);
+    this.#visit.abort(new DOMException("another picture", "AbortError"));
+    this.#visit = new AbortController();
+    this.#pyramid = undefined;
+    this.#layer.pyramid = null;
+    this.#detail = 1;
+    this.#zoom.reset();
   }
 
   /** Asks for the picture at the size at which it is shown, and meanwhile shows what there is. */
@@ -118,13 +149,17 @@ export class Viewer {
       return;
     }
     const { width, height } = this.#fitted(this.#index);
-    this.#parts.frame.style.width = `${width}px`;
-    this.#parts.frame.style.height = `${height}px`;
+    const { frame, exact } = this.#parts;
+    frame.style.width = `${width}px`;
+    frame.style.height = `${height}px`;
+    this.#zoom.fit({ width, height }, listing.widths[this.#index]);
     const url = this.#url(this.#index);
-    if (url === this.#exactURL && !this.#parts.exact.hidden) return;
+    if (url === this.#exactURL && !exact.hidden) return;
     this.#exactURL = url;
     const previewURL = this.#bestAtHand() ?? this.#rendition(this.#index, PREVIEW_SIDE);
-    this.#keepOnly([url, previewURL]);
+    this.#keepOnly([url, previewURL, ...this.#neighbours().map((index) => this.#url(index))]);
+    const placeholder = listing.placeholder(this.#index);
+    if (placeholder !== undefined && exact.hidden) this.#painter.paint(frame, placeholder);
     this.#request(url, EXACT);
     if (url !== previewURL && this.#exactURL === url) this.#request(previewURL, PREVIEW);
   }
@@ -140,17 +175,23 @@ export class Viewer {
   }
 
   async #showExact(url, objectURL) {
-    const { preview, exact } = this.#parts;
-    exact.src = objectURL;
+    const { preview, exact, frame } = this.#parts;
+    // What is sharp enough for the window stays until what is sharper is ready.
+    const image = exact.hidden ? exact : exact.cloneNode();
+    image.src = objectURL;
     try {
-      await exact.decode();
+      await image.decode();
     } catch {
       if (url === this.#exactURL) this.#undecodable();
       return;
     }
     if (url !== this.#exactURL || !this.isOpen) return;
-    exact.hidden = false;
+    if (image !== exact) exact.replaceWith(image);
+    this.#parts.exact = image;
+    image.hidden = false;
     preview.hidden = true;
+    this.#painter.clear(frame);
+    this.#magnify();
     this.#prefetch();
   }
 
@@ -165,10 +206,47 @@ export class Viewer {
   }
 
   #prefetch() {
-    for (const index of [this.#index + 1, this.#index - 1]) {
-      if (index < 0 || index >= this.#listing.count || this.#listing.error(index)) continue;
-      this.#request(this.#url(index), NEIGHBOUR);
+    for (const index of this.#neighbours()) this.#request(this.#url(index), NEIGHBOUR);
+  }
+
+  #neighbours() {
+    return NEIGHBOURS.map((distance) => this.#index + distance * this.#direction).filter(
+      (index) => index >= 0 && index < this.#listing.count && !this.#listing.error(index));
+  }
+
+  /** Shows the picture as the zoom has it, sharp: from tiles, or from a larger rendition. */
+  #magnify() {
+    const { frame, stage } = this.#parts;
+    const { scale, x, y, isZoomed } = this.#zoom;
+    frame.style.transform = isZoomed ? `translate(${x}px, ${y}px) scale(${scale})` : "";
+    stage.classList.toggle("zoomed", isZoomed);
+    const isShort = isZoomed && this.#lacksPixels();
+    if (isShort && this.#pyramid === undefined) this.#openPyramid();
+    if (isShort && this.#pyramid === null && scale > this.#detail) {
+      this.#detail = scale;
+      this.#load();
     }
+    this.#layer.show(isShort ? this.#zoom.place : null);
+  }
+
+  #lacksPixels() {
+    if (this.#listing.error(this.#index) !== null) return false;
+    const { naturalWidth } = this.#parts.exact;
+    const { width } = this.#zoom.place;
+    const has = this.#parts.exact.hidden ? 0 : naturalWidth;
+    return has < this.#listing.widths[this.#index] && has < width * devicePixelRatio * 0.99;
+  }
+
+  async #openPyramid() {
+    const { folder, names, versions } = this.#listing;
+    const { signal } = this.#visit;
+    this.#pyramid = "asked for";
+    const pyramid = await fetchPyramid(
+      folder, names[this.#index], versions[this.#index], signal);
+    if (signal.aborted) return;
+    this.#pyramid = pyramid;
+    this.#layer.pyramid = pyramid;
+    this.#magnify();
   }
 
   #request(url, priority) {
@@ -212,7 +290,8 @@ export class Viewer {
   #url(index) {
     const { width, height } = this.#fitted(index);
     const { ladder } = this.#listing;
-    const step = ladderStep(ladder, Math.max(width, height) * devicePixelRatio);
+    const detail = index === this.#index ? this.#detail : 1;
+    const step = ladderStep(ladder, Math.max(width, height) * devicePixelRatio * detail);
     const canBeOriginal = index !== this.#index || !this.#originalFails;
     return this.#rendition(index, step ?? (canBeOriginal ? null : ladder.at(-1)));
   }
@@ -243,6 +322,10 @@ export class Viewer {
     // Space presses a focused button or link; elsewhere it goes on to the next picture.
     const isOnControl = event.target.closest("button, a") !== null;
     if (event.key === " " && isOnControl) return;
+    if (this.#pressedToZoom(event.key)) {
+      event.preventDefault();
+      return;
+    }
     const distance = DISTANCES[event.key];
     if (distance !== undefined) this.#move(this.#index + distance);
     else if (event.key === "Home") this.#move(0);
@@ -251,10 +334,26 @@ export class Viewer {
     event.preventDefault();
   }
 
+  #pressedToZoom(key) {
+    const zoom = this.#zoom;
+    if (key === "+" || key === "=") zoom.step(ZOOM_STEP);
+    else if (key === "-") zoom.step(1 / ZOOM_STEP);
+    else if (key === "0") zoom.reset();
+    else if (key === "z") zoom.toggle();
+    else if (key in PANS && zoom.isZoomed) zoom.pan(...PANS[key].map((part) => part * PAN));
+    else return false;
+    return true;
+  }
+
   #closed() {
     this.#keepOnly([]);
     this.#exactURL = "";
     this.#clear();
     this.onClose(this.#index);
   }
+}
+
+function isInside({ clientX, clientY }, element) {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
 }

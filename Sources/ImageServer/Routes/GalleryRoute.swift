@@ -36,9 +36,12 @@ struct GalleryFile: Sendable {
         "swipe.js": script(PackageResources.swipe_js),
         "text.js": script(PackageResources.text_js),
         "thumbhash.js": script(PackageResources.thumbhash_js),
+        "tile-layer.js": script(PackageResources.tile_layer_js),
         "tile.js": script(PackageResources.tile_js),
         "viewer.js": script(PackageResources.viewer_js),
         "virtual-grid.js": script(PackageResources.virtual_grid_js),
+        "zoom-gestures.js": script(PackageResources.zoom_gestures_js),
+        "zoom.js": script(PackageResources.zoom_js),
     ]
 
     private init(_ mediaType: String, _ bytes: [UInt8]) {
