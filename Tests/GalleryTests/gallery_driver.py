@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' blob: data:; connect-src 'self'"
+    "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 TIMEOUT = 60_000  # ms; a server may make each rendition for the first time
 

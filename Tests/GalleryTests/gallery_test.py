@@ -21,6 +21,7 @@ from browsing_checks import BrowsingChecks
 from gallery_driver import GalleryPage, fetch_listing, find_folders
 from order_checks import OrderChecks
 from pace_checks import PaceChecks
+from panel_checks import PanelChecks
 from placeholder_checks import PlaceholderChecks
 from trouble_checks import TroubleChecks
 from viewing_checks import ViewingChecks
@@ -54,6 +55,7 @@ class GalleryTest(
     PaceChecks,
     OrderChecks,
     ZoomChecks,
+    PanelChecks,
 ):
     """The checks; each starts with a page of its own."""
 
@@ -76,6 +78,7 @@ class GalleryTest(
             self.paces,
             self.viewing,
             self.zooming,
+            self.panels,
             self.keyboard,
             self.orders,
             self.density,

@@ -25,7 +25,8 @@ import Testing
             answer.headers[.contentSecurityPolicy]
                 == "default-src 'none'; script-src 'self'; style-src 'self'; "
                 + "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; "
-                + "frame-ancestors 'none'")
+                + "form-action 'none'; frame-ancestors 'none'; "
+                + "require-trusted-types-for 'script'; trusted-types 'none'")
         let tag = try #require(answer.headers[.eTag])
         #expect(try await gallery.get("/", [.ifNoneMatch: tag]).status == 304)
         #expect(try await gallery.get("/-/gallery/index.html").body == answer.body)

@@ -79,6 +79,17 @@ export async function fetchPyramid(folder, name, version, signal) {
   return { width, height, tileSize, overlap: overlap ?? 0, tileURL };
 }
 
+/** What a picture's file says of it; null when the server tells nothing. */
+export async function fetchInformation(folder, name, version, signal) {
+  const path = encodePath(join(folder, name));
+  try {
+    const response = await fetch(`/info/${path}?v=${encodeURIComponent(version)}`, { signal });
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The reason for an answer that is not a success. */
 export async function refusal(response) {
   let reason = `the server answered ${response.status}`;

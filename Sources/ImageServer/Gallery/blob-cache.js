@@ -15,6 +15,11 @@ export class BlobCache {
     this.#limit = byteLimit;
   }
 
+  /** What is here: how many pictures, of how many bytes. */
+  get size() {
+    return { count: this.#entries.size, byteCount: this.#byteCount };
+  }
+
   has(url) {
     return this.#entries.has(url);
   }

@@ -25,6 +25,7 @@ export class ImageLoader {
   #isHeld = false;
   #isOffline = false;
   #pumpIsDue = false;
+  #counts = { fromMemory: 0, fetched: 0, aborted: 0 };
 
   /** Whether the picture can be had without a wait. */
   has(url) {
@@ -42,7 +43,11 @@ export class ImageLoader {
   request(url, { priority, onLoad, onFailure = () => {} }) {
     const request = new ImageRequest(this, url, priority, onLoad, onFailure);
     request.objectURL = this.#cache.acquire(url);
-    if (request.objectURL !== null) return request;
+    if (request.objectURL !== null) {
+      request.wasInMemory = true;
+      this.#counts.fromMemory += 1;
+      return request;
+    }
     let load = this.#loads.get(url);
     if (load === undefined) {
       load = { url, requests: new Set(), controller: null, notBefore: 0, attempts: 0 };
@@ -55,6 +60,13 @@ export class ImageLoader {
 
   isStarted(url) {
     return (this.#loads.get(url)?.controller ?? null) !== null;
+  }
+
+  get statistics() {
+    const { count, byteCount } = this.#cache.size;
+    const waiting = [...this.#loads.values()].filter((load) => load.controller === null).length;
+    const queue = { waiting, inFlight: this.#inFlight, isHeld: this.#isHeld };
+    return { ...this.#counts, ...queue, cached: count, cachedBytes: byteCount };
   }
 
   /** While held, what is in flight goes on but nothing new is started. */
@@ -78,7 +90,9 @@ export class ImageLoader {
     if (load === undefined || !load.requests.delete(request)) return;
     if (load.requests.size > 0) return;
     this.#loads.delete(request.url);
-    load.controller?.abort();
+    if (load.controller === null) return;
+    this.#counts.aborted += 1;
+    load.controller.abort();
   }
 
   // Starting after the current task lets a whole screen of requests be ordered first.
@@ -138,6 +152,7 @@ export class ImageLoader {
   #finish(load, blob) {
     if (this.#loads.get(load.url) !== load) return;
     this.#loads.delete(load.url);
+    this.#counts.fetched += 1;
     this.#cache.store(load.url, blob);
     for (const request of load.requests) {
       request.objectURL = this.#cache.acquire(load.url);
@@ -180,6 +195,7 @@ class ImageRequest {
     this.onFailure = onFailure;
     /** The loaded picture, or null while there is none. */
     this.objectURL = null;
+    this.wasInMemory = false;
   }
 
   /** Whether the picture is on its way. */

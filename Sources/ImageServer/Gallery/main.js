@@ -2,6 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { DensityControl, rowHeightFor } from "./density.js";
+import { DeveloperPanel } from "./developer-panel.js";
 import { loadFolder } from "./folder-listing.js";
 import { FolderView } from "./folder-view.js";
 import { ImageLoader } from "./image-loader.js";
@@ -43,6 +44,9 @@ class Gallery {
   #timer = 0;
 
   start() {
+    const parts = { grid: this.#grid, loader: this.#loader, viewer: this.#viewer };
+    const panel = document.querySelector("#developer");
+    new DeveloperPanel(panel, document.querySelector("#viewer"), () => parts);
     this.#loader.onUnreachable = () => this.#check();
     this.#viewer.onMove = (index) => this.#moved(index);
     this.#viewer.onClose = (index) => this.#closed(index);

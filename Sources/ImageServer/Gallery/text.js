@@ -18,6 +18,18 @@ export function date(seconds) {
   return dates.format(new Date(seconds * 1000));
 }
 
+/** `12.3 MB`. */
+export function byteCount(bytes) {
+  const units = ["bytes", "kB", "MB", "GB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
 /** The last segment of a folder's path. */
 export function folderName(folder) {
   return folder === "" ? "Pictures" : folder.slice(folder.lastIndexOf("/") + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { fetchPyramid, originalURL, renditionURL } from "./api.js";
+import { InfoPanel } from "./info-panel.js";
 import { ladderStep } from "./ladder.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
 import { followSwipes } from "./swipe.js";
@@ -39,6 +40,7 @@ export class Viewer {
   #painter = new PlaceholderPainter();
   #zoom;
   #layer;
+  #info;
   // undefined until it is asked for; null when there is none
   #pyramid;
   #visit = new AbortController();
@@ -56,13 +58,15 @@ export class Viewer {
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
       ["name", "details", "position", "original", "close", "previous", "next", "stage", "frame",
-        "preview", "exact", "tiles", "magnify", "failure", "announcement"].map((name) => [name, part(name)]),
+        "preview", "exact", "tiles", "magnify", "share", "info", "facts", "failure", "announcement"].map((name) => [name, part(name)]),
     );
     const { stage, frame, previous, next, close } = this.#parts;
     previous.addEventListener("click", () => this.#move(this.#index - 1));
     next.addEventListener("click", () => this.#move(this.#index + 1));
     close.addEventListener("click", () => dialog.close());
     this.#parts.magnify.addEventListener("click", () => this.#zoom.toggle());
+    this.#parts.share.addEventListener("click", () => this.#share());
+    this.#info = new InfoPanel(this.#parts.facts, this.#parts.info);
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
     // The page below must not scroll away from under the dialog.
@@ -83,6 +87,15 @@ export class Viewer {
 
   get isOpen() {
     return this.#dialog.open;
+  }
+
+  /** What is shown, in words for developers. */
+  get statistics() {
+    const { exact, tiles } = this.#parts;
+    const has = exact.hidden ? "no rendition yet" : `${exact.naturalWidth} px wide`;
+    const level = tiles.hidden ? "" : `, tiles of level ${tiles.dataset.level}`;
+    const kept = `${this.#requests.size} renditions kept`;
+    return `${has}, ${Math.round(this.#zoom.scale * 100)} % of fitted${level}, ${kept}`;
   }
 
   /** Shows a picture, opening the viewer when it is closed. */
@@ -115,6 +128,10 @@ export class Viewer {
     original.href = originalURL(folder, names[index], versions[index]);
     original.download = names[index];
     exact.alt = names[index];
+    const facts = {
+      name: names[index], width: widths[index], height: heights[index], modified: modified[index],
+    };
+    this.#info.show(folder, facts, versions[index]);
     // `disabled` would throw the focus out of the dialog when the end is reached by its button.
     previous.setAttribute("aria-disabled", index === 0);
     next.setAttribute("aria-disabled", index === this.#listing.count - 1);
@@ -329,6 +346,7 @@ export class Viewer {
     const distance = DISTANCES[event.key];
     if (distance !== undefined) this.#move(this.#index + distance);
     else if (event.key === "Home") this.#move(0);
+    else if (event.key === "i") this.#info.toggle();
     else if (event.key === "End") this.#move(this.#listing.count - 1);
     else if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
@@ -345,6 +363,28 @@ export class Viewer {
     return true;
   }
 
+  /** Hands the picture's address to the device's own menu, or puts it where it can be pasted. */
+  async #share() {
+    const { announcement, share } = this.#parts;
+    const url = location.href;
+    let outcome = "Address copied";
+    try {
+      // Where there is a mouse, pasting is what people expect.
+      if (navigator.share && matchMedia("(pointer: coarse)").matches) {
+        await navigator.share({ title: this.#listing.names[this.#index], url });
+        return;
+      }
+      await navigator.clipboard.writeText(url);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      // Without TLS browsers keep the clipboard to themselves.
+      outcome = copyByHand(url, share) ? "Address copied" : "Copying is not allowed here";
+    }
+    announcement.textContent = outcome;
+    share.dataset.outcome = outcome;
+    setTimeout(() => delete share.dataset.outcome, 1600);
+  }
+
   #closed() {
     this.#keepOnly([]);
     this.#exactURL = "";
@@ -356,4 +396,17 @@ export class Viewer {
 function isInside({ clientX, clientY }, element) {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
+}
+
+/** The way of old, through a selected text; the only one on pages without TLS. */
+function copyByHand(text, place) {
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "unseen";
+  place.after(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  place.focus();
+  return isCopied;
 }

@@ -96,6 +96,28 @@ export class VirtualGrid {
     this.#layOut(null);
   }
 
+  /** What is in the tiles now. */
+  get statistics() {
+    const tiles = [...this.#tiles.values()];
+    const requests = tiles.map((tile) => tile.shown).filter((request) => request !== null);
+    const sharp = tiles.filter((tile) => tile.isSharp).length;
+    const empty = tiles.filter((tile) => tile.shown === null && !tile.hasFailed).length;
+    return {
+      pace: this.#pace.current,
+      tiles: { sharp, empty, coarse: tiles.length - sharp - empty },
+      steps: requests.map((request) => request.step),
+      requests,
+    };
+  }
+
+  /** Writes on each tile what `describe` says of the request that it shows; null for nothing. */
+  label(describe) {
+    for (const { link, shown } of this.#tiles.values()) {
+      if (describe === null || shown === null) delete link.dataset.label;
+      else link.dataset.label = describe(shown);
+    }
+  }
+
   /** Lays out again, as after a change of density. */
   relayout() {
     this.#layOut(this.#anchor());

@@ -16,12 +16,14 @@ struct GalleryFile: Sendable {
         "blob-cache.js": script(PackageResources.blob_cache_js),
         "connection.js": script(PackageResources.connection_js),
         "density.js": script(PackageResources.density_js),
+        "developer-panel.js": script(PackageResources.developer_panel_js),
         "folder-listing.js": script(PackageResources.folder_listing_js),
         "folder-view.js": script(PackageResources.folder_view_js),
         "gallery.css": style(PackageResources.gallery_css),
         "grid-keyboard.js": script(PackageResources.grid_keyboard_js),
         "image-loader.js": script(PackageResources.image_loader_js),
         "index.html": page(PackageResources.index_html),
+        "info-panel.js": script(PackageResources.info_panel_js),
         "ladder.js": script(PackageResources.ladder_js),
         "layout.js": script(PackageResources.layout_js),
         "main.js": script(PackageResources.main_js),
@@ -58,10 +60,12 @@ struct GalleryFile: Sendable {
 }
 
 extension ImageResponder {
-    /// Scripts, styles and data come from this server alone, and no other page may frame this one.
+    /// Scripts, styles and data come from this server alone, no other page may frame this one, and
+    /// no text ever becomes markup or code.
     static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
-        + "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+        + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        + "require-trusted-types-for 'script'; trusted-types 'none'"
 
     /// `GET /` answers the page, `GET /-/gallery/NAME` a file that it is made of.
     func gallery(_ name: String, _ request: Request) throws -> Response {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { fetchInformation } from "./api.js";
+import { byteCount, date, element, number } from "./text.js";
+
+/** What is told of a picture, in this order; what the server does not know is left out. */
+const ROWS = [
+  ["Taken", ({ taken }) => takenText(taken)],
+  ["Size", ({ width, height }) => sizeText(width, height)],
+  ["File", ({ format, byteCount: bytes }) => fileText(format, bytes)],
+  ["Changed", ({ modified }) => (modified > 0 ? date(modified) : null)],
+  ["Camera", ({ camera }) => camera],
+  ["Lens", ({ lens }) => lens],
+  ["Exposure", (facts) => exposureText(facts)],
+  ["Colours", ({ colorProfile }) => colorProfile],
+];
+
+/** A panel beside the picture with what its file says of it. */
+export class InfoPanel {
+  #element;
+  #rows;
+  #name;
+  #button;
+  #shown = "";
+  #visit = new AbortController();
+  #facts = null;
+
+  /** @param {HTMLElement} button opens and closes the panel */
+  constructor(element, button) {
+    this.#element = element;
+    this.#name = element.querySelector("h3");
+    this.#rows = element.querySelector("dl");
+    this.#button = button;
+    button.addEventListener("click", () => this.toggle());
+  }
+
+  get isOpen() {
+    return !this.#element.hidden;
+  }
+
+  toggle() {
+    this.#element.hidden = this.isOpen;
+    this.#button.setAttribute("aria-expanded", this.isOpen);
+    this.#load();
+  }
+
+  /** Takes another picture, with what its listing says of it. */
+  show(folder, facts, version) {
+    this.#facts = { folder, facts, version };
+    this.#load();
+  }
+
+  async #load() {
+    if (!this.isOpen || this.#facts === null) return;
+    const { folder, facts, version } = this.#facts;
+    const key = `${folder}/${facts.name}?${version}`;
+    if (key === this.#shown) return;
+    this.#shown = key;
+    this.#visit.abort();
+    this.#visit = new AbortController();
+    const { signal } = this.#visit;
+    // What the listing knows is there at once; the rest follows.
+    this.#draw(facts);
+    const more = await fetchInformation(folder, facts.name, version, signal);
+    if (!signal.aborted && more !== null) this.#draw({ ...facts, ...more });
+  }
+
+  #draw(facts) {
+    this.#name.textContent = facts.name;
+    const rows = ROWS.map(([title, describe]) => [title, describe(facts)])
+      .filter(([, text]) => typeof text === "string" && text !== "");
+    this.#rows.replaceChildren(...rows.map(([title, text]) => {
+      const row = element("div");
+      row.append(element("dt", "", title), element("dd", "", text));
+      return row;
+    }));
+  }
+}
+
+function sizeText(width, height) {
+  if (!(width > 0 && height > 0)) return null;
+  const megapixels = (width * height) / 1e6;
+  const text = megapixels < 10 ? megapixels.toFixed(1) : Math.round(megapixels);
+  return `${number(width)} × ${number(height)} · ${text} MP`;
+}
+
+function fileText(format, bytes) {
+  const parts = [format?.toUpperCase?.(), bytes > 0 ? byteCount(bytes) : null];
+  return parts.filter(Boolean).join(" · ");
+}
+
+function exposureText({ exposure, aperture, iso, focalLength }) {
+  const parts = [
+    unit(exposure, "", " s"), unit(aperture, "ƒ/"), unit(focalLength, "", " mm"), unit(iso, "ISO "),
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** A value with its unit, unless the server has put one there. */
+function unit(value, before, after = "") {
+  if (value === undefined || value === null || value === "") return null;
+  const isBare = typeof value === "number" || /^[\d./]+$/.test(value);
+  return isBare ? `${before}${value}${after}` : String(value);
+}
+
+/** Cameras note the time on their own clock, in no zone: `2026-09-21T12:00:00`. */
+function takenText(taken) {
+  if (typeof taken === "number") return date(taken);
+  if (typeof taken !== "string") return null;
+  const time = Date.parse(taken.replace(/^(\d{4}):(\d\d):(\d\d) /, "$1-$2-$3T"));
+  return Number.isNaN(time) ? taken : date(time / 1000);
+}
