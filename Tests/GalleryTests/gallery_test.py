@@ -23,6 +23,7 @@ from order_checks import OrderChecks
 from pace_checks import PaceChecks
 from panel_checks import PanelChecks
 from placeholder_checks import PlaceholderChecks
+from scale_checks import ScaleChecks
 from trouble_checks import TroubleChecks
 from viewing_checks import ViewingChecks
 from zoom_checks import ZoomChecks
@@ -56,11 +57,13 @@ class GalleryTest(
     OrderChecks,
     ZoomChecks,
     PanelChecks,
+    ScaleChecks,
 ):
     """The checks; each starts with a page of its own."""
 
-    def __init__(self, browser, server, artifacts, report):
+    def __init__(self, browser, server, artifacts, report, is_quiet):
         self.browser, self.server, self.artifacts, self.report = browser, server, artifacts, report
+        self.is_quiet = is_quiet
         self.check = report.check
         self.folder, self.parent = find_folders(server)
         if self.folder is None:
@@ -83,6 +86,7 @@ class GalleryTest(
             self.orders,
             self.density,
             self.folders,
+            self.scale,
             self.changes,
             self.giving_up,
             self.troubles,
@@ -181,6 +185,9 @@ def main():
     )
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser's executable")
     parser.add_argument("--only", nargs="*", help="names of checks, such as viewing")
+    parser.add_argument(
+        "--quiet-machine", action="store_true", help="fail for late frames; else they are told"
+    )
     options = parser.parse_args()
     options.artifacts.mkdir(parents=True, exist_ok=True)
     report = Report()
@@ -188,7 +195,10 @@ def main():
     flags = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=flags)
-        GalleryTest(browser, options.server.rstrip("/"), options.artifacts, report).run(options.only)
+        test = GalleryTest(
+            browser, options.server.rstrip("/"), options.artifacts, report, options.quiet_machine
+        )
+        test.run(options.only)
         browser.close()
     print(f"{report.passed} passed, {report.failed} failed")
     sys.exit(1 if report.failed else 0)

@@ -110,11 +110,12 @@ export class FolderListing {
   #append(page) {
     const first = this.count;
     const { name, width, height, modified, version, error, placeholder } = page.pictures;
-    this.names = this.names.concat(name);
-    this.widths = this.widths.concat(width);
-    this.heights = this.heights.concat(height);
-    this.modified = this.modified.concat(modified);
-    this.versions = this.versions.concat(version);
+    // Not joined to new columns: of a million pictures each page would copy all before it.
+    this.names.push(...name);
+    this.widths.push(...width);
+    this.heights.push(...height);
+    this.modified.push(...modified);
+    this.versions.push(...version);
     for (const [index, reason] of Object.entries(error ?? {})) {
       this.errors.set(first + Number(index), reason);
     }
@@ -126,7 +127,9 @@ export class FolderListing {
 /**
  * Fetches a folder's listing page by page.
  *
- * @param {(listing: FolderListing) => void} onPage called after every page
+ * @param {(listing: FolderListing) => void} onPage called when there is more: after the first page,
+ *   whenever the pictures have doubled, and at the end, so that laying out costs no more than thrice
+ *   what it does once
  * @param {FolderListing | null} known the folder as it was, complete
  * @returns {Promise<FolderListing | null>} null when the folder is as it was
  */
@@ -142,9 +145,12 @@ export async function loadFolder(folder, { signal, known = null, onPage = () => 
     const listing = new FolderListing(folder, answer.page, answer.etag);
     onPage(listing);
     let isSame = true;
+    let shown = listing.count;
     while (isSame && !listing.isComplete) {
       isSame = await listing.fetchNext(signal);
-      if (isSame) onPage(listing);
+      if (!isSame || (listing.count < 2 * shown && !listing.isComplete)) continue;
+      onPage(listing);
+      shown = listing.count;
     }
     if (isSame || restarts === MOST_RESTARTS) return listing;
     etag = null;

@@ -21,6 +21,9 @@ export class Scrubber {
   #grid;
   #sections = null;
   #total = 0;
+  // How far the page can be scrolled, and how far the handle can be moved.
+  #range = 0;
+  #travel = 0;
   #pointer = null;
   #timer = 0;
 
@@ -33,7 +36,9 @@ export class Scrubber {
     [this.#marks, this.#handle, this.#label] = element.children;
     this.#grid = grid;
     grid.onLayout = () => this.#laidOut();
-    addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    grid.onScroll = () => this.#scrolled();
+    const sizes = new ResizeObserver(() => this.#laidOut());
+    for (const other of [element.parentElement, element]) sizes.observe(other);
     element.addEventListener("pointerdown", (event) => this.#grabbed(event));
     element.addEventListener("pointermove", (event) => this.#pointed(event));
     element.addEventListener("pointerleave", () => this.#follow());
@@ -56,18 +61,13 @@ export class Scrubber {
     this.#element.hidden = true;
   }
 
-  get #range() {
-    return document.documentElement.scrollHeight - innerHeight;
-  }
-
-  get #travel() {
-    return this.#element.clientHeight - this.#handle.offsetHeight;
-  }
-
   #laidOut() {
+    // Read here and not while scrolling, when to read would lay out the page twice in a frame.
+    this.#range = document.documentElement.scrollHeight - innerHeight;
     // Half a screen more is scrolled without help.
     this.#element.hidden = this.#sections === null || this.#range < innerHeight / 2;
     if (this.#element.hidden) return;
+    this.#travel = this.#element.clientHeight - this.#handle.offsetHeight;
     this.#showMarks();
     this.#follow();
   }
@@ -89,7 +89,7 @@ export class Scrubber {
 
   #scrolled() {
     if (this.#element.hidden) return;
-    this.#element.classList.add("scrolling");
+    if (!this.#element.classList.contains("scrolling")) this.#element.classList.add("scrolling");
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#element.classList.remove("scrolling");
@@ -113,13 +113,11 @@ export class Scrubber {
 
   /** Draws the handle at one place and the label at another; answers the label's picture. */
   #draw(handleRatio, labelRatio) {
-    // Everything is read before anything is written, or the page would be laid out twice.
-    const travel = this.#travel;
     const index = Math.max(0, this.#grid.indexAtScroll(labelRatio * this.#range));
     const text = this.#sections?.label(index) ?? "";
     if (this.#label.textContent !== text) this.#label.textContent = text;
-    this.#handle.style.transform = `translateY(${Math.round(handleRatio * travel)}px)`;
-    this.#label.style.transform = `translateY(${Math.round(labelRatio * travel)}px)`;
+    this.#handle.style.transform = `translateY(${Math.round(handleRatio * this.#travel)}px)`;
+    this.#label.style.transform = `translateY(${Math.round(labelRatio * this.#travel)}px)`;
     return index;
   }
 

@@ -17,7 +17,8 @@ const HAS_PICTURE = 1e5;
 export class Tile {
   element = element("li", "tile");
   link = document.createElement("a");
-  #image = document.createElement("img");
+  // None before there is a picture: an empty one costs the browser more than all else in a tile.
+  #image = null;
   #loader;
   #painter;
   #placeholder;
@@ -38,9 +39,7 @@ export class Tile {
     this.link.dataset.name = name;
     this.link.tabIndex = -1;
     this.link.draggable = false;
-    this.#image.alt = name;
-    this.#image.decoding = "async";
-    this.link.append(this.#image);
+    this.link.ariaLabel = name;
     this.element.append(this.link);
     const error = listing.error(index);
     if (error !== null) this.#fail(error);
@@ -70,8 +69,6 @@ export class Tile {
     style.top = `${layout.y[index] - base}px`;
     style.width = `${width}px`;
     style.height = `${height}px`;
-    this.#image.width = width;
-    this.#image.height = height;
     this.element.setAttribute("aria-posinset", index + 1);
     this.element.setAttribute("aria-setsize", listing.total);
     const isSmall = listing.widths[index] < width * TOO_SMALL_TO_FILL;
@@ -139,11 +136,15 @@ export class Tile {
   }
 
   async #show(request, { isInstant }) {
-    const isFirst = this.#shown === null;
-    // A picture that has become sharper does not fade in again.
-    const image = isFirst ? this.#image : this.#image.cloneNode();
+    const image = new Image();
+    image.alt = "";
+    image.decoding = "async";
     image.src = request.objectURL;
-    if (isInstant && isFirst) this.element.classList.add("instant", "loaded");
+    // What was on screen before comes back in the same frame, without a fade.
+    if (isInstant && this.#image === null) {
+      this.#replaceImage(image);
+      this.element.classList.add("instant", "loaded");
+    }
     try {
       await image.decode();
     } catch {
@@ -151,10 +152,9 @@ export class Tile {
       return;
     }
     if (!this.#pending.has(request)) return;
-    if (image !== this.#image) {
-      this.#image.replaceWith(image);
-      this.#image = image;
-    }
+    // A picture that has become sharper does not fade in again.
+    if (this.#shown !== null) this.element.classList.add("instant");
+    this.#replaceImage(image);
     this.#shown?.release();
     this.#shown = request;
     for (const other of this.#pending) {
@@ -164,6 +164,13 @@ export class Tile {
     this.element.classList.add("loaded");
     // An opaque picture fades in over its placeholder; a transparent one would show it for good.
     if (parseThumbHash(this.#placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
+  }
+
+  #replaceImage(image) {
+    if (image === this.#image) return;
+    if (this.#image === null) this.link.append(image);
+    else this.#image.replaceWith(image);
+    this.#image = image;
   }
 
   // Not for a small picture, which does not cover its tile.

@@ -22,6 +22,8 @@ export class VirtualGrid {
   layout = justifiedRows([], 1, 1, 0);
   /** Called when pictures have got other places. */
   onLayout = () => {};
+  /** Called in a frame in which the page has been scrolled, before anything is drawn. */
+  onScroll = () => {};
   listing = null;
   #element;
   #list;
@@ -40,6 +42,8 @@ export class VirtualGrid {
   #frame = 0;
   #width = 0;
   #scrolledTo = 0;
+  // Of the grid, below the header; as it was read last, for to read it may lay out the page.
+  #origin = 0;
   #kept = { scrollY: -1, anchor: null };
 
   /**
@@ -145,15 +149,13 @@ export class VirtualGrid {
 
   /** The first picture of the topmost row when the page is scrolled to `offset`; -1 for none. */
   indexAtScroll(offset) {
-    const origin = this.#view().origin - this.#header.offsetHeight;
-    const row = rowAt(this.layout, this.#space.toContent(offset - origin));
+    const row = rowAt(this.layout, this.#space.toContent(offset - this.#origin));
     return row < 0 ? -1 : this.layout.rowStart[row];
   }
 
   /** How far the page is to be scrolled to have a picture in the topmost row. */
   scrollOffsetOf(index) {
-    const origin = this.#view().origin - this.#header.offsetHeight;
-    return origin + this.#space.toElement(this.layout.y[index] ?? 0);
+    return this.#origin + this.#space.toElement(this.layout.y[index] ?? 0);
   }
 
   #resized() {
@@ -184,8 +186,11 @@ export class VirtualGrid {
   /** What is scrolled to, in the content's coordinates; `origin` is where the page has the grid. */
   #view() {
     const origin = this.#element.getBoundingClientRect().top + scrollY;
+    const headerHeight = this.#header.offsetHeight;
+    this.#origin = origin - headerHeight;
     const elementTop = scrollY - origin;
-    return { origin, elementTop, top: this.#space.toContent(elementTop), height: innerHeight };
+    const top = this.#space.toContent(elementTop);
+    return { origin, headerHeight, elementTop, top, height: innerHeight };
   }
 
   #scrollTo(contentTop) {
@@ -219,6 +224,7 @@ export class VirtualGrid {
     // Only scrolling is movement: what comes in above the grid pushes it down, unasked.
     if (scrollY === this.#scrolledTo) this.#pace.pushed(view.top);
     else this.#pace.moved(view.top, view.height);
+    if (scrollY !== this.#scrolledTo) this.onScroll();
     this.#scrolledTo = scrollY;
     const wanted = this.#wanted(view);
     this.#removeUnwanted(wanted, spare);
@@ -273,8 +279,10 @@ export class VirtualGrid {
     let first;
     let end;
     for (let screens = 1; ; screens = screens > 0.1 ? screens * 0.75 : 0) {
-      const ahead = view.height * screens * 1.3;
-      const behind = view.height * screens * 0.7;
+      // Nothing is loaded in flight, and what is drawn beyond the window is gone before it is seen.
+      const reach = this.#pace.current === Pace.FLYING ? 0.2 : screens;
+      const ahead = view.height * reach * 1.3;
+      const behind = view.height * reach * 0.7;
       const [above, below] = this.#pace.direction > 0 ? [behind, ahead] : [ahead, behind];
       first = layout.rowStart[Math.max(0, rowAt(layout, view.top - above))];
       end = layout.rowStart[rowAt(layout, view.top + view.height + below) + 1];
@@ -326,7 +334,7 @@ export class VirtualGrid {
   /** Sees to it that Tab finds a tile: the active one, or the first on screen. */
   #keepActive(view) {
     if (this.#tiles.has(this.#active) || this.layout.rowCount === 0) return;
-    const row = rowAt(this.layout, view.top + this.#header.offsetHeight);
+    const row = rowAt(this.layout, view.top + view.headerHeight);
     this.#setActive(this.layout.rowStart[Math.max(0, row)]);
   }
 

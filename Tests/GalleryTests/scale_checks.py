@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hundred thousand pictures in one folder, from one end to the other."""
+
+import json
+from collections import defaultdict
+
+from gallery_driver import GalleryPage, start_synthetic_server
+
+COUNT = 100_000
+FLINGS = 10
+MOST_ELEMENTS = 300
+
+# Scrolls over the whole page in some seconds, slowly at both ends, and records every frame: its
+# time, how many elements the grid had, and how long the page's own work took in it.
+FLING = """([start, end, milliseconds]) => new Promise((done) => {
+  const range = document.documentElement.scrollHeight - innerHeight;
+  const frames = [];
+  let most = 0;
+  let last = null;
+  const began = performance.now();
+  requestAnimationFrame(function step(now) {
+    if (last !== null) frames.push(now - last);
+    last = now;
+    most = Math.max(most, document.querySelectorAll("#grid *").length);
+    const share = Math.min(1, (now - began) / milliseconds);
+    const eased = share * share * (3 - 2 * share);
+    scrollTo({ top: range * (start + (end - start) * eased), behavior: "instant" });
+    if (share < 1) return requestAnimationFrame(step);
+    done({ frames, most, at: performance.now() });
+  });
+})"""
+
+# How long after a time until every visible picture has a pixel for each of the screen's.
+SHARP = """(since) => new Promise((done) => {
+  requestAnimationFrame(function look() {
+    const images = [...document.querySelectorAll(".tile img")].filter((image) => {
+      const { top, bottom } = image.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    const isSharp = (image) => image.closest(".loaded")
+      && Math.max(image.naturalWidth, image.naturalHeight)
+        >= Math.max(image.clientWidth, image.clientHeight) * devicePixelRatio - 1;
+    const elapsed = performance.now() - since;
+    if (images.length > 0 && images.every(isSharp)) return done(elapsed);
+    if (elapsed > 20000) return done(Infinity);
+    requestAnimationFrame(look);
+  });
+})"""
+
+
+class ScaleChecks:
+    """What must not grow with the folder: elements, memory, and the time of a frame."""
+
+    def scale(self):
+        with start_synthetic_server(count=COUNT) as server:
+            gallery = GalleryPage(self.browser, server)
+            # Without the driver's own part in every request, which takes longer than the server.
+            gallery.page.unroute_all()
+            gallery.open("many")
+            gallery.tiles()
+            gallery.wait("document.documentElement.scrollHeight > 3_000_000")
+            memory = gallery.context.new_cdp_session(gallery.page)
+            frames, most, sharp, heaps = [], 0, [], []
+            for number in range(FLINGS):
+                ends = [0, 1] if number % 2 == 0 else [1, 0]
+                fling = gallery.page.evaluate(FLING, [*ends, 3000])
+                sharp.append(gallery.page.evaluate(SHARP, fling["at"]))
+                frames += fling["frames"]
+                most = max(most, fling["most"])
+                memory.send("HeapProfiler.collectGarbage")
+                heaps.append(memory.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+            self.check(
+                f"scale: at most {MOST_ELEMENTS} elements in the grid of {COUNT:,} pictures",
+                most <= MOST_ELEMENTS,
+                f"{most}",
+            )
+            self.check(
+                f"scale: memory does not grow over {FLINGS} flings",
+                heaps[-1] < heaps[2] * 1.1 + 1,
+                ", ".join(f"{heap:.1f}" for heap in heaps) + " MB",
+            )
+            self.check_frames(frames, sharp)
+            self.check_work(gallery)
+            self.check_quiet(gallery, "scale")
+            gallery.close()
+
+    def check_frames(self, frames, sharp):
+        """Fails for late frames only where a machine is quiet enough to ask for it."""
+        late = sum(frame > 17.5 for frame in frames) / len(frames)
+        detail = (
+            f"{len(frames)} frames, median {sorted(frames)[len(frames) // 2]:.1f} ms, "
+            f"{100 * late:.1f} % late, worst {max(frames):.1f} ms"
+        )
+        is_smooth = max(frames) <= 50 and late <= 0.05
+        self.check("scale: frames are on time", is_smooth or not self.is_quiet, detail)
+        detail = ", ".join(f"{milliseconds:.0f}" for milliseconds in sharp) + " ms"
+        self.check(
+            "scale: at rest all is sharp soon", max(sharp) <= (400 if self.is_quiet else 15000), detail
+        )
+
+    def check_work(self, gallery):
+        """What the page itself does in a frame: other work of the machine does not count."""
+        self.browser.start_tracing(page=gallery.page, categories=["toplevel", "devtools.timeline"])
+        gallery.page.evaluate(FLING, [0, 1, 3000])
+        events = json.loads(self.browser.stop_tracing())["traceEvents"]
+        work = main_thread_work(events)
+        if not work:
+            return self.report.skip("scale: work of frames", "the browser tells no thread times")
+        late = sum(milliseconds > 16.7 for milliseconds in work) / len(work)
+        work.sort()
+        self.check(
+            "scale: the page's own work leaves time in each frame",
+            (work[-1] <= 50 and late <= 0.05) or not self.is_quiet,
+            f"median {work[len(work) // 2]:.1f} ms, worst {work[-1]:.1f} ms of processor time, "
+            f"{100 * late:.1f} % above 16.7 ms, {len(work)} frames",
+        )
+
+
+def main_thread_work(events):
+    """Processor time, in milliseconds, of each task in which the page made a frame."""
+    is_main = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event.get("name") == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    frames = defaultdict(list)
+    for event in events:
+        thread = (event.get("pid"), event.get("tid"))
+        if thread in is_main and event.get("name") == "FireAnimationFrame":
+            frames[thread].append(event["ts"])
+    if not frames:
+        return []
+    thread = max(frames, key=lambda key: len(frames[key]))
+    tasks = [
+        event
+        for event in events
+        if (event.get("pid"), event.get("tid")) == thread
+        and event.get("name") == "ThreadControllerImpl::RunTask"
+        and "tdur" in event
+    ]
+    return [
+        task["tdur"] / 1000
+        for task in tasks
+        if any(task["ts"] <= start <= task["ts"] + task["dur"] for start in frames[thread])
+    ]
