@@ -83,5 +83,18 @@ async () => {
   check("scrolling: very tall content is mapped there and back", returns);
   check("scrolling: the end of the element is the end of the content",
     space.elementHeight === 8_000_000 && space.toContent(8_000_000 - 900) === 20_000_000 - 900);
+  const isNear = (one, other) => Math.abs(one - other) < 1;
+  const top = space.follow(4_000_000);
+  const wheel = [100, 200, 150].map((step) => space.follow(4_000_000 + step) - top);
+  check("scrolling: a notch of the wheel moves very tall content by as much",
+    isNear(top, space.toContent(4_000_000)) && `${wheel}` === "100,200,150", wheel);
+  const pinned = space.pin(top + 150);
+  check("scrolling: at rest the page goes to where the content is, which stays",
+    isNear(space.toElement(top + 150), pinned) && !space.isOff
+      && space.follow(pinned) === top + 150);
+  check("scrolling: a jump is in proportion",
+    isNear(space.follow(1_000_000), space.toContent(1_000_000)));
+  check("scrolling: both ends are reached",
+    space.follow(8_000_000 - 900) === 20_000_000 - 900 && space.follow(0) === 0);
   return results;
 }

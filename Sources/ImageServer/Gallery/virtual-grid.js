@@ -60,6 +60,8 @@ export class VirtualGrid {
     this.#pace = new ScrollPace(() => {
       loader.isHeld = this.#pace.current === Pace.FLYING;
       for (const tile of this.#tiles.values()) tile.load(this.#pace.current);
+      // Unseen, and before the ends of page and pictures come apart.
+      if (this.#pace.current === Pace.RESTING && this.#space.isOff) this.#scrollTo(this.#view().top);
       this.#updateSoon();
     });
     addEventListener("scroll", () => this.#updateSoon(), { passive: true });
@@ -189,13 +191,13 @@ export class VirtualGrid {
     const headerHeight = this.#header.offsetHeight;
     this.#origin = origin - headerHeight;
     const elementTop = scrollY - origin;
-    const top = this.#space.toContent(elementTop);
+    const top = this.#space.follow(elementTop);
     return { origin, headerHeight, elementTop, top, height: innerHeight };
   }
 
   #scrollTo(contentTop) {
     const { origin } = this.#view();
-    scrollTo({ top: Math.round(origin + this.#space.toElement(contentTop)), behavior: "instant" });
+    scrollTo({ top: Math.round(origin + this.#space.pin(contentTop)), behavior: "instant" });
   }
 
   /** The picture whose place on screen should outlive a new layout; null at the page's top. */
