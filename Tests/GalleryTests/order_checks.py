@@ -30,6 +30,7 @@ class OrderChecks:
             )
             self.check_quiet(gallery, "order")
             gallery.close()
+            self.check_finger(server)
 
     def wait_for_pages(self, gallery):
         """Until every page of the listing is laid out."""
@@ -125,3 +126,27 @@ class OrderChecks:
         page.keyboard.press("Home")
         gallery.wait("scrollY === 0")
         self.check("scrubber: Home leads to the top", True)
+
+    def check_finger(self, server):
+        """On a phone the handle comes while one scrolls, and a finger drags it."""
+        gallery = GalleryPage(
+            self.browser, server, width=360, height=740, scale=2, is_mobile=True, has_touch=True
+        )
+        page = gallery.page
+        gallery.open("many")
+        self.wait_for_pages(gallery)
+        page.evaluate("scrollTo({ top: 9000, behavior: 'instant' })")
+        gallery.wait("document.querySelector('#scrubber').classList.contains('scrolling')")
+        handle = page.locator("#scrubber .handle").bounding_box()
+        x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+        touch = gallery.context.new_cdp_session(page)
+        for kind, place in (("Start", y), ("Move", y + 100), ("Move", 396), ("End", None)):
+            points = [] if place is None else [{"x": x, "y": place}]
+            touch.send(
+                "Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points}
+            )
+        place = page.evaluate("scrollY / (document.documentElement.scrollHeight - innerHeight)")
+        self.check("scrubber: a finger drags it", abs(place - 0.5) < 0.05, f"{place:.3f}")
+        gallery.tiles()
+        self.check_quiet(gallery, "scrubber on a phone")
+        gallery.close()

@@ -5,6 +5,9 @@ import { element, number } from "./text.js";
 
 /** Between two marks, in CSS pixels; those that come closer are left out. */
 const CLOSEST_MARKS = 22;
+/** Where they lie over the pictures. */
+const CLOSEST_OVER_PICTURES = 56;
+const isNarrow = matchMedia("(max-width: 600px)");
 
 /** After so many milliseconds without scrolling the handle fades. */
 const LINGERS = 1200;
@@ -74,11 +77,12 @@ export class Scrubber {
 
   #showMarks() {
     const [range, travel] = [this.#range, this.#travel];
+    const closest = isNarrow.matches ? CLOSEST_OVER_PICTURES : CLOSEST_MARKS;
     const shown = [];
     let lowest = -Infinity;
     for (const { index, label } of this.#sections.starts()) {
       const place = (Math.min(range, this.#grid.scrollOffsetOf(index)) / range) * travel;
-      if (place - lowest < CLOSEST_MARKS) continue;
+      if (place - lowest < closest) continue;
       lowest = place;
       const mark = element("span", "", label);
       mark.style.top = `${Math.round(place)}px`;
@@ -132,8 +136,6 @@ export class Scrubber {
     this.#pointer = event.pointerId;
     this.#element.setPointerCapture(event.pointerId);
     this.#element.classList.add("dragged");
-    // The focus comes without the ring that a key would bring; without scrolling, above all.
-    this.#element.focus({ preventScroll: true });
     event.preventDefault();
     this.#pointed(event);
   }

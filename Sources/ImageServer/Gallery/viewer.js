@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { fetchPyramid, originalURL, renditionURL } from "./api.js";
+import { originalURL, renditionURL } from "./api.js";
 import { InfoPanel } from "./info-panel.js";
 import { ladderStep } from "./ladder.js";
+import { Magnifier } from "./magnifier.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
+import { shareAddress } from "./share.js";
 import { followSwipes } from "./swipe.js";
 import { date, number } from "./text.js";
-import { TileLayer } from "./tile-layer.js";
-import { followZoomGestures } from "./zoom-gestures.js";
-import { Zoom } from "./zoom.js";
 
 // Below zero: nothing in the grid is more urgent than the picture that is looked at.
 const EXACT = -3;
@@ -20,10 +19,6 @@ const PREVIEW_SIDE = 256;
 
 /** What comes next if the reader goes on as before; and what if not. */
 const NEIGHBOURS = [1, 2, -1];
-
-const ZOOM_STEP = 1.5;
-const PANS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-const PAN = 120;
 
 const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 1 };
 
@@ -38,13 +33,8 @@ export class Viewer {
   #parts;
   #loader;
   #painter = new PlaceholderPainter();
-  #zoom;
-  #layer;
+  #magnifier;
   #info;
-  // undefined until it is asked for; null when there is none
-  #pyramid;
-  #visit = new AbortController();
-  #detail = 1;
   #listing = null;
   #index = 0;
   #direction = 1;
@@ -57,27 +47,28 @@ export class Viewer {
     this.#loader = loader;
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
-      ["name", "details", "position", "original", "close", "previous", "next", "stage", "frame",
-        "preview", "exact", "tiles", "magnify", "share", "info", "facts", "failure", "announcement"].map((name) => [name, part(name)]),
+      ["name", "details", "position", "magnify", "info", "share", "original", "close", "stage",
+        "frame", "preview", "exact", "tiles", "failure", "facts", "previous", "next",
+        "announcement"].map((name) => [name, part(name)]),
     );
-    const { stage, frame, previous, next, close } = this.#parts;
+    const { stage, frame, previous, next, close, magnify, share, info, facts } = this.#parts;
     previous.addEventListener("click", () => this.#move(this.#index - 1));
     next.addEventListener("click", () => this.#move(this.#index + 1));
     close.addEventListener("click", () => dialog.close());
-    this.#parts.magnify.addEventListener("click", () => this.#zoom.toggle());
-    this.#parts.share.addEventListener("click", () => this.#share());
-    this.#info = new InfoPanel(this.#parts.facts, this.#parts.info);
+    magnify.addEventListener("click", () => this.#magnifier.toggle());
+    share.addEventListener("click", () => this.#share());
+    this.#info = new InfoPanel(facts, info);
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
     // The page below must not scroll away from under the dialog.
-    dialog.addEventListener("wheel", (event) => event.preventDefault(), { passive: false });
+    dialog.addEventListener("wheel", (event) => {
+      if (!facts.contains(event.target)) event.preventDefault();
+    }, { passive: false });
     stage.addEventListener("click", (event) => {
-      if (!this.#zoom.isZoomed && !isInside(event, frame)) dialog.close();
+      if (!this.#magnifier.isZoomed && !isInside(event, frame)) dialog.close();
     });
-    this.#layer = new TileLayer(this.#parts.tiles, loader);
-    this.#zoom = new Zoom(stage, () => this.#magnify());
-    followZoomGestures(stage, this.#zoom);
-    followSwipes(stage, frame, () => this.#zoom.isZoomed, {
+    this.#magnifier = new Magnifier(this.#parts, loader, () => this.#load());
+    followSwipes(stage, frame, () => this.#magnifier.isZoomed, {
       left: () => this.#move(this.#index + 1),
       right: () => this.#move(this.#index - 1),
       down: () => dialog.close(),
@@ -91,11 +82,9 @@ export class Viewer {
 
   /** What is shown, in words for developers. */
   get statistics() {
-    const { exact, tiles } = this.#parts;
+    const { exact } = this.#parts;
     const has = exact.hidden ? "no rendition yet" : `${exact.naturalWidth} px wide`;
-    const level = tiles.hidden ? "" : `, tiles of level ${tiles.dataset.level}`;
-    const kept = `${this.#requests.size} renditions kept`;
-    return `${has}, ${Math.round(this.#zoom.scale * 100)} % of fitted${level}, ${kept}`;
+    return `${has}, ${this.#magnifier.statistics}, ${this.#requests.size} renditions kept`;
   }
 
   /** Shows a picture, opening the viewer when it is closed. */
@@ -108,6 +97,7 @@ export class Viewer {
     if (isSame) return;
     this.#originalFails = false;
     this.#clear();
+    this.#magnifier.enter(this.#picture());
     if (!this.isOpen) this.#dialog.showModal();
     this.#load();
   }
@@ -137,6 +127,14 @@ export class Viewer {
     next.setAttribute("aria-disabled", index === this.#listing.count - 1);
   }
 
+  /** What the magnifier has to know; null for a picture that cannot be read. */
+  #picture() {
+    const index = this.#index;
+    const { folder, names, versions, widths } = this.#listing;
+    if (this.#listing.error(index) !== null) return null;
+    return { folder, name: names[index], version: versions[index], width: widths[index] };
+  }
+
   #clear() {
     const { preview, exact, failure, frame } = this.#parts;
     for (const image of [preview, exact]) {
@@ -146,12 +144,6 @@ export class Viewer {
     failure.hidden = true;
     frame.hidden = false;
     this.#painter.clear(frame);
-    this.#visit.abort(new DOMException("another picture", "AbortError"));
-    this.#visit = new AbortController();
-    this.#pyramid = undefined;
-    this.#layer.pyramid = null;
-    this.#detail = 1;
-    this.#zoom.reset();
   }
 
   /** Asks for the picture at the size at which it is shown, and meanwhile shows what there is. */
@@ -169,7 +161,7 @@ export class Viewer {
     const { frame, exact } = this.#parts;
     frame.style.width = `${width}px`;
     frame.style.height = `${height}px`;
-    this.#zoom.fit({ width, height }, listing.widths[this.#index]);
+    this.#magnifier.fit({ width, height });
     const url = this.#url(this.#index);
     if (url === this.#exactURL && !exact.hidden) return;
     this.#exactURL = url;
@@ -208,7 +200,7 @@ export class Viewer {
     image.hidden = false;
     preview.hidden = true;
     this.#painter.clear(frame);
-    this.#magnify();
+    this.#magnifier.available = image.naturalWidth;
     this.#prefetch();
   }
 
@@ -229,41 +221,6 @@ export class Viewer {
   #neighbours() {
     return NEIGHBOURS.map((distance) => this.#index + distance * this.#direction).filter(
       (index) => index >= 0 && index < this.#listing.count && !this.#listing.error(index));
-  }
-
-  /** Shows the picture as the zoom has it, sharp: from tiles, or from a larger rendition. */
-  #magnify() {
-    const { frame, stage } = this.#parts;
-    const { scale, x, y, isZoomed } = this.#zoom;
-    frame.style.transform = isZoomed ? `translate(${x}px, ${y}px) scale(${scale})` : "";
-    stage.classList.toggle("zoomed", isZoomed);
-    const isShort = isZoomed && this.#lacksPixels();
-    if (isShort && this.#pyramid === undefined) this.#openPyramid();
-    if (isShort && this.#pyramid === null && scale > this.#detail) {
-      this.#detail = scale;
-      this.#load();
-    }
-    this.#layer.show(isShort ? this.#zoom.place : null);
-  }
-
-  #lacksPixels() {
-    if (this.#listing.error(this.#index) !== null) return false;
-    const { naturalWidth } = this.#parts.exact;
-    const { width } = this.#zoom.place;
-    const has = this.#parts.exact.hidden ? 0 : naturalWidth;
-    return has < this.#listing.widths[this.#index] && has < width * devicePixelRatio * 0.99;
-  }
-
-  async #openPyramid() {
-    const { folder, names, versions } = this.#listing;
-    const { signal } = this.#visit;
-    this.#pyramid = "asked for";
-    const pyramid = await fetchPyramid(
-      folder, names[this.#index], versions[this.#index], signal);
-    if (signal.aborted) return;
-    this.#pyramid = pyramid;
-    this.#layer.pyramid = pyramid;
-    this.#magnify();
   }
 
   #request(url, priority) {
@@ -307,7 +264,7 @@ export class Viewer {
   #url(index) {
     const { width, height } = this.#fitted(index);
     const { ladder } = this.#listing;
-    const detail = index === this.#index ? this.#detail : 1;
+    const detail = index === this.#index ? this.#magnifier.detail : 1;
     const step = ladderStep(ladder, Math.max(width, height) * devicePixelRatio * detail);
     const canBeOriginal = index !== this.#index || !this.#originalFails;
     return this.#rendition(index, step ?? (canBeOriginal ? null : ladder.at(-1)));
@@ -339,12 +296,9 @@ export class Viewer {
     // Space presses a focused button or link; elsewhere it goes on to the next picture.
     const isOnControl = event.target.closest("button, a") !== null;
     if (event.key === " " && isOnControl) return;
-    if (this.#pressedToZoom(event.key)) {
-      event.preventDefault();
-      return;
-    }
     const distance = DISTANCES[event.key];
-    if (distance !== undefined) this.#move(this.#index + distance);
+    if (this.#magnifier.pressed(event.key)) event.preventDefault();
+    else if (distance !== undefined) this.#move(this.#index + distance);
     else if (event.key === "Home") this.#move(0);
     else if (event.key === "i") this.#info.toggle();
     else if (event.key === "End") this.#move(this.#listing.count - 1);
@@ -352,43 +306,16 @@ export class Viewer {
     event.preventDefault();
   }
 
-  #pressedToZoom(key) {
-    const zoom = this.#zoom;
-    if (key === "+" || key === "=") zoom.step(ZOOM_STEP);
-    else if (key === "-") zoom.step(1 / ZOOM_STEP);
-    else if (key === "0") zoom.reset();
-    else if (key === "z") zoom.toggle();
-    else if (key in PANS && zoom.isZoomed) zoom.pan(...PANS[key].map((part) => part * PAN));
-    else return false;
-    return true;
-  }
-
-  /** Hands the picture's address to the device's own menu, or puts it where it can be pasted. */
-  async #share() {
-    const { announcement, share } = this.#parts;
-    const url = location.href;
-    let outcome = "Address copied";
-    try {
-      // Where there is a mouse, pasting is what people expect.
-      if (navigator.share && matchMedia("(pointer: coarse)").matches) {
-        await navigator.share({ title: this.#listing.names[this.#index], url });
-        return;
-      }
-      await navigator.clipboard.writeText(url);
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      // Without TLS browsers keep the clipboard to themselves.
-      outcome = copyByHand(url, share) ? "Address copied" : "Copying is not allowed here";
-    }
-    announcement.textContent = outcome;
-    share.dataset.outcome = outcome;
-    setTimeout(() => delete share.dataset.outcome, 1600);
+  #share() {
+    const { share, announcement } = this.#parts;
+    shareAddress(this.#listing.names[this.#index], share, announcement);
   }
 
   #closed() {
     this.#keepOnly([]);
     this.#exactURL = "";
     this.#clear();
+    this.#magnifier.enter(null);
     this.onClose(this.#index);
   }
 }
@@ -396,17 +323,4 @@ export class Viewer {
 function isInside({ clientX, clientY }, element) {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
-}
-
-/** The way of old, through a selected text; the only one on pages without TLS. */
-function copyByHand(text, place) {
-  const field = document.createElement("textarea");
-  field.value = text;
-  field.className = "unseen";
-  place.after(field);
-  field.select();
-  const isCopied = document.execCommand("copy");
-  field.remove();
-  place.focus();
-  return isCopied;
 }
