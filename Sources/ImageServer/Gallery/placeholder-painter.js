@@ -5,33 +5,29 @@ import { parseThumbHash } from "./thumbhash.js";
 /** Time for drawing placeholders, in milliseconds a frame; who comes later is drawn in the next. */
 const FRAME_BUDGET = 3;
 
+/** What is gone after fewer frames than this, as in a flight, is not worth a bitmap. */
+const LEAST_AGE = 2;
+
 /** Drawn placeholders that are kept: some 4 kB each. */
 const MOST_KEPT = 1500;
 
 /**
  * Gives elements the ground that a picture's placeholder describes: its average colour at once, the
- * blurred picture as soon as a frame has time for it.
+ * blurred picture as soon as it is known to stay and a frame has time for it.
  */
 export class PlaceholderPainter {
   #addresses = new Map();
   #waiting = new Map();
-  #spent = 0;
+  #frameNumber = 0;
   #frame = 0;
 
   paint(element, hash) {
-    const { style } = element;
     this.#waiting.delete(element);
-    const address = this.#addresses.get(hash);
-    if (address !== undefined) {
-      style.backgroundImage = address;
-      return;
-    }
     const placeholder = parseThumbHash(hash);
     if (placeholder === null) return;
     const [red, green, blue, alpha] = placeholder.averageColor;
-    style.backgroundColor = `rgb(${red} ${green} ${blue} / ${alpha / 255})`;
-    if (this.#spent < FRAME_BUDGET) this.#draw(element, hash, placeholder);
-    else this.#waiting.set(element, { hash, placeholder });
+    element.style.backgroundColor = `rgb(${red} ${green} ${blue} / ${alpha / 255})`;
+    this.#waiting.set(element, { hash, placeholder, since: this.#frameNumber });
     this.#frame ||= requestAnimationFrame(() => this.#drawWaiting());
   }
 
@@ -43,27 +39,27 @@ export class PlaceholderPainter {
   }
 
   #drawWaiting() {
-    this.#frame = 0;
-    this.#spent = 0;
-    for (const [element, { hash, placeholder }] of this.#waiting) {
-      if (this.#spent >= FRAME_BUDGET) {
-        this.#frame = requestAnimationFrame(() => this.#drawWaiting());
-        return;
-      }
+    const end = performance.now() + FRAME_BUDGET;
+    this.#frameNumber += 1;
+    for (const [element, { hash, placeholder, since }] of this.#waiting) {
+      // The order is that of their coming: who follows is no older.
+      if (this.#frameNumber - since < LEAST_AGE || performance.now() >= end) break;
       this.#waiting.delete(element);
-      this.#draw(element, hash, placeholder);
+      element.style.backgroundImage = this.#address(hash, placeholder);
     }
+    const isOver = this.#waiting.size === 0;
+    this.#frame = isOver ? 0 : requestAnimationFrame(() => this.#drawWaiting());
   }
 
-  #draw(element, hash, placeholder) {
-    const start = performance.now();
-    const address = `url("${bitmapAddress(placeholder.image())}")`;
-    element.style.backgroundImage = address;
+  #address(hash, placeholder) {
+    let address = this.#addresses.get(hash);
+    if (address !== undefined) return address;
+    address = `url("${bitmapAddress(placeholder.image())}")`;
     this.#addresses.set(hash, address);
     if (this.#addresses.size > MOST_KEPT) {
       this.#addresses.delete(this.#addresses.keys().next().value);
     }
-    this.#spent += performance.now() - start;
+    return address;
   }
 }
 
