@@ -52,6 +52,7 @@ let package = Package(
             ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -102,6 +103,8 @@ let package = Package(
             name: "ImageServer",
             dependencies: [
                 "EncodedImages", "ImageLoading", "Pixels",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -112,6 +115,7 @@ let package = Package(
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer",
                 "Pixels", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.embedInCode("Bench/Scroll/Traces")]),
@@ -202,7 +206,8 @@ let package = Package(
             name: "ImageServerTests",
             dependencies: [
                 "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer", "ImageTesting",
-                "Pixels", .product(name: "Hummingbird", package: "hummingbird"),
+                "Pixels", .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ]),
     ])
 

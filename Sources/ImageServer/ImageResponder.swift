@@ -30,17 +30,31 @@ struct ImageResponder: HTTPResponder {
     let configuration: ImageServer.Configuration
     /// The names of formats that can be written, by what addresses call them.
     let formatNames: [String: String]
+    /// What the names of presets stand for.
+    let presets: [String: PictureOptions]
+    let limiter: ClientLimiter?
     let logger: Logger
+    let metrics = ServerMetrics()
 
     func respond(to request: Request, context: RequestOrigin) async -> Response {
-        guard let channel = context.channel else { return await answer(request) }
-        return await withCancellationOnHangUp(of: channel) { await answer(request) }
+        let start = ContinuousClock.now
+        let response: Response
+        if let channel = context.channel {
+            let client = channel.remoteAddress?.ipAddress ?? ""
+            response = await withCancellationOnHangUp(of: channel) {
+                await answer(request, from: client)
+            }
+        } else {
+            response = await answer(request, from: "")
+        }
+        metrics.record(response.status.code, start.duration(to: .now))
+        return response
     }
 
-    private func answer(_ request: Request) async -> Response {
+    private func answer(_ request: Request, from client: String) async -> Response {
         var response: Response
         do {
-            response = try await route(request)
+            response = try await route(request, from: client)
         } catch {
             let answer = ErrorResponse(error)
             response = answer.response
@@ -55,44 +69,82 @@ struct ImageResponder: HTTPResponder {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func route(_ request: Request) async throws -> Response {
-        guard request.uri.string.utf8.count <= Self.maximumAddressByteCount else {
+    private func route(_ request: Request, from client: String) async throws -> Response {
+        let address = request.uri.string
+        guard address.utf8.count <= Self.maximumAddressByteCount else {
             throw ServerError.addressTooLong
+        }
+        let isRead = request.method == .get || request.method == .head
+        if isRead, let answer = try status(request) { return answer }
+        if let keys = configuration.imgproxy, isRead, ImgproxyAddress.isOne(request.uri.path) {
+            try limiter?.take(client)
+            return try await imgproxy(keys, request)
+        }
+        // Who may purge has a token of its own.
+        if !configuration.signatureKeys.isEmpty, request.method != .delete {
+            try AddressSignature(keys: configuration.signatureKeys).check(address, now: Self.now)
         }
         let parts = request.uri.path.utf8.dropFirst()
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map(Substring.init)
         if parts.first == "iiif" {
             return try await withCORS(request) {
-                try await iiif(parts.dropFirst().map(\.utf8)[...], request)
+                try limiter?.take(client)
+                return try await iiif(parts.dropFirst().map(\.utf8)[...], request)
             }
         }
         guard let path = RequestPath(request.uri.path) else { throw ServerError.notFound }
-
         var names = path.segments[...]
         let first = names.popFirst()
-        guard
-            request.method == .get || request.method == .head
-                || (request.method == .post && first == "sprite")
-        else { throw ServerError.methodNotAllowed }
+        if request.method == .delete, !path.segments.isEmpty, !configuration.purgeTokens.isEmpty {
+            return try await purge(path.segments, request)
+        }
+        guard isRead || (request.method == .post && first == "sprite") else {
+            throw ServerError.methodNotAllowed
+        }
         switch first {
         case nil: return try gallery("index.html", request)
-        case "healthz" where names.isEmpty:
-            return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
         case "-":
             switch names.popFirst() {
             case "listing": return try await listing(Array(names), request)
             case "gallery" where names.count == 1: return try gallery(names.joined(), request)
             default: throw ServerError.notFound
             }
-        case "tiles" where !names.isEmpty: return try await tiles(Array(names), request)
-        case "info" where !names.isEmpty: return try await information(Array(names), request)
-        case "placeholder" where !names.isEmpty:
-            return try await placeholder(Array(names), request)
-        case "sprite" where !names.isEmpty: return try await sprite(Array(names), request)
         default:
-            guard !path.endsWithSlash else { throw ServerError.notFound }
+            guard !path.endsWithSlash || first == "sprite" else { throw ServerError.notFound }
+            try limiter?.take(client)
+            if let answer = try await derived(first ?? "", Array(names), request) { return answer }
             return try await picture(path.segments, request)
+        }
+    }
+
+    /// What is answered without looking at a picture, and whoever asks.
+    private func status(_ request: Request) throws -> Response? {
+        switch request.uri.path {
+        case "/healthz":
+            return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
+        case "/metrics":
+            guard let metrics = configuration.metrics else { return nil }
+            return Response(
+                status: .ok,
+                headers: [
+                    .cacheControl: "no-store", .contentType: "text/plain; version=0.0.4",
+                ], body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
+        default: return nil
+        }
+    }
+
+    /// What is made of a picture other than another picture of it.
+    private func derived(
+        _ kind: String, _ names: [String], _ request: Request
+    ) async throws -> Response? {
+        guard !names.isEmpty else { return nil }
+        switch kind {
+        case "tiles": return try await tiles(names, request)
+        case "info": return try await information(names, request)
+        case "placeholder": return try await placeholder(names, request)
+        case "sprite": return try await sprite(names, request)
+        default: return nil
         }
     }
 
@@ -117,15 +169,22 @@ struct ImageResponder: HTTPResponder {
 
     /// An original, or its rendition if the name before the last one is a size.
     private func picture(_ names: [String], _ request: Request) async throws -> Response {
-        if names.count > 1,
-            let size = try SizeSegment(
-                names[names.count - 2], maximumSide: configuration.maximumSide,
-                formats: formatNames)
-        {
+        if names.count > 1, let options = try sizeOptions(names[names.count - 2]) {
             let original = Array(names.dropLast(2) + names.suffix(1))
-            return try await rendition(original, size.options, request)
+            return try await rendition(original, options, request)
         }
         return try await original(names, request)
+    }
+
+    /// What a segment asks for if it is a size or the name of a preset.
+    func sizeOptions(_ segment: String) throws(ServerError) -> PictureOptions? {
+        if let preset = presets[segment] { return preset }
+        let size = try SizeSegment(
+            segment, maximumSide: configuration.maximumSide, formats: formatNames)
+        guard size == nil || !configuration.allowsPresetsOnly else {
+            throw .forbidden(reason: "only presets are answered")
+        }
+        return size?.options
     }
 
     /// Does what waits for the disk on a thread that may wait.

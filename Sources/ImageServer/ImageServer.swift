@@ -44,6 +44,21 @@ public struct ImageServer: Sendable {
         public var usesClientHints = false
         /// What keeps the tiles of large pictures; `nil` to keep those of the last pictures in memory.
         public var tileStore: (any TileStore)?
+        /// Keys of at least 32 bytes; if there are any, only addresses that are signed with one of them
+        /// are answered, and neither the page nor listings are.
+        public var signatureKeys: [[UInt8]] = []
+        /// Whether addresses in the form of imgproxy are answered, and how they are signed.
+        public var imgproxy: ImgproxyKeys?
+        /// Options by names that stand for them in an address, such as `512x512,fill,q70`.
+        public var presets: [String: String] = [:]
+        /// Whether renditions are made by presets alone.
+        public var allowsPresetsOnly = false
+        /// Secrets by which everything that was made of a picture may be removed.
+        public var purgeTokens: [String] = []
+        /// Pictures that one client may ask for each second; `nil` for any number.
+        public var clientRate: Double?
+        /// What `/metrics` answers; `nil` for nothing.
+        public var metrics: PrometheusMetrics?
         /// Where the world finds the server, such as `https://pictures.example`; `nil` for where it
         /// was asked.
         public var publicAddress: String?
@@ -73,6 +88,11 @@ public struct ImageServer: Sendable {
                 }, uniquingKeysWith: { first, _ in first })
         }
 
+        /// Whether pictures can be written in a format, by its name or a file name extension.
+        public func canWrite(format: String) -> Bool {
+            writableFormats.contains { $0.isNamed(format) }
+        }
+
         /// File name extensions, in lower case, of the files that a listing shows.
         var pictureExtensions: Set<String> { Set(formats.flatMap(\.extensions)) }
 
@@ -86,6 +106,7 @@ public struct ImageServer: Sendable {
     private let configuration: Configuration
     private let pipeline: ImagePipeline
     private let tileImages: TileImages
+    private let limiter: ClientLimiter?
     private let logger: Logger
 
     /// - Parameters:
@@ -95,6 +116,9 @@ public struct ImageServer: Sendable {
     public init(configuration: Configuration, pipeline: ImagePipeline, logger: Logger) {
         self.configuration = configuration
         self.pipeline = pipeline
+        limiter = configuration.clientRate.map {
+            ClientLimiter(rate: $0, burst: max(1, Int($0 * 10)))
+        }
         tileImages = TileImages(
             pipeline.codecs, pipeline.limits, store: configuration.tileStore)
         self.logger = logger
@@ -178,10 +202,23 @@ public struct ImageServer: Sendable {
     /// What answers requests, without a network.
     func responder() throws(ServerError) -> ImageResponder {
         let photos = try PhotoDirectory(configuration.directory)
+        var presets: [String: PictureOptions] = [:]
+        for (name, text) in configuration.presets {
+            guard
+                let segment = try SizeSegment(
+                    text, maximumSide: configuration.maximumSide,
+                    formats: configuration.formatNames)
+            else {
+                throw .malformedRequest(
+                    reason: "the preset \(name) does not begin with a size: \(text)")
+            }
+            presets[name] = segment.options
+        }
         return ImageResponder(
             photos: photos,
             folders: FolderReader(photos, extensions: configuration.pictureExtensions),
             pipeline: pipeline, tileImages: tileImages, configuration: configuration,
-            formatNames: configuration.formatNames, logger: logger)
+            formatNames: configuration.formatNames, presets: presets, limiter: limiter,
+            logger: logger)
     }
 }

@@ -19,6 +19,14 @@ public enum ServerError: Error, Hashable, Sendable {
     case addressTooLong
     /// The range starts behind the end of a file of `byteCount` bytes. The client.
     case rangeNotSatisfiable(byteCount: Int)
+    /// The address is not signed by anybody who may. The client, by asking whoever hands them out.
+    case badSignature
+    /// The address was signed until a moment that has passed.
+    case expired
+    /// The address asks for more than those of this server may.
+    case forbidden(reason: String)
+    /// The client asks for more than others do, and has to wait so many seconds.
+    case tooManyRequests(seconds: Int)
     /// Someone wrote to the original while it was looked at. The client, by asking again.
     case changedMeanwhile
 }
@@ -36,6 +44,10 @@ extension ServerError: CustomStringConvertible {
         case .methodNotAllowed: "only GET and HEAD are answered"
         case .addressTooLong: "the address is too long"
         case .rangeNotSatisfiable(let byteCount): "the file has only \(byteCount) bytes"
+        case .badSignature: "the address is not signed as it should be"
+        case .expired: "the address is not valid any more"
+        case .forbidden(let reason): reason
+        case .tooManyRequests(let seconds): "too many requests; wait for \(seconds) seconds"
         case .changedMeanwhile: "the picture is being changed; try again"
         }
     }

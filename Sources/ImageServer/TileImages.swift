@@ -66,8 +66,12 @@ final class TileImages: Sendable {
         }
     }
 
-    /// Forgets a picture.
-    func remove(_ identity: FileIdentity) {
+    /// Forgets the tiles of a picture.
+    ///
+    /// - Throws: ``LoadError``.
+    func remove(_ identity: FileIdentity) throws(LoadError) {
+        // Those on disk are found by a name that the picture's size is part of.
+        try image(identity).removeTiles()
         state.withLock { state in
             state.images[identity] = nil
             state.order.removeAll { $0 == identity }

@@ -21,7 +21,7 @@ struct CalotypeCommand: AsyncParsableCommand {
               130  interrupted (143: terminated); files that were written are whole
             """,
         version: "calotype \(calotypeVersion)",
-        subcommands: [Info.self, Thumbnail.self, Convert.self, Bench.self, Serve.self])
+        subcommands: [Info.self, Thumbnail.self, Convert.self, Bench.self, Serve.self, Sign.self])
 }
 
 /// The version that is being worked towards or has been released, as in CHANGELOG.md.

@@ -6,6 +6,7 @@ public import ArgumentParser
 #else
     internal import Darwin
 #endif
+internal import CoreMetrics
 internal import EncodedImages
 internal import ImageCodecs
 internal import DecoderSandbox
@@ -29,9 +30,23 @@ struct Serve: AsyncParsableCommand {
               calotype serve /srv/photos --host 0.0.0.0 --port 80
 
             ADDRESSES
-              /house/1.jpg          the file as it is
-              /house/512x512/1.jpg  the same picture inside a box of 512x512 pixels
-              /healthz              whether the server runs
+              /house/1.jpg               the file as it is
+              /house/512x512/1.jpg       the same picture inside a box of 512x512 pixels
+              /house/300x200@2x,fill,q70,webp/1.jpg
+                                         a box that is filled, for a screen of twice the density
+              /iiif/3/house%2F1.jpg/…    the IIIF Image API, 3.0 or 2.1
+              /tiles/house/1.jpg.dzi     tiles for Deep Zoom
+              /sprite/128x128,fill/house many pictures in one; ?as=json says which lies where
+              /info/house/1.jpg          what is known of a picture
+              /placeholder/house/1.jpg   a picture in some 25 bytes
+              /healthz                   whether the server runs
+
+            SECRETS, in variables of the environment
+              CALOTYPE_SIGNATURE_KEYS  keys in hexadecimal, with commas between them: only addresses \
+            that “calotype sign” signed with one of them are answered
+              CALOTYPE_IMGPROXY_KEYS, CALOTYPE_IMGPROXY_SALT
+                                       the same for addresses in the form of imgproxy
+              CALOTYPE_PURGE_TOKENS    who knows one may DELETE what was made of a picture
             """)
 
     @Argument(help: "The folder to show.", completion: .directory)
@@ -65,6 +80,7 @@ struct Serve: AsyncParsableCommand {
     var logLevel = Logger.Level.warning
 
     @OptionGroup var sandboxing: SandboxArguments
+    @OptionGroup var serving: ServingArguments
 
     func validate() throws {
         guard 0...65_535 ~= port else { throw ValidationError("a port is from 0 to 65535") }
@@ -73,19 +89,25 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "calotype") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
+        let metrics = serving.metrics ? PrometheusMetrics() : nil
+        if let metrics { MetricsSystem.bootstrap(metrics) }
         do throws(FileFailure) { try checkFolder(directory) } catch { throw stop("\(error)") }
         let (codecs, sandbox) = try sandboxing.decoding(
             workerCount: processorCount(), usual: .sandbox)
         defer { sandbox?.close() }
         try say(sandbox, logger)
         let pipeline: ImagePipeline
+        let tiles: FolderTileStore
         do throws(LoadError) {
             var configuration = ImagePipeline.Configuration()
             configuration.memoryCacheByteLimit = memory
+            let folder =
+                cacheDirectory
+                ?? RenditionStore.defaultDirectory(
+                    environment: environment(["XDG_CACHE_HOME", "HOME"]))
             configuration.store = try RenditionStore(
-                directory: cacheDirectory
-                    ?? RenditionStore.defaultDirectory(environment: environment()),
-                byteLimit: cacheSize, logger: logger)
+                directory: folder, byteLimit: cacheSize, logger: logger)
+            tiles = try FolderTileStore(directory: "\(folder)/tiles", byteLimit: cacheSize)
             pipeline = ImagePipeline(
                 codecs: codecs, configuration: configuration, logger: logger)
         } catch {
@@ -95,6 +117,9 @@ struct Serve: AsyncParsableCommand {
             directory: directory, codecs: builtInCodecs)
         configuration.host = host
         configuration.port = port
+        configuration.tileStore = tiles
+        configuration.metrics = metrics
+        try serving.apply(to: &configuration, environment(ServingArguments.secrets))
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
         let directory = directory
         do throws(ServerError) {
@@ -125,10 +150,9 @@ struct Serve: AsyncParsableCommand {
         return ExitCode(1)
     }
 
-    /// The variables that say where caches are kept.
-    private func environment() -> [String: String] {
+    private func environment(_ names: [String]) -> [String: String] {
         var variables: [String: String] = [:]
-        for name in ["XDG_CACHE_HOME", "HOME"] {
+        for name in names {
             if let value = unsafe getenv(name) { variables[name] = unsafe String(cString: value) }
         }
         return variables

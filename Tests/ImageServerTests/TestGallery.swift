@@ -23,6 +23,7 @@ final class TestGallery: Sendable {
     let folder: URL
     let pipeline: ImagePipeline
     let gate = GateCodec()
+    let store: RenditionStore?
     private let changes: @Sendable (inout ImageServer.Configuration) -> Void
 
     // With a store, if there is one, outside of the folder.
@@ -37,9 +38,12 @@ final class TestGallery: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = ImagePipeline.Configuration()
         if keepsRenditions {
-            configuration.store = try RenditionStore(
+            store = try RenditionStore(
                 directory: outside.appending(path: "store").path, byteLimit: 1 << 20,
                 logger: Logger(label: "test"))
+            configuration.store = store
+        } else {
+            store = nil
         }
         pipeline = ImagePipeline(
             codecs: CodecSet(builtInCodecs.codecs + [gate]), configuration: configuration,

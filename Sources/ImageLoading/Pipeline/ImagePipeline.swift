@@ -313,6 +313,19 @@ public final class ImagePipeline: Sendable {
         return try await loadKeptFacts(originals)
     }
 
+    /// Forgets every picture, rendition and fact of a file, whatever its version.
+    ///
+    /// - Parameter path: as in ``FileIdentity/path``.
+    /// - Throws: ``LoadError``.
+    public func removeAll(of path: String) async throws(LoadError) {
+        try admission.enter()
+        defer { admission.leave() }
+        if let file = knownFiles.withLock({ $0.removeValue(forKey: path) }) {
+            memory.removeAll(of: .file(file))
+        }
+        try await lookups.run(.visible) { [store] in store?.removeAll(of: path) }
+    }
+
     /// Refuses new requests with ``LoadError/cancelled``, lets those in flight end and closes the
     /// store.
     public func close() async {

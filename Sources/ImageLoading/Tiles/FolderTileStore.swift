@@ -14,12 +14,17 @@ internal import EncodedImages
 /// the store is opened next. Several processes may use one folder.
 public final class FolderTileStore: TileStore {
     private let directory: String
+    private let byteLimit: Int
 
-    /// - Parameter directory: where the files are; made, private to the user, if it is missing. The
-    ///   one above it must exist.
+    /// - Parameters:
+    ///   - directory: where the files are; made, private to the user, if it is missing. The one
+    ///     above it must exist.
+    ///   - byteLimit: what the files may take before another one is written; those that were not
+    ///     asked for longest go first.
     /// - Throws: ``LoadError/storeFailed(reason:)``.
-    public init(directory: String) throws(LoadError) {
+    public init(directory: String, byteLimit: Int = .max) throws(LoadError) {
         self.directory = directory
+        self.byteLimit = byteLimit
         if unsafe mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw .storeFailed(reason: "\(directory): \(systemError(errno))")
         }
@@ -29,14 +34,36 @@ public final class FolderTileStore: TileStore {
     }
 
     public func tiles(for key: TileSetKey) -> (any StoredTiles)? {
-        try? TileFile(path(of: key), key: key.text)
+        let path = path(of: key)
+        guard let file = try? TileFile(path, key: key.text) else { return nil }
+        // So that it is known when it was last asked for.
+        unsafe _ = utimensat(AT_FDCWD, path, nil, 0)
+        return file
     }
 
     public func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter {
-        try TileFileWriter(path(of: key), key: key.text)
+        makeRoom()
+        return try TileFileWriter(path(of: key), key: key.text)
     }
 
     public func removeTiles(for key: TileSetKey) { unsafe _ = unlink(path(of: key)) }
+
+    /// Whoever still reads a file that goes has it open.
+    private func makeRoom() {
+        guard byteLimit < .max, let names = try? Self.names(in: directory) else { return }
+        var files: [(path: String, byteCount: Int, lastUse: Int)] = []
+        for name in names where name.hasSuffix(".tiles") {
+            var status = stat()
+            guard unsafe stat("\(directory)/\(name)", &status) == 0 else { continue }
+            let time = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+            files.append(("\(directory)/\(name)", Int(status.st_size), time))
+        }
+        var byteCount = files.reduce(0) { $0 + $1.byteCount }
+        for file in files.sorted(by: { $0.lastUse < $1.lastUse }) where byteCount > byteLimit {
+            unsafe _ = unlink(file.path)
+            byteCount -= file.byteCount
+        }
+    }
 
     private func path(of key: TileSetKey) -> String {
         var hash = StableHash()

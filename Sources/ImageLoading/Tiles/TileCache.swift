@@ -54,6 +54,16 @@ public final class TileCache: Sendable {
         }
     }
 
+    /// Forgets the tiles of a picture.
+    func removeAll(of picture: String) {
+        state.withLock { state in
+            for (key, entry) in state.entries where key.picture == picture {
+                state.entries[key] = nil
+                state.byteCount -= entry.image.byteCount
+            }
+        }
+    }
+
     func image(_ key: Key) -> PixelBuffer? {
         state.withLock { state in
             state.clock += 1

@@ -165,6 +165,12 @@ public final class TiledImage: Sendable {
         _ = try await storedTiles(priority)
     }
 
+    /// Forgets all tiles; those that are asked for afterwards are made again.
+    public func removeTiles() {
+        cache.removeAll(of: name)
+        store.removeTiles(for: key)
+    }
+
     /// A tile if it is in memory.
     public func cachedTile(_ tile: TileAddress) -> PixelBuffer? {
         cache.image(TileCache.Key(picture: name, tile: tile))

@@ -12,6 +12,8 @@ internal import ImageLoading
 struct ErrorResponse {
     let status: HTTPResponse.Status
     let message: String
+    /// When a client that asked too often may ask again.
+    private var retrySeconds = 1
 
     init(_ error: any Error) {
         switch error {
@@ -31,9 +33,13 @@ struct ErrorResponse {
             case .addressTooLong: .uriTooLong
             case .rangeNotSatisfiable: .rangeNotSatisfiable
             case .changedMeanwhile: .serviceUnavailable
+            case .badSignature, .forbidden: .forbidden
+            case .expired: .gone
+            case .tooManyRequests: .tooManyRequests
             case .addressInUse, .cannotListen, .notAFolder: .internalServerError
             }
         self.init(status: status, message: error.description)
+        if case .tooManyRequests(let seconds) = error { retrySeconds = seconds }
     }
 
     init(_ error: LoadError) {
@@ -93,6 +99,7 @@ struct ErrorResponse {
     var response: Response {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         if isPassing { headers[.retryAfter] = "1" }
+        if status == .tooManyRequests { headers[.retryAfter] = "\(retrySeconds)" }
         if status == .methodNotAllowed { headers[.allow] = "GET, HEAD" }
         return .json(["error": message], status: status, headers: headers)
     }

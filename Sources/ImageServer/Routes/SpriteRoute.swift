@@ -63,12 +63,11 @@ extension ImageResponder {
         _ segments: [String], _ request: Request
     ) throws -> SpriteRequest {
         guard let first = segments.first,
-            let size = try SizeSegment(
-                first, maximumSide: configuration.maximumSide, formats: formatNames)
+            let options = try sizeOptions(first)
         else { throw ServerError.notFound }
         var wanted = SpriteRequest(
             options: configuration.sizes.snapped(
-                size.options, maximumSide: configuration.maximumSide),
+                options, maximumSide: configuration.maximumSide),
             folder: Array(segments.dropFirst()))
         let query = request.uri.queryParameters
         wanted.offset = try number("offset", 0..., default: 0, request)

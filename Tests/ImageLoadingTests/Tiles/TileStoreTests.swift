@@ -56,6 +56,41 @@ import Testing
         #expect(tiles.file(of: key.pyramid.tiles[0]) == file(key.pyramid.tiles[0]))
     }
 
+    @Test("lets those go first that nobody asked for") func room() throws {
+        let byteCount = key.pyramid.tiles.reduce(0) { $0 + file($1).count }
+        let store = try FolderTileStore(
+            directory: folder.storeDirectory, byteLimit: byteCount * 2)
+        var keys = (0..<3).map { number in
+            var key = key
+            key.name = "picture \(number)"
+            return key
+        }
+        func write(_ key: TileSetKey, yearsAgo: Double) throws {
+            let writer = try store.makeTiles(for: key)
+            for tile in key.pyramid.tiles { try writer.write(file(tile), as: tile) }
+            _ = try writer.finish()
+            // The newest of the files is this one.
+            let paths = try FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
+                .map { "\(folder.storeDirectory)/\($0)" }
+            let dates = try paths.map {
+                try FileManager.default.attributesOfItem(atPath: $0)[.modificationDate] as? Date
+                    ?? .distantPast
+            }
+            let newest = try #require(zip(paths, dates).max { $0.1 < $1.1 }?.0)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -3e7 * yearsAgo)],
+                ofItemAtPath: newest)
+        }
+        for (number, key) in keys.enumerated() { try write(key, yearsAgo: Double(3 - number)) }
+        // Asked for, the oldest becomes the newest.
+        #expect(store.tiles(for: keys[0]) != nil)
+        keys.append(key)
+        try write(key, yearsAgo: 0)
+        #expect(store.tiles(for: keys[0]) != nil)
+        #expect(store.tiles(for: keys[1]) == nil)
+        #expect(store.tiles(for: keys[3]) != nil)
+    }
+
     @Test("has no pyramid that was not written to its end") func unfinished() throws {
         let store = try FolderTileStore(directory: folder.storeDirectory)
         do {

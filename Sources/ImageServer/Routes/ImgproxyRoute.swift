@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Hummingbird
+
+extension ImageResponder {
+    /// `GET /SIGNATURE/rs:fill:300:400/plain/house/1.jpg@webp` answers as imgproxy does.
+    func imgproxy(_ keys: ImgproxyKeys, _ request: Request) async throws -> Response {
+        let address = try ImgproxyAddress(
+            request.uri.path, maximumSide: configuration.maximumSide, formats: formatNames,
+            presets: presets)
+        if !keys.keys.isEmpty {
+            try AddressSignature(keys: keys.keys)
+                .check(address.signature, of: address.signed, salt: keys.salt)
+        }
+        if let expires = address.expires, Self.now >= expires { throw ServerError.expired }
+        if configuration.allowsPresetsOnly, address.hasOwnOptions {
+            throw ServerError.forbidden(reason: "only presets are answered")
+        }
+        var source = address.source[...]
+        if source.hasPrefix("local://") {
+            source = source.dropFirst("local://".count).drop { $0 == "/" }
+        } else if source.contains("://") || source.hasPrefix("data:") {
+            throw ServerError.forbidden(reason: "pictures of this kind of address are not served")
+        }
+        guard let names = RequestPath.names(String(source)) else { throw ServerError.notFound }
+        return try await rendition(names, address.options, request)
+    }
+
+    static var now: Int { Int(Date().timeIntervalSince1970) }
+}
+
+/// What addresses in the form of imgproxy are signed with.
+public struct ImgproxyKeys: Sendable, Hashable {
+    /// Any of these is right; without one, signatures are not looked at.
+    public var keys: [[UInt8]]
+    /// Stands before what is signed.
+    public var salt: [UInt8]
+
+    public init(keys: [[UInt8]] = [], salt: [UInt8] = []) {
+        self.keys = keys
+        self.salt = salt
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ImageServer
+
+/// What a server answers, and to whom.
+struct ServingArguments: ParsableArguments {
+    /// The variables of the environment that hold what must not stand in a list of processes.
+    static let secrets = [
+        "CALOTYPE_SIGNATURE_KEYS", "CALOTYPE_IMGPROXY_KEYS", "CALOTYPE_IMGPROXY_SALT",
+        "CALOTYPE_PURGE_TOKENS",
+    ]
+
+    @Option(
+        help: """
+            Formats that clients get if they accept them, the best first, such as avif,webp; others \
+            get JPEG or PNG.
+            """)
+    var formats = ""
+
+    @Option(
+        help: """
+            The sizes that pictures are made in: quarters (four steps from each power of two to the \
+            next), exact (any), or lengths in pixels such as 320,640,1280.
+            """)
+    var sizes = "quarters"
+
+    @Flag(help: "Let Sec-CH-DPR and Save-Data choose what an address leaves open.")
+    var clientHints = false
+
+    @Option(help: "Where the world finds the server, such as https://pictures.example.")
+    var publicAddress: String?
+
+    @Option(
+        name: .customLong("preset"),
+        help: "A name that stands for options, such as thumb=512x512,fill,q70; may be repeated.")
+    var presets: [String] = []
+
+    @Flag(help: "Answer presets alone.")
+    var presetsOnly = false
+
+    @Flag(help: "Answer addresses in the form of imgproxy, too.")
+    var imgproxy = false
+
+    @Option(help: "Pictures that one client may ask for each second.")
+    var rateLimit: Double?
+
+    @Flag(help: "Answer /metrics, as Prometheus reads it.")
+    var metrics = false
+
+    func validate() throws {
+        if let rateLimit, !(rateLimit > 0) { throw ValidationError("a rate is more than 0") }
+        for preset in presets where !preset.contains("=") {
+            throw ValidationError("a preset is NAME=OPTIONS, not \(preset)")
+        }
+        _ = try ladder()
+    }
+
+    /// Writes what was said into the server's configuration.
+    ///
+    /// - Throws: ``ValidationError`` that names what makes no sense.
+    func apply(
+        to configuration: inout ImageServer.Configuration, _ secrets: [String: String]
+    ) throws {
+        configuration.sizes = try ladder()
+        configuration.negotiatedFormatNames = formats.split(separator: ",").map(String.init)
+        for name in configuration.negotiatedFormatNames
+        where !configuration.canWrite(format: name) {
+            throw ValidationError("the format \(name) is unknown or cannot be written")
+        }
+        configuration.usesClientHints = clientHints
+        configuration.publicAddress = publicAddress
+        for preset in presets {
+            let parts = preset.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { continue }
+            configuration.presets[parts[0]] = parts[1]
+        }
+        configuration.allowsPresetsOnly = presetsOnly
+        configuration.clientRate = rateLimit
+        configuration.signatureKeys = try keys("CALOTYPE_SIGNATURE_KEYS", secrets)
+        let imgproxyKeys = try keys("CALOTYPE_IMGPROXY_KEYS", secrets)
+        if imgproxy || !imgproxyKeys.isEmpty {
+            configuration.imgproxy = ImgproxyKeys(
+                keys: imgproxyKeys, salt: try keys("CALOTYPE_IMGPROXY_SALT", secrets).first ?? [])
+        }
+        configuration.purgeTokens = (secrets["CALOTYPE_PURGE_TOKENS"] ?? "")
+            .split(separator: ",").map(String.init)
+    }
+
+    private func ladder() throws -> SizeLadder {
+        switch sizes {
+        case "quarters": return .quarters
+        case "exact": return .exact
+        default:
+            let steps = sizes.split(separator: ",").map { Int($0) ?? 0 }
+            guard !steps.isEmpty, steps.allSatisfy({ $0 > 0 }) else {
+                throw ValidationError("sizes are quarters, exact, or lengths such as 320,640")
+            }
+            return SizeLadder(steps: steps)
+        }
+    }
+
+    private func keys(_ name: String, _ secrets: [String: String]) throws -> [[UInt8]] {
+        try (secrets[name] ?? "").split(separator: ",").map { text in
+            guard let key = hexadecimalBytes(text) else {
+                throw ValidationError("\(name) is not hexadecimal")
+            }
+            return key
+        }
+    }
+}
+
+/// The bytes that pairs of hexadecimal digits stand for; `nil` for anything else.
+func hexadecimalBytes(_ text: Substring) -> [UInt8]? {
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard !digits.isEmpty, digits.count == text.utf8.count, digits.count % 2 == 0 else {
+        return nil
+    }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
