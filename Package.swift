@@ -98,6 +98,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
             name: "ImageServer",
@@ -113,8 +114,9 @@ let package = Package(
         .executableTarget(
             name: "ImageTool",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer",
-                "Pixels", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DecoderSandbox", "EncodedImages", "HTTPLoading", "ImageCodecs", "ImageLoading",
+                "ImageServer", "Pixels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -5,18 +5,35 @@ public import HTTPTypes
 public import ImageLoading
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
 
 /// Carries requests over AsyncHTTPClient, by HTTP/1.1 or HTTP/2, over TLS where the address says so.
 ///
 /// Who makes one closes it.
 public final class AsyncHTTPTransport: HTTPTransport {
+    /// A client that connects to one number whenever it is asked for a name.
+    private struct PinnedClient {
+        let address: String
+        let client: HTTPClient
+    }
+
+    private let configuration: HTTPClient.Configuration
     private let client: HTTPClient
+    private let addressGuard: AddressGuard?
+    /// By the names of hosts.
+    private let pinned = Mutex<[String: PinnedClient]>([:])
 
     /// - Parameters:
     ///   - connectTimeout: the time until there is a connection.
     ///   - readTimeout: the time in which nothing comes. The loader has its own; this one holds for
     ///     connections that it does not watch.
-    public init(connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60)) {
+    ///   - addressGuard: which machines may be asked; `nil` for all. Each name of a host then has
+    ///     connections of its own, so there should be a list of those that are asked.
+    public init(
+        connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60),
+        addressGuard: AddressGuard? = nil
+    ) {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(
@@ -25,6 +42,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         configuration.httpVersion = .automatic
         // Trying again is the loader's business.
         configuration.connectionPool.retryConnectionEstablishment = false
+        self.configuration = configuration
+        self.addressGuard = addressGuard
         client = HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
@@ -33,6 +52,48 @@ public final class AsyncHTTPTransport: HTTPTransport {
     public func close() async {
         // It fails only when it has been done before.
         try? await client.shutdown()
+        let clients = pinned.withLock { pinned in
+            defer { pinned = [:] }
+            return pinned.values.map(\.client)
+        }
+        for client in clients { try? await client.shutdown() }
+    }
+
+    /// The client for a host: one that connects to a number that has been checked.
+    private func client(for host: String, _ url: String) async throws(LoadError) -> HTTPClient {
+        guard let addressGuard else { return client }
+        let address: String?
+        do {
+            address = try await NIOThreadPool.singleton.runIfActive {
+                try addressGuard.address(of: host)
+            }
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw .connectionFailed(url: url, reason: "\(error)")
+        }
+        guard let address else {
+            throw .addressRefused(url: url, reason: "its host is on a network that is not asked")
+        }
+        let (client, old) = pinned.withLock { pinned -> (HTTPClient, HTTPClient?) in
+            let known = pinned[host]
+            if let known, known.address == address { return (known.client, nil) }
+            var configuration = configuration
+            configuration.dnsOverride = [host: address]
+            let client = HTTPClient(
+                eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+            pinned[host] = PinnedClient(address: address, client: client)
+            return (client, known?.client)
+        }
+        // Who is still served by it tries again.
+        if let old { try? await old.shutdown() }
+        return client
+    }
+
+    /// The name without the port.
+    private static func host(of authority: String) -> String {
+        let name = authority.lastIndex(of: ":").map { authority[..<$0] } ?? authority[...]
+        return authority.last == "]" ? authority : String(name)
     }
 
     public func send(
@@ -45,6 +106,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         for field in request.headerFields {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
+        let host = Self.host(of: request.authority ?? "")
+        let client = try await client(for: host, url)
         let response: HTTPClientResponse
         do {
             response = try await client.execute(outgoing, deadline: .distantFuture)

@@ -49,6 +49,8 @@ public struct ImageServer: Sendable {
         public var signatureKeys: [[UInt8]] = []
         /// Whether addresses in the form of imgproxy are answered, and how they are signed.
         public var imgproxy: ImgproxyKeys?
+        /// Which originals on the web addresses in the form of imgproxy may name; `nil` for none.
+        public var webSources: WebSources?
         /// Options by names that stand for them in an address, such as `512x512,fill,q70`.
         public var presets: [String: String] = [:]
         /// Whether renditions are made by presets alone.

@@ -8,6 +8,7 @@ public import ArgumentParser
 #endif
 internal import CoreMetrics
 internal import EncodedImages
+internal import HTTPLoading
 internal import ImageCodecs
 internal import DecoderSandbox
 internal import ImageLoading
@@ -96,6 +97,7 @@ struct Serve: AsyncParsableCommand {
             workerCount: processorCount(), usual: .sandbox)
         defer { sandbox?.close() }
         try say(sandbox, logger)
+        let web = try webAccess()
         let pipeline: ImagePipeline
         let tiles: FolderTileStore
         do throws(LoadError) {
@@ -107,6 +109,13 @@ struct Serve: AsyncParsableCommand {
                     environment: environment(["XDG_CACHE_HOME", "HOME"]))
             configuration.store = try RenditionStore(
                 directory: folder, byteLimit: cacheSize, logger: logger)
+            if let web {
+                configuration.web = HTTPLoader(
+                    transport: web.transport,
+                    store: try ResponseStore(
+                        directory: "\(folder)/web", byteLimit: cacheSize, logger: logger),
+                    codecs: codecs, configuration: web.configuration, logger: logger)
+            }
             tiles = try FolderTileStore(directory: "\(folder)/tiles", byteLimit: cacheSize)
             pipeline = ImagePipeline(
                 codecs: codecs, configuration: configuration, logger: logger)
@@ -143,6 +152,16 @@ struct Serve: AsyncParsableCommand {
         logger.notice(
             "this system does not permit all walls of the sandbox",
             metadata: ["sandbox.missing": "\(missing.map(\.rawValue).sorted())"])
+    }
+
+    /// How originals on the web are asked for, if they are.
+    private func webAccess() throws -> (
+        transport: AsyncHTTPTransport, configuration: HTTPLoader.Configuration
+    )? {
+        guard let sources = serving.webSources else { return nil }
+        var configuration = HTTPLoader.Configuration()
+        configuration.allows = { sources.allows($0) }
+        return (AsyncHTTPTransport(addressGuard: try serving.addressGuard()), configuration)
     }
 
     private func stop(_ message: String) -> ExitCode {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import HTTPLoading
+internal import ImageLoading
 internal import ImageServer
 
 /// What a server answers, and to whom.
@@ -42,6 +44,22 @@ struct ServingArguments: ParsableArguments {
     @Flag(help: "Answer addresses in the form of imgproxy, too.")
     var imgproxy = false
 
+    @Option(
+        name: .customLong("source"),
+        help: """
+            A host whose pictures addresses in the form of imgproxy may name, such as \
+            photos.example or *.photos.example; may be repeated. Its numbers must be public.
+            """)
+    var sources: [String] = []
+
+    @Option(
+        name: .customLong("allow-network"),
+        help: "A network that sources may be on although it is not public, such as 10.1.0.0/16.")
+    var networks: [String] = []
+
+    @Flag(help: "Ask sources without TLS, too.")
+    var allowHTTP = false
+
     @Option(help: "Pictures that one client may ask for each second.")
     var rateLimit: Double?
 
@@ -54,6 +72,7 @@ struct ServingArguments: ParsableArguments {
             throw ValidationError("a preset is NAME=OPTIONS, not \(preset)")
         }
         _ = try ladder()
+        _ = try addressGuard()
     }
 
     /// Writes what was said into the server's configuration.
@@ -76,6 +95,7 @@ struct ServingArguments: ParsableArguments {
             configuration.presets[parts[0]] = parts[1]
         }
         configuration.allowsPresetsOnly = presetsOnly
+        configuration.webSources = webSources
         configuration.clientRate = rateLimit
         configuration.signatureKeys = try keys("CALOTYPE_SIGNATURE_KEYS", secrets)
         let imgproxyKeys = try keys("CALOTYPE_IMGPROXY_KEYS", secrets)
@@ -85,6 +105,23 @@ struct ServingArguments: ParsableArguments {
         }
         configuration.purgeTokens = (secrets["CALOTYPE_PURGE_TOKENS"] ?? "")
             .split(separator: ",").map(String.init)
+    }
+
+    /// Which originals on the web are served; `nil` for none.
+    var webSources: WebSources? {
+        sources.isEmpty
+            ? nil : WebSources(hosts: sources, schemes: allowHTTP ? [.http, .https] : [.https])
+    }
+
+    /// Which machines are asked for them.
+    func addressGuard() throws -> AddressGuard {
+        AddressGuard(
+            allowed: try networks.map { text in
+                guard let block = AddressGuard.Block(text) else {
+                    throw ValidationError("\(text) is no network such as 10.1.0.0/16")
+                }
+                return block
+            })
     }
 
     private func ladder() throws -> SizeLadder {

@@ -37,6 +37,8 @@ final class ScriptedServer: Sendable {
     }
 
     var requests: [String] { log.requests.withLock { $0 } }
+    /// Connections that anybody made.
+    var acceptedCount: Int { log.acceptedCount.withLock { $0 } }
     var openCount: Int { log.openCount.withLock { $0 } }
 
     func close() async throws { try await channel.close() }
@@ -45,6 +47,7 @@ final class ScriptedServer: Sendable {
 private final class ServerLog: Sendable {
     let requests = Mutex<[String]>([])
     let openCount = Mutex(0)
+    let acceptedCount = Mutex(0)
 }
 
 private final class ScriptedConnection: ChannelInboundHandler {
@@ -60,7 +63,10 @@ private final class ScriptedConnection: ChannelInboundHandler {
         self.handler = handler
     }
 
-    func channelActive(context: ChannelHandlerContext) { log.openCount.withLock { $0 += 1 } }
+    func channelActive(context: ChannelHandlerContext) {
+        log.openCount.withLock { $0 += 1 }
+        log.acceptedCount.withLock { $0 += 1 }
+    }
     func channelInactive(context: ChannelHandlerContext) { log.openCount.withLock { $0 -= 1 } }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -28,7 +28,7 @@ final class TestGallery: Sendable {
 
     // With a store, if there is one, outside of the folder.
     init(
-        keepsRenditions: Bool = false,
+        keepsRenditions: Bool = false, web transport: (any HTTPTransport)? = nil,
         changing changes: @escaping @Sendable (inout ImageServer.Configuration) -> Void = { _ in }
     ) throws {
         self.changes = changes
@@ -44,6 +44,15 @@ final class TestGallery: Sendable {
             configuration.store = store
         } else {
             store = nil
+        }
+        if let transport {
+            var loading = HTTPLoader.Configuration()
+            loading.maximumRetryCount = 0
+            loading.maximumByteCount = 1 << 20
+            loading.allows = { WebSources(hosts: ["good.example", "*.cdn.example"]).allows($0) }
+            configuration.web = HTTPLoader(
+                transport: transport, store: nil, codecs: builtInCodecs, configuration: loading,
+                logger: Logger(label: "test"))
         }
         pipeline = ImagePipeline(
             codecs: CodecSet(builtInCodecs.codecs + [gate]), configuration: configuration,

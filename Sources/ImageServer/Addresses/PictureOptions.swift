@@ -87,13 +87,13 @@ struct PictureOptions: Hashable {
     /// Asks the pipeline for it.
     ///
     /// - Parameters:
-    ///   - path: the original.
+    ///   - source: the original.
     ///   - original: the size of the original; only for those that ``needsOriginalSize``.
     ///   - maximumSide: the largest width or height of the result.
     /// - Returns: what makes the picture.
     /// - Throws: ``ServerError/malformedRequest(reason:)``.
     func request(
-        path: String, original: PixelSize?, maximumSide: Int
+        of source: ImageRequest.Source, original: PixelSize?, maximumSide: Int
     ) throws(ServerError) -> RenditionRequest {
         var decode = DecodeOptions()
         if let original {
@@ -106,7 +106,7 @@ struct PictureOptions: Hashable {
         decode.anchor = anchor
         decode.allowsEnlarging = allowsEnlarging
         if tone != .color { decode.pixelFormat = .gray8 }
-        var image = ImageRequest(path: path, options: decode, priority: .visible)
+        var image = ImageRequest(source, options: decode, priority: .visible)
         if blur > 0 { image.processors.append(ImageOperation.blur(sigma: blur)) }
         if let turn { image.processors.append(ImageOperation.turn(turn)) }
         if tone == .bitonal { image.processors.append(ImageOperation.threshold) }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import HTTPTypes
 internal import Hummingbird
+internal import ImageLoading
 
 extension ImageResponder {
     /// `GET /SIGNATURE/rs:fill:300:400/plain/house/1.jpg@webp` answers as imgproxy does.
@@ -20,11 +22,41 @@ extension ImageResponder {
         var source = address.source[...]
         if source.hasPrefix("local://") {
             source = source.dropFirst("local://".count).drop { $0 == "/" }
+        } else if source.contains("://"), let sources = configuration.webSources {
+            let url = try HTTPURL(String(source))
+            guard sources.allows(url) else {
+                throw LoadError.addressRefused(url: "\(url)", reason: "its host is not served")
+            }
+            return try await webRendition(url, address.options, request)
         } else if source.contains("://") || source.hasPrefix("data:") {
             throw ServerError.forbidden(reason: "pictures of this kind of address are not served")
         }
         guard let names = RequestPath.names(String(source)) else { throw ServerError.notFound }
         return try await rendition(names, address.options, request)
+    }
+
+    /// A picture of an original on the web, made again when the web says that it has changed.
+    private func webRendition(
+        _ url: HTTPURL, _ wanted: PictureOptions, _ request: Request
+    ) async throws -> Response {
+        let (options, varying) = suited(wanted, to: request)
+        let snapped = configuration.sizes.snapped(
+            options, maximumSide: configuration.maximumSide)
+        let rendition = try await pipeline.rendition(
+            for: snapped.request(
+                of: .url(url), original: nil, maximumSide: configuration.maximumSide))
+        // Of the bytes: what the web says of the original is not known here.
+        var digest = Digest()
+        digest.add(rendition.bytes)
+        let validators = Validators(tag: digest.text)
+        var headers = validators.fields
+        headers[.cacheControl] = "public, max-age=600, stale-while-revalidate=86400"
+        if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
+        if validators.isNotModified(request.headers) { return .notModified(headers) }
+        headers[.contentType] = rendition.mediaType
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: rendition.bytes)))
     }
 
     static var now: Int { Int(Date().timeIntervalSince1970) }

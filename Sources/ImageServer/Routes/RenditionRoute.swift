@@ -21,7 +21,7 @@ extension ImageResponder {
     /// Fills in what the address leaves to the client.
     ///
     /// - Returns: also the names of the headers that had a say, for `Vary`.
-    private func suited(
+    func suited(
         _ wanted: PictureOptions, to request: Request
     ) -> (options: PictureOptions, varying: [String]) {
         var options = wanted
@@ -61,7 +61,7 @@ extension ImageResponder {
         if isNotModified { return .notModified(headers) }
         let rendition = try await pipeline.rendition(
             for: options.request(
-                path: identity.path, original: original,
+                of: .file(identity.path), original: original,
                 maximumSide: configuration.maximumSide))
         // The tag says which original was looked at; the picture must be made from that one.
         guard rendition.original == OriginalVersion(identity) else {

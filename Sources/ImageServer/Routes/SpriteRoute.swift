@@ -144,7 +144,7 @@ extension ImageResponder {
         limits.maximumPixelCount = min(
             limits.maximumPixelCount, SpriteRequest.maximumPixelCount)
         let options = try wanted.options.request(
-            path: "", original: nil, maximumSide: configuration.maximumSide
+            of: .file(""), original: nil, maximumSide: configuration.maximumSide
         ).image.options
         let sizes = readable.map { index in
             options.geometry(

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the server with nginx's image_filter and with thumbor on this machine: PROGRAM PHOTO.
+
+Cold: 60 copies of a photograph, each asked for once at 512 pixels by 8 connections.
+Hot: one rendition again and again by 8 connections; nginx sends the same bytes as a file.
+Mixed: hot requests, and the health check, while cold ones keep every core busy.
+
+Prints a table of medians. A peer that is not installed is left out: nginx and wrk come from Debian
+(nginx-light, libnginx-mod-http-image-filter, wrk), thumbor from PyPI (THUMBOR=path of its program).
+"""
+
+import concurrent.futures
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+COUNT, CONNECTIONS, ROUNDS, SECONDS = 60, 8, 3, 5
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def get(connection, path):
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+class Server:
+    """A program that is asked for pictures on a port of its own."""
+
+    def __init__(self, name, command, port, cold, kept=()):
+        self.name, self.command, self.port, self.cold, self.kept = name, command, port, cold, kept
+
+    def start(self):
+        for folder in self.kept:
+            shutil.rmtree(folder, ignore_errors=True)
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit(f"{self.name} did not start")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    def memory(self) -> int:
+        """The MiB that the server and what it started hold."""
+        total = 0
+        for status in Path("/proc").glob("[0-9]*/status"):
+            try:
+                text = status.read_text()
+            except OSError:
+                continue
+            fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+            if str(self.process.pid) in (fields["Pid"].strip(), fields["PPid"].strip()):
+                total += int(fields.get("VmRSS", "0 kB").split()[0])
+        return total // 1024
+
+
+def cold(server) -> tuple[float, int]:
+    """Requests a second, and the MiB held afterwards."""
+    server.start()
+    try:
+        paths = [server.cold(number) for number in range(COUNT)]
+        start = time.monotonic()
+
+        def work(mine):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+            for path in mine:
+                status, body = get(connection, path)
+                assert status == 200 and len(body) > 1000, (server.name, path, status)
+
+        with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
+            list(pool.map(work, [paths[index::CONNECTIONS] for index in range(CONNECTIONS)]))
+        return COUNT / (time.monotonic() - start), server.memory()
+    finally:
+        server.stop()
+
+
+def wrk(port, path) -> tuple[float, float]:
+    """Requests a second, and the 99th percentile in milliseconds."""
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        script.write(
+            "done = function(summary, latency)\n"
+            "io.write(string.format('RESULT %f %f\\n', summary.requests / summary.duration * 1e6, "
+            "latency:percentile(99) / 1000)) end\n")
+        script.flush()
+        text = subprocess.run(
+            ["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", script.name,
+             f"http://127.0.0.1:{port}{path}"], capture_output=True, text=True, check=True).stdout
+    fields = next(line for line in text.splitlines() if line.startswith("RESULT")).split()
+    return float(fields[1]), float(fields[2])
+
+
+def mixed(server) -> dict:
+    """Latencies of hot requests and of the health check while all cores make pictures."""
+    server.start()
+    try:
+        hot = server.cold(0)
+        get(http.client.HTTPConnection("127.0.0.1", server.port), hot)
+        isOver = threading.Event()
+        latencies = {"hot": [], "health": []}
+
+        def make(index):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+            number = index
+            while not isOver.is_set():
+                # Each size and picture once.
+                side = 300 + number // COUNT
+                get(connection, server.cold(1 + number % (COUNT - 1)).replace("512x512", f"{side}x{side}"))
+                number += CONNECTIONS
+
+        def ask(name, path):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+            while not isOver.is_set():
+                start = time.monotonic()
+                status, _ = get(connection, path)
+                assert status == 200
+                latencies[name].append((time.monotonic() - start) * 1000)
+                isOver.wait(0.005)
+
+        threads = [threading.Thread(target=make, args=(index,)) for index in range(CONNECTIONS)]
+        threads += [threading.Thread(target=ask, args=pair)
+                    for pair in (("hot", hot), ("health", "/healthz"))]
+        for thread in threads:
+            thread.start()
+        time.sleep(SECONDS * 2)
+        isOver.set()
+        for thread in threads:
+            thread.join()
+        result = {name: statistics.quantiles(values, n=100)[98]
+                  for name, values in latencies.items()}
+        result["worst health"] = max(latencies["health"])
+        return result
+    finally:
+        server.stop()
+
+
+def nginx(folder, photos, hot_bytes) -> Server | None:
+    if not shutil.which("nginx"):
+        return None
+    port = free_port()
+    module = Path("/usr/lib/nginx/modules/ngx_http_image_filter_module.so")
+    (photos / "hot.bin").write_bytes(hot_bytes)
+    configuration = folder / "nginx.conf"
+    configuration.write_text(f"""
+        {f'load_module {module};' if module.exists() else ''}
+        worker_processes auto; daemon off; pid {folder}/nginx.pid; error_log /dev/null crit;
+        user root;
+        events {{ worker_connections 512; }}
+        http {{ access_log off; keepalive_requests 1000000; sendfile on; tcp_nopush on;
+          server {{ listen 127.0.0.1:{port};
+            location ~ ^/([0-9]+)x[0-9]+/(.*)$ {{
+              alias {photos}/$2; image_filter resize $1 $1; image_filter_buffer 64M;
+              image_filter_jpeg_quality 80; }}
+            location / {{ root {photos}; }} }} }}""")
+    return Server("nginx image_filter", ["nginx", "-c", str(configuration)], port,
+                  lambda number: f"/512x512/{number}.jpg")
+
+
+def thumbor(folder, photos) -> Server | None:
+    program = os.environ.get("THUMBOR") or shutil.which("thumbor")
+    if not program:
+        return None
+    port = free_port()
+    configuration = folder / "thumbor.conf"
+    configuration.write_text(
+        f"LOADER='thumbor.loaders.file_loader'\nFILE_LOADER_ROOT_PATH='{photos}'\n"
+        "STORAGE='thumbor.storages.no_storage'\nRESULT_STORAGE=None\nQUALITY=80\n")
+    return Server(
+        "thumbor", [program, "-p", str(port), "-i", "127.0.0.1", "-c", str(configuration),
+                    "--processes", "2", "-l", "error"],
+        port, lambda number: f"/unsafe/fit-in/512x512/{number}.jpg")
+
+
+def main():
+    program, photo = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        photos = folder / "photos"
+        photos.mkdir()
+        for number in range(COUNT):
+            shutil.copy(photo, photos / f"{number}.jpg")
+        port = free_port()
+        store = folder / "store"
+        own = Server(
+            "calotype", [program, "serve", str(photos), "--port", str(port), "--sizes", "exact",
+                         "--cache-directory", str(store)], port,
+            lambda number: f"/512x512/{number}.jpg", [store])
+        open_ = Server(
+            "calotype --no-sandbox", own.command + ["--no-sandbox"], port, own.cold, [store])
+        own.start()
+        hot_bytes = get(http.client.HTTPConnection("127.0.0.1", port), own.cold(0))[1]
+        own.stop()
+        peers = [peer for peer in (nginx(folder, photos, hot_bytes), thumbor(folder, photos)) if peer]
+        servers = [own, open_] + peers
+
+        figures = {server.name: [] for server in servers}
+        memory = {}
+        for _ in range(ROUNDS):
+            for server in servers:
+                rate, memory[server.name] = cold(server)
+                figures[server.name].append(rate)
+        rates = {name: statistics.median(values) for name, values in figures.items()}
+        print(f"{COUNT} pictures at 512 pixels, {CONNECTIONS} connections   a second   "
+              "calotype is faster by   MiB")
+        for name, rate in rates.items():
+            print(f"  {name:36} {rate:10.1f} {rates['calotype'] / rate:18.2f} {memory[name]:12}")
+
+        results = {}
+        own.start()
+        try:
+            get(http.client.HTTPConnection("127.0.0.1", port), own.cold(0))
+            results["calotype, a rendition that is kept"] = wrk(port, own.cold(0))
+        finally:
+            own.stop()
+        for peer in peers:
+            if peer.name.startswith("nginx"):
+                peer.start()
+                try:
+                    results["nginx, the same bytes as a file"] = wrk(peer.port, "/hot.bin")
+                finally:
+                    peer.stop()
+        print("\nhot requests                            a second    99 % within ms")
+        for name, (rate, latency) in results.items():
+            print(f"  {name:36} {rate:10.0f} {latency:14.2f}")
+        print("\nwhile every core makes pictures: 99 % within ms")
+        for key, value in mixed(own).items():
+            print(f"  {key:36} {value:10.1f}")
+
+
+main()
