@@ -24,7 +24,7 @@ let cLibraries = [
     CLibrary(
         trait: "RAW", links: ["raw_r"], purpose: "Read the files of camera sensors with LibRaw."),
     CLibrary(
-        trait: "SVG", links: ["rsvg-2", "cairo", "gobject-2.0", "glib-2.0"],
+        trait: "SVG", links: ["rsvg-2", "cairo", "fontconfig", "gobject-2.0", "glib-2.0"],
         purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),
     CLibrary(trait: "ICC", links: ["lcms2"], purpose: "Convert colours by profile with lcms2."),
 ]

@@ -11,7 +11,7 @@ public let sandboxCodecs = CodecSet(
     safe + sandboxOnly, missing: missing, colorConverter: colorConverter)
 
 /// Files whose decoding makes libraries read what they need of the system, while they still can: the
-/// names of languages, and the usual fonts.
+/// names of languages, the usual fonts, and what decodes the pictures in an SVG.
 public let sandboxRehearsals = rehearsals
 
 private var rehearsals: [[UInt8]] {
@@ -20,11 +20,22 @@ private var rehearsals: [[UInt8]] {
             ["normal", "bold"].map { "font-style='\(style)' font-weight='\($0)'" }
         }
         let texts = ["sans-serif", "serif", "monospace"].flatMap { family in
-            styles.map { "<text y='8' font-family='\(family)' \($0)>Aä</text>" }
+            styles.map { "<text y='8' font-family='\(family)' \($0)>Aä中</text>" }
         }
+        let png =
+            "image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB"
+            + "2kUIOwAAAABJRU5ErkJggg=="
+        let jpeg =
+            "image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0o"
+            + "OjM9PDkzODdASFxOQERXRTc4UG1RV19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAIAAgBAREA/8QAFAABAAAAAAAA"
+            + "AAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AP//Z"
+        let nested =
+            "image/svg+xml;base64,PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmcnIHdpZHRo"
+            + "PScxJyBoZWlnaHQ9JzEnLz4="
+        let pictures = [png, jpeg, nested].map { "<image width='8' height='8' href='data:\($0)'/>" }
         let document =
             "<svg xmlns='http://www.w3.org/2000/svg' width='16' height='16'>"
-            + "<switch><g systemLanguage='en'/></switch>\(texts.joined())</svg>"
+            + "<switch><g systemLanguage='en'/></switch>\((texts + pictures).joined())</svg>"
         return [Array(document.utf8)]
     #else
         return []

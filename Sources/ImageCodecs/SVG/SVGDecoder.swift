@@ -51,7 +51,11 @@
     @safe private struct SVGDocument: ~Copyable {
         private let raw: OpaquePointer
 
+        /// A process that can open no file must have met all fonts that there are.
+        private static let preparation: Void = calotype_svg_prepare()
+
         init(_ bytes: Span<UInt8>) throws(CodecError) {
+            Self.preparation
             let raw = unsafe bytes.withUnsafeBufferPointer {
                 unsafe calotype_svg_create($0.baseAddress, $0.count)
             }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// GLib, librsvg 2.52 or later, and cairo, as their manuals define them.
+// GLib, librsvg 2.52 or later, cairo and fontconfig, as their manuals define them.
 typedef struct {
     uint32_t domain;
     int code;
@@ -32,6 +32,8 @@ int rsvg_handle_render_document(RsvgHandle *handle, cairo_t *cr, const RsvgRecta
                                 GError **error);
 void g_object_unref(void *object);
 void g_error_free(GError *error);
+void g_log_set_writer_func(int (*writer)(int, const void *, size_t, void *), void *data,
+                           void (*destroy)(void *));
 cairo_surface_t *cairo_image_surface_create_for_data(unsigned char *data, int format, int width,
                                                      int height, int stride);
 void cairo_surface_flush(cairo_surface_t *surface);
@@ -40,7 +42,25 @@ cairo_t *cairo_create(cairo_surface_t *surface);
 int cairo_status(cairo_t *cr);
 void cairo_destroy(cairo_t *cr);
 
-enum { cairo_format_argb32 = 0 };
+typedef struct _FcConfig FcConfig;
+typedef struct _FcPattern FcPattern;
+
+FcConfig *FcInitLoadConfig(void);
+FcConfig *FcInitLoadConfigAndFonts(void);
+int FcConfigParseAndLoadFromMemory(FcConfig *config, const unsigned char *text, int complains);
+void FcConfigDestroy(FcConfig *config);
+int FcConfigSetCurrent(FcConfig *config);
+int FcConfigSetRescanInterval(FcConfig *config, int seconds);
+int FcConfigAppFontAddFile(FcConfig *config, const unsigned char *file);
+int FcConfigSubstitute(FcConfig *config, FcPattern *pattern, int kind);
+void FcDefaultSubstitute(FcPattern *pattern);
+FcPattern *FcNameParse(const unsigned char *name);
+FcPattern *FcFontMatch(FcConfig *config, FcPattern *pattern, int *result);
+int FcPatternGetString(const FcPattern *pattern, const char *object, int number,
+                       unsigned char **string);
+void FcPatternDestroy(FcPattern *pattern);
+
+enum { cairo_format_argb32 = 0, fontconfig_match_pattern = 0, fontconfig_result_match = 0 };
 
 struct calotype_svg {
     RsvgHandle *handle;
@@ -51,6 +71,53 @@ static void fail(calotype_svg *svg, GError *error, const char *otherwise) {
     const char *text = error ? error->message : otherwise;
     strncpy(svg->message, text, sizeof svg->message - 1);
     if (error) g_error_free(error);
+}
+
+static void add_font(FcConfig *all, FcConfig *few, const char *name) {
+    FcPattern *pattern = FcNameParse((const unsigned char *)name);
+    if (!pattern) return;
+    FcConfigSubstitute(all, pattern, fontconfig_match_pattern);
+    FcDefaultSubstitute(pattern);
+    int result;
+    FcPattern *font = FcFontMatch(all, pattern, &result);
+    unsigned char *file;
+    if (font && FcPatternGetString(font, "file", 0, &file) == fontconfig_result_match) {
+        FcConfigAppFontAddFile(few, file);
+    }
+    if (font) FcPatternDestroy(font);
+    FcPatternDestroy(pattern);
+}
+
+static int keep_quiet(int level, const void *fields, size_t count, void *data) {
+    (void)level, (void)fields, (void)count, (void)data;
+    return 1;
+}
+
+void calotype_svg_prepare(void) {
+    // Before a warning is printed, it is looked at where that would go.
+    g_log_set_writer_func(keep_quiet, NULL, NULL);
+    // As many as cairo holds open at a time.
+    static const char *const names[] = {
+        "sans-serif",  "sans-serif:bold", "sans-serif:italic", "sans-serif:bold:italic",
+        "serif",       "serif:bold",      "serif:italic",      "monospace",
+        "monospace:bold", "sans-serif:lang=zh-cn",
+    };
+    FcConfig *all = FcInitLoadConfigAndFonts();
+    FcConfig *few = FcInitLoadConfig();
+    // The rules of the system, by which fonts stand for others, without its folders.
+    static const char folders[] = "<fontconfig><reset-dirs/></fontconfig>";
+    if (all && few &&
+        FcConfigParseAndLoadFromMemory(few, (const unsigned char *)folders, 0)) {
+        for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
+            add_font(all, few, names[index]);
+        }
+        // Or it looks again and again whether somebody has changed its files.
+        FcConfigSetRescanInterval(few, 0);
+        FcConfigSetCurrent(few);
+    } else if (few) {
+        FcConfigDestroy(few);
+    }
+    if (all) FcConfigDestroy(all);
 }
 
 calotype_svg *calotype_svg_create(const uint8_t *bytes, size_t count) {

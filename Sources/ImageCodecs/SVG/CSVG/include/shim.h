@@ -12,6 +12,12 @@
 
 typedef struct calotype_svg calotype_svg;
 
+/// Has the whole process draw texts with a few usual fonts, whatever others are installed, and keeps
+/// the libraries' warnings to themselves.
+///
+/// Called once, before the first document is read.
+void calotype_svg_prepare(void);
+
 /// Parses a document; references to other files lead nowhere. NULL when there is no memory;
 /// otherwise `calotype_svg_message` tells whether it could be read.
 calotype_svg *calotype_svg_create(const uint8_t *bytes, size_t count);
