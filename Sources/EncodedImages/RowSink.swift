@@ -181,6 +181,8 @@ public struct RowSink: ~Copyable {
 
     /// What a side was reduced by: a power of two where that leads to `size`, else what it looks like.
     private func scale(_ size: Int, _ stored: Int) -> Double {
+        // What can be drawn at any size was drawn at this one.
+        if plan.isScalable { return Double(size) / Double(stored) }
         var factor = 1
         while (stored + factor - 1) / factor > size { factor *= 2 }
         return (stored + factor - 1) / factor == size
