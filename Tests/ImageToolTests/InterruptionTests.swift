@@ -58,6 +58,21 @@ struct InterruptionTests {
         }
     }
 
+    @Test("ends soon and leaves nothing behind, whoever decodes")
+    func sandboxed() async throws {
+        let inputs = try pictures(1000)
+        let small = folder.path("small")
+        let answer = try await BuiltCommand.interrupt(
+            ["thumbnail", "--sandbox", "--size", "200", "--format", "png", "--output", "\(small)/"]
+                + inputs,
+            SIGTERM, temporaryFolder: temporary.path, once: { !files(small).isEmpty })
+        #expect(answer.code == 128 + SIGTERM)
+        #expect(
+            answer.errors == "calotype: interrupted; the files that were written are whole\n")
+        #expect((1..<1000).contains(files(small).count))
+        #expect(files(small).allSatisfy { $0.hasSuffix(".png") } && files(temporary.path) == [])
+    }
+
     @Test("leaves no temporary files of scrolling", arguments: [SIGINT, SIGTERM])
     func scroll(signal: Int32) async throws {
         _ = try pictures(4)

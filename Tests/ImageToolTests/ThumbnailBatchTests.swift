@@ -70,6 +70,20 @@ struct ThumbnailBatchTests: ~Copyable {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/out").count == 2)
     }
 
+    @Test("A picture that is being decoded is given up, and is no failure")
+    func givesUpWhenInterrupted() throws {
+        let counter = Counter()
+        let results = batch.run(
+            plan([try picture("a.png")]) { "out/\($0).png" }.map { .success($0) }, jobCount: 1,
+            isInterrupted: {
+                counter.increment()
+                // Once before it begins, then while it is decoded.
+                return counter.value > 1
+            })
+        #expect(results == [nil] && counter.value > 1)
+        #expect(!FileManager.default.fileExists(atPath: "\(folder)/out"))
+    }
+
     @Test("Two pictures with one output are refused, however the paths are written")
     func refusesSameOutput() throws {
         let inputs = [try picture("a.png"), try picture("b.png")]
