@@ -10,11 +10,11 @@ FORMATS =
 FILES = 20000
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-asan test-tsan test-sandbox fuzz bench build format lint clean
+.PHONY: help run test test-deep test-asan test-tsan test-sandbox fuzz bench bench-server build format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'make run PHOTOS=~/Pictures PORT=8080 HOST=127.0.0.1 shows a folder of your own.'
 
@@ -41,6 +41,9 @@ fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, F
 
 bench: ## compare with vipsthumbnail, Pillow, libjpeg-turbo and libpng
 	@scripts/bench
+
+bench-server: ## compare the server with nginx's image_filter and with thumbor
+	@scripts/bench-server
 
 build: ## build the calotype command in release mode
 	@scripts/build

@@ -24,5 +24,7 @@ bench_packages=(
     fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv
 )
 
+server_bench_packages=(libnginx-mod-http-image-filter nginx-light python3-venv wrk)
+
 # Where the photographs of photo_packages are.
 wallpapers=/usr/share/backgrounds/mate/nature

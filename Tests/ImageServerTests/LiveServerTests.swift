@@ -4,6 +4,7 @@ import EncodedImages
 import Foundation
 import HTTPTypes
 import ImageLoading
+import ImageTesting
 import Logging
 import NIOCore
 import Pixels
@@ -125,6 +126,39 @@ struct LiveServerTests {
                 #expect(await gallery.gate.nextEvent() == .began)
             }
             #expect(await gallery.gate.nextEvent() == .cancelled)
+        }
+    }
+
+    @Test(
+        "passes the IIIF Image API's validator at level 2", .enabled(if: PeerTool.python != nil),
+        arguments: ["3", "2"])
+    func iiif(version: String) async throws {
+        let python = try #require(PeerTool.python)
+        let place =
+            "import iiif_validator, os; print(os.path.dirname(iiif_validator.__file__), end='')"
+        let found = try PeerTool.run(python, ["-c", place])
+        let package = String(decoding: try #require(found), as: UTF8.self)
+        let picture = try Data(contentsOf: URL(filePath: "\(package)/validation_image.png"))
+        try gallery.file("validation.png", Array(picture))
+        try await withServer { address, _ in
+            let script = SampleFiles.packageDirectory
+                .appending(path: "Tests/Peers/iiif_validate.py").path
+            // Whoever waits for a process must not hold a thread that the server needs.
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = python
+            process.arguments = [script, "\(address)iiif/\(version)", version, "validation.png"]
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            let status = await withCheckedContinuation { continuation in
+                process.terminationHandler = {
+                    continuation.resume(returning: $0.terminationStatus)
+                }
+                do { try process.run() } catch { continuation.resume(returning: -1) }
+            }
+            let text = String(
+                decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(status == 0, "\(text)")
         }
     }
 
