@@ -33,13 +33,16 @@ struct ImageResponder: HTTPResponder {
     /// What the names of presets stand for.
     let presets: [String: PictureOptions]
     let limiter: ClientLimiter?
+    let hot: HotRenditions
     let logger: Logger
     let metrics = ServerMetrics()
 
     func respond(to request: Request, context: RequestOrigin) async -> Response {
         let start = ContinuousClock.now
         let response: Response
-        if let channel = context.channel {
+        if let answer = hotAnswer(request) {
+            response = answer
+        } else if let channel = context.channel {
             let client = channel.remoteAddress?.ipAddress ?? ""
             response = await withCancellationOnHangUp(of: channel) {
                 await answer(request, from: client)
@@ -49,6 +52,26 @@ struct ImageResponder: HTTPResponder {
         }
         metrics.record(response.status.code, start.duration(to: .now))
         return response
+    }
+
+    /// What can be answered here and now; errors are for the long way to tell.
+    private func hotAnswer(_ request: Request) -> Response? {
+        guard (try? admit(request)) != nil, var response = (try? hotRendition(request)) ?? nil
+        else {
+            return nil
+        }
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return response
+    }
+
+    /// Refuses addresses that are not of this server's, or not signed.
+    private func admit(_ request: Request) throws(ServerError) {
+        let address = request.uri.string
+        guard address.utf8.count <= Self.maximumAddressByteCount else { throw .addressTooLong }
+        // Who may purge has a token of its own.
+        if !configuration.signatureKeys.isEmpty, request.method != .delete {
+            try AddressSignature(keys: configuration.signatureKeys).check(address, now: Self.now)
+        }
     }
 
     private func answer(_ request: Request, from client: String) async -> Response {
@@ -70,20 +93,15 @@ struct ImageResponder: HTTPResponder {
     }
 
     private func route(_ request: Request, from client: String) async throws -> Response {
-        let address = request.uri.string
-        guard address.utf8.count <= Self.maximumAddressByteCount else {
-            throw ServerError.addressTooLong
-        }
         let isRead = request.method == .get || request.method == .head
         if isRead, let answer = try status(request) { return answer }
-        if let keys = configuration.imgproxy, isRead, ImgproxyAddress.isOne(request.uri.path) {
+        if let keys = configuration.imgproxy, isRead, ImgproxyAddress.isOne(request.uri.path),
+            request.uri.string.utf8.count <= Self.maximumAddressByteCount
+        {
             try limiter?.take(client)
             return try await imgproxy(keys, request)
         }
-        // Who may purge has a token of its own.
-        if !configuration.signatureKeys.isEmpty, request.method != .delete {
-            try AddressSignature(keys: configuration.signatureKeys).check(address, now: Self.now)
-        }
+        try admit(request)
         let parts = request.uri.path.utf8.dropFirst()
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map(Substring.init)

@@ -59,6 +59,8 @@ public struct ImageServer: Sendable {
         public var purgeTokens: [String] = []
         /// Pictures that one client may ask for each second; `nil` for any number.
         public var clientRate: Double?
+        /// Bytes of renditions that are kept in memory as they were sent.
+        public var hotByteLimit = 32 << 20
         /// What `/metrics` answers; `nil` for nothing.
         public var metrics: PrometheusMetrics?
         /// Where the world finds the server, such as `https://pictures.example`; `nil` for where it
@@ -109,6 +111,7 @@ public struct ImageServer: Sendable {
     private let pipeline: ImagePipeline
     private let tileImages: TileImages
     private let limiter: ClientLimiter?
+    private let hot: HotRenditions
     private let logger: Logger
 
     /// - Parameters:
@@ -118,6 +121,7 @@ public struct ImageServer: Sendable {
     public init(configuration: Configuration, pipeline: ImagePipeline, logger: Logger) {
         self.configuration = configuration
         self.pipeline = pipeline
+        hot = HotRenditions(byteLimit: configuration.hotByteLimit)
         limiter = configuration.clientRate.map {
             ClientLimiter(rate: $0, burst: max(1, Int($0 * 10)))
         }
@@ -220,7 +224,7 @@ public struct ImageServer: Sendable {
             photos: photos,
             folders: FolderReader(photos, extensions: configuration.pictureExtensions),
             pipeline: pipeline, tileImages: tileImages, configuration: configuration,
-            formatNames: configuration.formatNames, presets: presets, limiter: limiter,
+            formatNames: configuration.formatNames, presets: presets, limiter: limiter, hot: hot,
             logger: logger)
     }
 }

@@ -40,10 +40,8 @@ extension ImageResponder {
         _ url: HTTPURL, _ wanted: PictureOptions, _ request: Request
     ) async throws -> Response {
         let (options, varying) = suited(wanted, to: request)
-        let snapped = configuration.sizes.snapped(
-            options, maximumSide: configuration.maximumSide)
         let rendition = try await pipeline.rendition(
-            for: snapped.request(
+            for: options.request(
                 of: .url(url), original: nil, maximumSide: configuration.maximumSide))
         // Of the bytes: what the web says of the original is not known here.
         var digest = Digest()

@@ -21,6 +21,7 @@ extension ImageResponder {
         let identity = try await disk { [photos] in try photos.original(names) }
         try await disk { [tileImages] in try tileImages.remove(identity) }
         try await pipeline.removeAll(of: identity.path)
+        hot.removeAll(of: identity.path)
         return Response(status: .noContent, headers: [.cacheControl: "no-store"])
     }
 }

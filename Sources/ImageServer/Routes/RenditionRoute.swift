@@ -12,17 +12,47 @@ extension ImageResponder {
         _ segments: [String], _ wanted: PictureOptions, _ request: Request
     ) async throws -> Response {
         let (options, varying) = suited(wanted, to: request)
+        let time = ContinuousClock.now
         let identity = try await disk { [photos] in try photos.original(segments) }
-        let snapped = configuration.sizes.snapped(
-            options, maximumSide: configuration.maximumSide)
-        return try await answer(identity, snapped, request, varying)
+        hot.note(identity, segments, lookedAt: time)
+        return try await answer(identity, options, request, varying)
     }
 
-    /// Fills in what the address leaves to the client.
+    /// The same without waiting for anything, of a rendition that was sent a moment ago.
+    func hotRendition(_ request: Request) throws -> Response? {
+        guard request.method == .get, let path = RequestPath(request.uri.path), !path.endsWithSlash,
+            case let names = path.segments, names.count > 1,
+            case let original = Array(names.dropLast(2) + names.suffix(1)),
+            let identity = hot.original(original),
+            let wanted = try sizeOptions(names[names.count - 2])
+        else { return nil }
+        let (options, varying) = suited(wanted, to: request)
+        let validators = Validators(original: identity, tag: "\(identity.version)-\(options.text)")
+        guard
+            let entry = hot.entry(.init(path: identity.path, entityTag: validators.entityTag))
+        else { return nil }
+        var headers = pictureHeaders(identity, validators, request)
+        if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
+        if validators.isNotModified(request.headers) { return .notModified(headers) }
+        headers[.contentType] = entry.mediaType
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: entry.body))
+    }
+
+    /// Fills in what the address leaves to the client, and takes the size to a step of the ladder.
     ///
     /// - Returns: also the names of the headers that had a say, for `Vary`.
     func suited(
         _ wanted: PictureOptions, to request: Request
+    ) -> (options: PictureOptions, varying: [String]) {
+        var (options, varying) = filled(wanted, by: request)
+        options = configuration.sizes.snapped(
+            options, maximumSide: configuration.maximumSide)
+        return (options, varying)
+    }
+
+    private func filled(
+        _ wanted: PictureOptions, by request: Request
     ) -> (options: PictureOptions, varying: [String]) {
         var options = wanted
         var varying: [String] = []
@@ -68,8 +98,11 @@ extension ImageResponder {
             throw ServerError.changedMeanwhile
         }
         headers[.contentType] = rendition.mediaType
+        let body = ByteBuffer(bytes: rendition.bytes)
+        hot.insert(
+            .init(body: body, mediaType: rendition.mediaType),
+            .init(path: identity.path, entityTag: validators.entityTag))
         return Response(
-            status: .ok, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: rendition.bytes)))
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }
