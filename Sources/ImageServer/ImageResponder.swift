@@ -141,6 +141,9 @@ struct ImageResponder: HTTPResponder {
         switch request.uri.path {
         case "/healthz":
             return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
+        case "/readyz":
+            guard pipeline.takesWork else { throw LoadError.queueFull }
+            return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
         case "/metrics":
             guard let metrics = configuration.metrics else { return nil }
             return Response(

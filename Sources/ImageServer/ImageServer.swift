@@ -23,8 +23,8 @@ internal import UnixSignals
 /// - `GET /` and `GET /-/gallery/…`: the page.
 /// - `GET /healthz`: whether the server runs, answered without waiting for any picture.
 ///
-/// A file or folder that is itself named `-` or `healthz`, directly in the folder that is served,
-/// is hidden by these. So are, anywhere, names that begin with a dot or contain a backslash.
+/// A file or folder that is itself named `-`, `healthz` or `readyz`, directly in the folder that is
+/// served, is hidden by these. So are, anywhere, names that begin with a dot or contain a backslash.
 public struct ImageServer: Sendable {
     public struct Configuration: Sendable {
         /// The folder that is served.

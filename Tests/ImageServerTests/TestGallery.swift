@@ -29,7 +29,8 @@ final class TestGallery: Sendable {
     // With a store, if there is one, outside of the folder.
     init(
         keepsRenditions: Bool = false, web transport: (any HTTPTransport)? = nil,
-        changing changes: @escaping @Sendable (inout ImageServer.Configuration) -> Void = { _ in }
+        changing changes: @escaping @Sendable (inout ImageServer.Configuration) -> Void = { _ in },
+        changingPipeline change: (inout ImagePipeline.Configuration) -> Void = { _ in }
     ) throws {
         self.changes = changes
         outside = FileManager.default.temporaryDirectory
@@ -54,6 +55,7 @@ final class TestGallery: Sendable {
                 transport: transport, store: nil, codecs: builtInCodecs, configuration: loading,
                 logger: Logger(label: "test"))
         }
+        change(&configuration)
         pipeline = ImagePipeline(
             codecs: CodecSet(builtInCodecs.codecs + [gate]), configuration: configuration,
             logger: Logger(label: "test"))

@@ -125,6 +125,11 @@ public final class ImagePipeline: Sendable {
 
     private var queues: [WorkQueue] { [lookups, loads, decodes, processes, encodes] }
 
+    /// Whether a request would be begun now; told without waiting for anything.
+    ///
+    /// It is not while as many decodes wait as may, nor once the pipeline is closed.
+    public var takesWork: Bool { !admission.isClosed && !queues.contains(where: \.isFull) }
+
     func note(_ file: FileIdentity) {
         knownFiles.withLock { files in
             if files.count >= Self.maximumKnownFileCount { files = [:] }

@@ -12,6 +12,8 @@ final class Admission: Sendable {
 
     private let state = Mutex(State())
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// - Throws: ``LoadError/cancelled`` once closed; otherwise ``leave()`` must follow.
     func enter() throws(LoadError) {
         try state.withLock { state throws(LoadError) in

@@ -50,6 +50,9 @@ final class WorkQueue: Sendable {
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
+    /// Whether no more work may wait.
+    var isFull: Bool { waitingCount >= maximumWaitingCount }
+
     /// The priorities of the work that waits, the next to run first.
     var waitingPriorities: [LoadPriority] {
         state.withLock { $0.waiting.reversed().map(\.rank.priority) }

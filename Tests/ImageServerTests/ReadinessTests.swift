@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ImageLoading
+import Testing
+
+@testable import ImageServer
+
+@Suite("Whether a server takes work", .timeLimit(.minutes(2))) struct ReadinessTests {
+    @Test("says how it does at once, and that it takes no more, while every thread decodes")
+    func readiness() async throws {
+        let gallery = try TestGallery(changingPipeline: { configuration in
+            configuration.decodeThreadCount = 1
+            configuration.maximumQueuedDecodeCount = 1
+        })
+        for name in ["1", "2"] { try gallery.file("\(name).gate", Array("GATE".utf8)) }
+        #expect(try await gallery.get("/readyz").status == 200)
+
+        async let first = gallery.get("/2x2/1.gate")
+        #expect(await gallery.gate.nextEvent() == .began)
+        async let second = gallery.get("/2x2/2.gate")
+        while gallery.pipeline.takesWork { await Task.yield() }
+
+        let answer = try await gallery.get("/readyz")
+        #expect(answer.status == 503)
+        #expect(answer.headers[.retryAfter] == "1")
+        #expect(try await gallery.get("/healthz").status == 200)
+
+        gallery.gate.open()
+        gallery.gate.open()
+        #expect(try await first.status == 200)
+        #expect(try await second.status == 200)
+        #expect(try await gallery.get("/readyz").status == 200)
+    }
+
+    @Test("takes no work when it is closed, and says so") func closed() async throws {
+        let gallery = try TestGallery()
+        await gallery.pipeline.close()
+        #expect(try await gallery.get("/readyz").status == 503)
+        #expect(try await gallery.get("/healthz").status == 200)
+    }
+}
