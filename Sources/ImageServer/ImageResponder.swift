@@ -99,7 +99,9 @@ struct ImageResponder: HTTPResponder {
             request.uri.string.utf8.count <= Self.maximumAddressByteCount
         {
             try limiter?.take(client)
-            return try await imgproxy(keys, request)
+            return try await withDeadline(configuration.requestTimeout) {
+                try await imgproxy(keys, request)
+            }
         }
         try admit(request)
         let parts = request.uri.path.utf8.dropFirst()
@@ -108,7 +110,9 @@ struct ImageResponder: HTTPResponder {
         if parts.first == "iiif" {
             return try await withCORS(request) {
                 try limiter?.take(client)
-                return try await iiif(parts.dropFirst().map(\.utf8)[...], request)
+                return try await withDeadline(configuration.requestTimeout) {
+                    try await iiif(parts.dropFirst().map(\.utf8)[...], request)
+                }
             }
         }
         guard let path = RequestPath(request.uri.path) else { throw ServerError.notFound }
@@ -131,8 +135,12 @@ struct ImageResponder: HTTPResponder {
         default:
             guard !path.endsWithSlash || first == "sprite" else { throw ServerError.notFound }
             try limiter?.take(client)
-            if let answer = try await derived(first ?? "", Array(names), request) { return answer }
-            return try await picture(path.segments, request)
+            return try await withDeadline(configuration.requestTimeout) { [names] in
+                if let answer = try await derived(first ?? "", Array(names), request) {
+                    return answer
+                }
+                return try await picture(path.segments, request)
+            }
         }
     }
 

@@ -72,6 +72,8 @@ public struct ImageServer: Sendable {
         let writableFormats: [ImageFormat]
         /// How long requests in flight may take when the server is told to stop.
         public var stopTimeout = Duration.seconds(10)
+        /// How long it may take until the answer to a request for a picture begins.
+        public var requestTimeout = Duration.seconds(60)
         /// After how long without a request a connection is closed.
         public var idleTimeout = Duration.seconds(60)
 

@@ -27,6 +27,9 @@ public enum ServerError: Error, Hashable, Sendable {
     case forbidden(reason: String)
     /// The client asks for more than others do, and has to wait so many seconds.
     case tooManyRequests(seconds: Int)
+    /// The picture could not be made in ``ImageServer/Configuration/requestTimeout``. The client, by
+    /// asking again when the server is less busy.
+    case tookTooLong
     /// Someone wrote to the original while it was looked at. The client, by asking again.
     case changedMeanwhile
 }
@@ -48,6 +51,7 @@ extension ServerError: CustomStringConvertible {
         case .expired: "the address is not valid any more"
         case .forbidden(let reason): reason
         case .tooManyRequests(let seconds): "too many requests; wait for \(seconds) seconds"
+        case .tookTooLong: "the picture takes too long; try again later"
         case .changedMeanwhile: "the picture is being changed; try again"
         }
     }

@@ -63,11 +63,17 @@ struct ServingArguments: ParsableArguments {
     @Option(help: "Pictures that one client may ask for each second.")
     var rateLimit: Double?
 
+    @Option(help: "Seconds that a picture may take to be made, then the client gets 503.")
+    var requestTimeout = 60.0
+
     @Flag(help: "Answer /metrics, as Prometheus reads it.")
     var metrics = false
 
     func validate() throws {
         if let rateLimit, !(rateLimit > 0) { throw ValidationError("a rate is more than 0") }
+        if !(0.001...86_400 ~= requestTimeout) {
+            throw ValidationError("a picture may take from 0.001 to 86400 seconds")
+        }
         for preset in presets where !preset.contains("=") {
             throw ValidationError("a preset is NAME=OPTIONS, not \(preset)")
         }
@@ -97,6 +103,7 @@ struct ServingArguments: ParsableArguments {
         configuration.allowsPresetsOnly = presetsOnly
         configuration.webSources = webSources
         configuration.clientRate = rateLimit
+        configuration.requestTimeout = .seconds(requestTimeout)
         configuration.signatureKeys = try keys("CALOTYPE_SIGNATURE_KEYS", secrets)
         let imgproxyKeys = try keys("CALOTYPE_IMGPROXY_KEYS", secrets)
         if imgproxy || !imgproxyKeys.isEmpty {

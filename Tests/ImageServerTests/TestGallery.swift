@@ -102,20 +102,23 @@ final class TestGallery: Sendable {
         return try FileIdentity(path: "\(root)/\(path)")
     }
 
-    func get(_ address: String, _ headers: HTTPFields = [:]) async throws -> Answer {
-        try await request(.get, address, headers)
+    /// What a client gets of `other`, or of a server for the folder.
+    func get(
+        _ address: String, _ headers: HTTPFields = [:], from other: ImageServer? = nil
+    ) async throws -> Answer {
+        try await request(.get, address, headers, from: other)
     }
 
     func request(
         _ method: HTTPRequest.Method, _ address: String, _ headers: HTTPFields = [:],
-        body: [UInt8] = []
+        body: [UInt8] = [], from other: ImageServer? = nil
     ) async throws -> Answer {
         let request = Request(
             head: HTTPRequest(
                 method: method, scheme: "http", authority: "localhost", path: address,
                 headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body)))
-        let response = try await server.responder().respond(
+        let response = try await (other ?? server).responder().respond(
             to: request, context: RequestOrigin())
         let collector = BodyCollector()
         try await response.body.write(collector)

@@ -32,7 +32,7 @@ struct ErrorResponse {
             case .methodNotAllowed: .methodNotAllowed
             case .addressTooLong: .uriTooLong
             case .rangeNotSatisfiable: .rangeNotSatisfiable
-            case .changedMeanwhile: .serviceUnavailable
+            case .changedMeanwhile, .tookTooLong: .serviceUnavailable
             case .badSignature, .forbidden: .forbidden
             case .expired: .gone
             case .tooManyRequests: .tooManyRequests
