@@ -32,6 +32,9 @@ public struct ImageServer: Sendable {
         public var host = "127.0.0.1"
         /// 0 for any free one.
         public var port = 8080
+        /// Where a socket of the file system is made to listen at in place of host and port, if
+        /// anywhere; one that was left there is replaced.
+        public var socketPath: String?
         /// The largest width or height in pixels that a rendition may be asked for.
         public var maximumSide = 8_192
         /// The sizes that renditions are made in.
@@ -158,10 +161,14 @@ public struct ImageServer: Sendable {
         }
         await tileImages.close()
         await pipeline.close()
+        if failure == nil, let path = configuration.socketPath { unsafe _ = unlink(path) }
         switch failure {
         // Stopped, if not in the time that it was given.
         case nil, is CancellationError: return
         case let error as ServerError: throw error
+        case let error? where configuration.socketPath != nil:
+            throw .cannotListenAtSocket(
+                path: configuration.socketPath ?? "", reason: Self.reason(error))
         case let error as IOError where error.errnoCode == EADDRINUSE:
             throw .addressInUse(host: configuration.host, port: configuration.port)
         case let error?:
@@ -187,7 +194,7 @@ public struct ImageServer: Sendable {
         // What the services say of errors is thrown as well; once is enough.
         var logger = logger
         if logger.logLevel > .debug { logger.logLevel = .critical }
-        let host = configuration.host
+        let (host, socket) = (configuration.host, configuration.socketPath)
         let application = Application(
             responder: try responder(),
             server: .http1(
@@ -195,8 +202,10 @@ public struct ImageServer: Sendable {
                     additionalChannelHandlers: [HangUpHandler()],
                     idleTimeout: TimeAmount(configuration.idleTimeout))),
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: configuration.port)),
+                address: socket.map { .unixDomainSocket(path: $0) }
+                    ?? .hostname(host, port: configuration.port)),
             onServerRunning: { channel in
+                if let socket { return onListening("unix:\(socket)") }
                 let name = host.contains(":") ? "[\(host)]" : host
                 onListening("http://\(name):\(channel.localAddress?.port ?? 0)/")
             },

@@ -6,6 +6,9 @@ public enum ServerError: Error, Hashable, Sendable {
     case addressInUse(host: String, port: Int)
     /// The system does not let us listen there. Whoever started us; `reason` is the system's.
     case cannotListen(host: String, port: Int, reason: String)
+    /// The system does not let us listen at a socket in the file system. Whoever started us;
+    /// `reason` is the system's.
+    case cannotListenAtSocket(path: String, reason: String)
     /// What should be served is no folder that can be read. Whoever started us.
     case notAFolder(path: String)
 
@@ -41,6 +44,7 @@ extension ServerError: CustomStringConvertible {
             "port \(port) on \(host) is already in use; choose another with --port"
         case .cannotListen(let host, let port, let reason):
             "cannot listen on port \(port) of \(host): \(reason)"
+        case .cannotListenAtSocket(let path, let reason): "cannot listen at \(path): \(reason)"
         case .notAFolder(let path): "\(path): not a folder that can be read"
         case .notFound: "not found"
         case .malformedRequest(let reason): reason

@@ -60,6 +60,11 @@ struct Serve: AsyncParsableCommand {
     var port = 8080
 
     @Option(
+        help: "A socket of the file system to listen at, in place of an address and a port.",
+        completion: .file())
+    var socket: String?
+
+    @Option(
         help: """
             Where pictures that were made are kept (default: $XDG_CACHE_HOME/calotype or \
             ~/.cache/calotype).
@@ -126,6 +131,7 @@ struct Serve: AsyncParsableCommand {
             directory: directory, codecs: builtInCodecs)
         configuration.host = host
         configuration.port = port
+        configuration.socketPath = socket
         configuration.tileStore = tiles
         configuration.metrics = metrics
         try serving.apply(to: &configuration, environment(ServingArguments.secrets))

@@ -9,17 +9,26 @@ struct HTTPConnection {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private var received = ByteBuffer()
 
-    /// Connects to an address such as `http://127.0.0.1:8080/` and closes at the end of `body`.
+    /// Connects to an address such as `http://127.0.0.1:8080/` or `unix:/tmp/socket`, and closes
+    /// at the end of `body`.
     static func with<Result: Sendable>(
         _ address: String, _ body: (inout HTTPConnection) async throws -> Result
     ) async throws -> Result {
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: "127.0.0.1", port: port(of: address)) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-                        wrappingChannelSynchronously: channel)
+        let open:
+            @Sendable (any Channel) -> EventLoopFuture<NIOAsyncChannel<ByteBuffer, ByteBuffer>> =
+                { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+                    }
                 }
-            }
+        let client = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let channel =
+            address.hasPrefix("unix:")
+            ? try await client.connect(
+                unixDomainSocketPath: String(address.dropFirst("unix:".count)),
+                channelInitializer: open)
+            : try await client.connect(
+                host: "127.0.0.1", port: port(of: address), channelInitializer: open)
         return try await channel.executeThenClose { inbound, outbound in
             var connection = HTTPConnection(
                 outbound: outbound, inbound: inbound.makeAsyncIterator())

@@ -21,12 +21,13 @@ struct LiveServerTests {
 
     /// Runs the server while `body` runs, then stops it as SIGTERM would.
     private func withServer(
-        stopTimeout: Duration = .seconds(30),
+        stopTimeout: Duration = .seconds(30), socketPath: String? = nil,
         _ body: @escaping @Sendable (_ address: String, _ group: ServiceGroup) async throws -> Void
     ) async throws {
         let (addresses, sink) = AsyncStream<String>.makeStream()
         var configuration = gallery.configuration
         configuration.stopTimeout = stopTimeout
+        configuration.socketPath = socketPath
         let server = ImageServer(
             configuration: configuration, pipeline: gallery.pipeline,
             logger: .init(label: "test"))
@@ -70,6 +71,42 @@ struct LiveServerTests {
                 #expect(try await connection.isAtEnd())
             }
         }
+    }
+
+    @Test("listens at a socket in the file system, also where one was left, and removes it")
+    func socket() async throws {
+        try gallery.picture("1.png", PixelSize(width: 40, height: 30))
+        // A path of a socket has at most some hundred bytes.
+        let path = "/tmp/calotype-\(UInt32.random(in: 0...(.max))).sock"
+        #expect(mkSocket(path))
+        try await withServer(socketPath: path) { address, _ in
+            #expect(address == "unix:\(path)")
+            for _ in 0..<2 {
+                try await HTTPConnection.with(address) { connection in
+                    try await connection.send("GET /20x20/1.png HTTP/1.1")
+                    #expect(try await connection.answer().head.hasPrefix("HTTP/1.1 200"))
+                }
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    /// Makes a socket that nobody listens at any more.
+    private func mkSocket(_ path: String) -> Bool {
+        unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0
+    }
+
+    @Test("says why it cannot listen at a socket") func noSocket() async throws {
+        var configuration = gallery.configuration
+        let path = gallery.outside.appending(path: "missing/a.sock").path
+        configuration.socketPath = path
+        let server = ImageServer(
+            configuration: configuration, pipeline: gallery.pipeline,
+            logger: .init(label: "test"))
+        let error = await #expect(throws: ServerError.self) {
+            try await server.run(server.serviceGroup(stoppingOn: []))
+        }
+        #expect(error?.description.hasPrefix("cannot listen at ") == true)
     }
 
     @Test("ends requests in flight when it is stopped, and takes no more") func stop() async throws

@@ -36,7 +36,8 @@ struct ErrorResponse {
             case .badSignature, .forbidden: .forbidden
             case .expired: .gone
             case .tooManyRequests: .tooManyRequests
-            case .addressInUse, .cannotListen, .notAFolder: .internalServerError
+            case .addressInUse, .cannotListen, .cannotListenAtSocket, .notAFolder:
+                .internalServerError
             }
         self.init(status: status, message: error.description)
         if case .tooManyRequests(let seconds) = error { retrySeconds = seconds }
