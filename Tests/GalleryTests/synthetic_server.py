@@ -228,7 +228,7 @@ INFORMATION = {
     "modified": NOW,
     "camera": "Kamera <b>X</b>",
     "lens": "35 mm",
-    "exposure": "1/250",
+    "exposure": 0.004,
     "aperture": 2.8,
     "iso": 200,
     "focalLength": 35,

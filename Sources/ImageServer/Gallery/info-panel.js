@@ -91,22 +91,19 @@ function fileText(format, bytes) {
 
 function exposureText({ exposure, aperture, iso, focalLength }) {
   const parts = [
-    unit(exposure, "", " s"), unit(aperture, "ƒ/"), unit(focalLength, "", " mm"), unit(iso, "ISO "),
+    exposure > 0 ? `${seconds(exposure)} s` : null,
+    aperture > 0 ? `ƒ/${rounded(aperture)}` : null,
+    focalLength > 0 ? `${rounded(focalLength)} mm` : null,
+    iso > 0 ? `ISO ${iso}` : null,
   ];
   return parts.filter(Boolean).join(" · ");
 }
 
-/** A value with its unit, unless the server has put one there. */
-function unit(value, before, after = "") {
-  if (value === undefined || value === null || value === "") return null;
-  const isBare = typeof value === "number" || /^[\d./]+$/.test(value);
-  return isBare ? `${before}${value}${after}` : String(value);
+/** Short times as photographers say them: a fraction with the numerator 1. */
+function seconds(time) {
+  return time < 0.3 ? `1/${Math.round(1 / time)}` : rounded(time);
 }
 
-/** Cameras note the time on their own clock, in no zone: `2026-09-21T12:00:00`. */
-function takenText(taken) {
-  if (typeof taken === "number") return date(taken);
-  if (typeof taken !== "string") return null;
-  const time = Date.parse(taken.replace(/^(\d{4}):(\d\d):(\d\d) /, "$1-$2-$3T"));
-  return Number.isNaN(time) ? taken : date(time / 1000);
+function rounded(number) {
+  return Math.round(number * 10) / 10;
 }
