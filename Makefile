@@ -8,9 +8,12 @@ PORT = 8080
 SECONDS = 300
 FORMATS =
 FILES = 20000
+EXAMPLES = 100
+SEED = 1
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-asan test-tsan test-sandbox fuzz bench bench-server build format lint clean
+.PHONY: help run test test-deep test-asan test-tsan test-sandbox fuzz fuzz-server \
+        bench bench-server build format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
@@ -38,6 +41,9 @@ test-sandbox: ## send whole, cut and changed files through the sandbox
 
 fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
 	@scripts/fuzz "$(SECONDS)" $(FORMATS)
+
+fuzz-server: ## compare what a server answers with its description (EXAMPLES=100 SEED=1)
+	@scripts/fuzz-server "$(EXAMPLES)" "$(SEED)"
 
 bench: ## compare with vipsthumbnail, Pillow, libjpeg-turbo and libpng
 	@scripts/bench

@@ -110,7 +110,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Gallery")]),
+            resources: [.embedInCode("Gallery"), .embedInCode("Description")]),
         .executableTarget(
             name: "ImageTool",
             dependencies: [

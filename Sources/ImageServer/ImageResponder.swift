@@ -84,6 +84,9 @@ struct ImageResponder: HTTPResponder {
             if case ServerError.rangeNotSatisfiable(let byteCount) = error {
                 response.headers[.contentRange] = "bytes */\(byteCount)"
             }
+            if response.status == .methodNotAllowed {
+                response.headers[.allow] = allowedMethods(request)
+            }
             logger.debug(
                 "refused request",
                 metadata: ["http.path": "\(request.uri.path)", "error": "\(error)"])
@@ -118,7 +121,7 @@ struct ImageResponder: HTTPResponder {
         guard let path = RequestPath(request.uri.path) else { throw ServerError.notFound }
         var names = path.segments[...]
         let first = names.popFirst()
-        if request.method == .delete, !path.segments.isEmpty, !configuration.purgeTokens.isEmpty {
+        if request.method == .delete, isPurged(path.segments, request) {
             return try await purge(path.segments, request)
         }
         guard isRead || (request.method == .post && first == "sprite") else {
@@ -152,6 +155,8 @@ struct ImageResponder: HTTPResponder {
         case "/readyz":
             guard pipeline.takesWork else { throw LoadError.queueFull }
             return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
+        case "/-/openapi.json":
+            return answer(GalleryFile.description, request)
         case "/metrics":
             guard let metrics = configuration.metrics else { return nil }
             return Response(

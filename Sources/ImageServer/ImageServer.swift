@@ -22,6 +22,8 @@ internal import UnixSignals
 /// - `GET /-/listing/house`: the folder's pictures with their sizes, as JSON.
 /// - `GET /` and `GET /-/gallery/…`: the page.
 /// - `GET /healthz`: whether the server runs, answered without waiting for any picture.
+/// - `GET /readyz`: whether it takes work, answered in the same way.
+/// - `GET /-/openapi.json`: what OpenAPI says of all of them.
 ///
 /// A file or folder that is itself named `-`, `healthz` or `readyz`, directly in the folder that is
 /// served, is hidden by these. So are, anywhere, names that begin with a dot or contain a backslash.
@@ -138,8 +140,8 @@ public struct ImageServer: Sendable {
     /// Serves until the process gets SIGTERM or SIGINT; then requests in flight end, for at most
     /// ``Configuration/stopTimeout``, and the pipeline is closed.
     ///
-    /// - Parameter onListening: gets the address, such as `http://127.0.0.1:8080/`, once
-    ///   connections are taken.
+    /// - Parameter onListening: gets the address, such as `http://127.0.0.1:8080/` or
+    ///   `unix:/run/calotype/http.sock`, once connections are taken.
     /// - Throws: ``ServerError`` if it cannot listen, or if there is no folder to serve.
     public func run(
         onListening: @escaping @Sendable (String) -> Void = { _ in }

@@ -24,6 +24,8 @@ public enum ServerError: Error, Hashable, Sendable {
     case rangeNotSatisfiable(byteCount: Int)
     /// The address is not signed by anybody who may. The client, by asking whoever hands them out.
     case badSignature
+    /// The request has no token. The client, by sending one in `Authorization`.
+    case unauthorized
     /// The address was signed until a moment that has passed.
     case expired
     /// The address asks for more than those of this server may.
@@ -52,6 +54,7 @@ extension ServerError: CustomStringConvertible {
         case .addressTooLong: "the address is too long"
         case .rangeNotSatisfiable(let byteCount): "the file has only \(byteCount) bytes"
         case .badSignature: "the address is not signed as it should be"
+        case .unauthorized: "only those who have a token may do this"
         case .expired: "the address is not valid any more"
         case .forbidden(let reason): reason
         case .tooManyRequests(let seconds): "too many requests; wait for \(seconds) seconds"

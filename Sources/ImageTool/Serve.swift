@@ -40,7 +40,8 @@ struct Serve: AsyncParsableCommand {
               /sprite/128x128,fill/house many pictures in one; ?as=json says which lies where
               /info/house/1.jpg          what is known of a picture
               /placeholder/house/1.jpg   a picture in some 25 bytes
-              /healthz                   whether the server runs
+              /healthz, /readyz          whether the server runs, and takes work
+              /-/openapi.json            all of this as OpenAPI has it
 
             SECRETS, in variables of the environment
               CALOTYPE_SIGNATURE_KEYS  keys in hexadecimal, with commas between them: only addresses \

@@ -34,6 +34,7 @@ struct ErrorResponse {
             case .rangeNotSatisfiable: .rangeNotSatisfiable
             case .changedMeanwhile, .tookTooLong: .serviceUnavailable
             case .badSignature, .forbidden: .forbidden
+            case .unauthorized: .unauthorized
             case .expired: .gone
             case .tooManyRequests: .tooManyRequests
             case .addressInUse, .cannotListen, .cannotListenAtSocket, .notAFolder:
@@ -101,7 +102,7 @@ struct ErrorResponse {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         if isPassing { headers[.retryAfter] = "1" }
         if status == .tooManyRequests { headers[.retryAfter] = "\(retrySeconds)" }
-        if status == .methodNotAllowed { headers[.allow] = "GET, HEAD" }
+        if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
         return .json(["error": message], status: status, headers: headers)
     }
 }

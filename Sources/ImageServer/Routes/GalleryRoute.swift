@@ -48,17 +48,26 @@ struct GalleryFile: Sendable {
         "zoom.js": script(PackageResources.zoom_js),
     ]
 
+    /// What OpenAPI says of every route.
+    static let description = GalleryFile("application/json", PackageResources.openapi_json)
+
     private init(_ mediaType: String, _ bytes: [UInt8]) {
-        self.mediaType = "\(mediaType); charset=utf-8"
+        self.mediaType = mediaType
         self.bytes = bytes
         var digest = Digest()
         digest.add(bytes)
         tag = digest.text
     }
 
-    private static func page(_ bytes: [UInt8]) -> GalleryFile { .init("text/html", bytes) }
-    private static func style(_ bytes: [UInt8]) -> GalleryFile { .init("text/css", bytes) }
-    private static func script(_ bytes: [UInt8]) -> GalleryFile { .init("text/javascript", bytes) }
+    private static func page(_ bytes: [UInt8]) -> GalleryFile {
+        .init("text/html; charset=utf-8", bytes)
+    }
+    private static func style(_ bytes: [UInt8]) -> GalleryFile {
+        .init("text/css; charset=utf-8", bytes)
+    }
+    private static func script(_ bytes: [UInt8]) -> GalleryFile {
+        .init("text/javascript; charset=utf-8", bytes)
+    }
 }
 
 extension ImageResponder {
@@ -72,6 +81,10 @@ extension ImageResponder {
     /// `GET /` answers the page, `GET /-/gallery/NAME` a file that it is made of.
     func gallery(_ name: String, _ request: Request) throws -> Response {
         guard let file = GalleryFile.all[name] else { throw ServerError.notFound }
+        return answer(file, request)
+    }
+
+    func answer(_ file: GalleryFile, _ request: Request) -> Response {
         let validators = Validators(tag: file.tag)
         var headers = validators.fields
         headers[.cacheControl] = "no-cache"

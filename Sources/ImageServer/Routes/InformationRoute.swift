@@ -87,9 +87,13 @@ extension ImageResponder {
     /// `GET /placeholder/house/1.jpg` answers the picture's ThumbHash: its bytes, or as JSON the
     /// hash in Base64 and the address of a picture that it makes.
     func placeholder(_ names: [String], _ request: Request) async throws -> Response {
+        let format = request.uri.queryParameters["format"]
+        guard format == nil || format == "json" else {
+            throw ServerError.malformedRequest(reason: "the format is json, or is left out")
+        }
         let identity = try await disk { [photos] in try photos.original(names) }
         let hash = try await thumbHash(of: identity)
-        let isJSON = request.uri.queryParameters["format"] == "json"
+        let isJSON = format == "json"
         let validators = Validators(
             original: identity, tag: "\(identity.version)-placeholder\(isJSON ? "j" : "b")")
         var headers = pictureHeaders(identity, validators, request)

@@ -6,11 +6,36 @@ internal import Hummingbird
 internal import ImageLoading
 
 extension ImageResponder {
+    /// Whether an address is that of an original, and somebody may purge.
+    func isPurged(_ names: [String], _ request: Request) -> Bool {
+        guard !configuration.purgeTokens.isEmpty, let first = names.first, first != "-" else {
+            return false
+        }
+        if names.count == 1 { return !["healthz", "readyz", "metrics"].contains(first) }
+        if ["iiif", "info", "placeholder", "sprite", "tiles"].contains(first) { return false }
+        if configuration.imgproxy != nil, ImgproxyAddress.isOne(request.uri.path) { return false }
+        do throws(ServerError) {
+            return try sizeOptions(names[names.count - 2]) == nil
+        } catch {
+            return false
+        }
+    }
+
+    /// What `Allow` says beside the answer that a method is not answered.
+    func allowedMethods(_ request: Request) -> String {
+        if request.uri.path.hasPrefix("/iiif/") { return "GET, HEAD, OPTIONS" }
+        guard let path = RequestPath(request.uri.path) else { return "GET, HEAD" }
+        switch path.segments.first {
+        case "sprite" where path.segments.count > 1: return "GET, HEAD, POST"
+        default: return isPurged(path.segments, request) ? "GET, HEAD, DELETE" : "GET, HEAD"
+        }
+    }
+
     /// `DELETE /house/1.jpg` forgets everything that was made of a picture; the file stays.
     ///
     /// It needs `Authorization: Bearer …` with a token that the server was started with.
     func purge(_ names: [String], _ request: Request) async throws -> Response {
-        let sent = request.headers[.authorization] ?? ""
+        guard let sent = request.headers[.authorization] else { throw ServerError.unauthorized }
         let isAllowed = configuration.purgeTokens.contains { token in
             // Digests of equal length, so that the time tells nothing of where they differ.
             SHA256.hash(data: Array("Bearer \(token)".utf8)) == SHA256.hash(data: Array(sent.utf8))

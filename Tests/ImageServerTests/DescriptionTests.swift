@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import HTTPTypes
+import Pixels
+import Testing
+
+@testable import ImageServer
+
+@Suite("The description of the server") struct DescriptionTests {
+    private typealias Object = [String: Any]
+
+    let gallery: TestGallery
+    private let document: Object
+
+    init() async throws {
+        gallery = try TestGallery {
+            $0.imgproxy = ImgproxyKeys()
+            $0.metrics = PrometheusMetrics()
+            $0.purgeTokens = ["secret"]
+        }
+        for path in ["1.png", "house/1.png"] {
+            try gallery.picture(path, PixelSize(width: 400, height: 300))
+        }
+        document = try await gallery.get("/-/openapi.json").json()
+    }
+
+    @Test("is OpenAPI 3.1, whoever asks") func document() async throws {
+        #expect(document["openapi"] as? String == "3.1.0")
+        let signed = try TestGallery { $0.signatureKeys = [Array(repeating: 7, count: 32)] }
+        let answer = try await signed.get("/-/openapi.json")
+        #expect(answer.status == 200)
+        #expect(answer.headers[.contentType] == "application/json")
+        let tag = try #require(answer.headers[.eTag])
+        #expect(try await signed.get("/-/openapi.json", [.ifNoneMatch: tag]).status == 304)
+    }
+
+    @Test("has no reference that leads nowhere, and two operations of no name") func whole() throws
+    {
+        var names: [String] = []
+        try visit(document) { object in
+            if let reference = object["$ref"] as? String { _ = try resolved(reference) }
+            if let name = object["operationId"] as? String { names.append(name) }
+        }
+        #expect(names.count > 20)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test("names every route, and what each answers to an example") func examples() async throws {
+        let paths = try #require(document["paths"] as? [String: Object])
+        for (path, operations) in paths {
+            for (method, value) in operations {
+                let operation = try #require(value as? Object)
+                let address = try example(path, operation)
+                let kind = try #require(HTTPRequest.Method(method.uppercased()))
+                let answer = try await gallery.request(
+                    kind, address, [.authorization: "Bearer secret"],
+                    body: Array(#"["1.png"]"#.utf8))
+                #expect(answer.status < 400, "\(method) \(address): \(answer.text.prefix(200))")
+                try check(answer, operation, "\(method) \(address)")
+            }
+        }
+    }
+
+    @Test(
+        "says truly which methods an address answers",
+        arguments: [
+            ("/1.png", "GET, HEAD, DELETE"), ("/house/1.png", "GET, HEAD, DELETE"),
+            ("/20x20/1.png", "GET, HEAD"), ("/info/1.png", "GET, HEAD"), ("/", "GET, HEAD"),
+            ("/-/openapi.json", "GET, HEAD"), ("/sprite/20x20/", "GET, HEAD, POST"),
+            ("/iiif/3/1.png/info.json", "GET, HEAD, OPTIONS"),
+            ("/_/w:20/plain/1.png", "GET, HEAD"),
+        ])
+    func methods(address: String, allowed: String) async throws {
+        let answer = try await gallery.request(.put, address)
+        #expect(answer.status == 405)
+        #expect(answer.headers[.allow] == allowed)
+        let removal = try await gallery.request(.delete, address)
+        #expect(removal.status == (allowed.contains("DELETE") ? 401 : 405))
+        #expect((removal.headers[.wwwAuthenticate] == "Bearer") == (removal.status == 401))
+    }
+
+    @Test("a placeholder comes in no other form than is described") func placeholder() async throws
+    {
+        #expect(try await gallery.get("/placeholder/1.png?format=json").status == 200)
+        #expect(try await gallery.get("/placeholder/1.png?format=xml").status == 400)
+    }
+
+    /// Fills in what the description gives as examples.
+    private func example(_ path: String, _ operation: Object) throws -> String {
+        var path = path
+        for value in operation["parameters"] as? [Object] ?? [] {
+            let reference = value["$ref"] as? String
+            let parameter = try reference.map(resolved) ?? value
+            guard parameter["in"] as? String == "path",
+                let name = parameter["name"] as? String
+            else { continue }
+            let schema = parameter["schema"] as? Object
+            let known = ["version": "3", "file": "main.js", "identifier": "house%2F1.png"]
+            let words = parameter["example"] ?? (schema?["enum"] as? [Any])?.first
+            var text = known[name] ?? words.map { "\($0)" } ?? "1"
+            text = text.replacing("1.jpg", with: "1.png")
+            path = path.replacing("{\(name)}", with: text)
+        }
+        return path
+    }
+
+    private func check(_ answer: Answer, _ operation: Object, _ name: String) throws {
+        let answers = try #require(operation["responses"] as? [String: Object])
+        var response = try #require(answers["\(answer.status)"], "\(name): \(answer.status)")
+        if let reference = response["$ref"] as? String { response = try resolved(reference) }
+        for (field, value) in response["headers"] as? [String: Object] ?? [:] {
+            let header = try (value["$ref"] as? String).map(resolved) ?? value
+            guard header["required"] as? Bool == true else { continue }
+            #expect(answer.headers[named: field] != nil, "\(name): \(field)")
+        }
+        guard let content = response["content"] as? Object, let type = answer.headers[.contentType]
+        else { return }
+        let plain = String(type.prefix { $0 != ";" })
+        let family = plain.prefix { $0 != "/" } + "/*"
+        #expect(content[plain] != nil || content[String(family)] != nil, "\(name): \(type)")
+    }
+
+    private func resolved(_ reference: String) throws -> Object {
+        var object = document
+        for name in reference.split(separator: "/").dropFirst() {
+            object = try #require(object[String(name)] as? Object, "\(reference)")
+        }
+        return object
+    }
+
+    private func visit(_ value: Any, _ body: (Object) throws -> Void) rethrows {
+        if let object = value as? Object {
+            try body(object)
+            for value in object.values { try visit(value, body) }
+        }
+        for value in value as? [Any] ?? [] { try visit(value, body) }
+    }
+}
