@@ -1,0 +1,60 @@
+vcl 4.1;
+# SPDX-License-Identifier: Apache-2.0
+# Varnish in front of Calotype.
+
+backend calotype {
+    .path = "/run/calotype/http.sock";
+    .first_byte_timeout = 65s;
+    .probe = {
+        .url = "/readyz";
+        .interval = 5s;
+        .timeout = 2s;
+    }
+}
+
+sub vcl_recv {
+    if (req.url == "/metrics" || req.url == "/readyz") {
+        return (synth(404));
+    }
+    if (req.method != "GET" && req.method != "HEAD") {
+        return (pass);
+    }
+    # Parts of originals are passed; Varnish would fetch the whole file for the first of them.
+    if (req.http.Range) {
+        return (pass);
+    }
+    # As few variants as the formats that were given to --formats.
+    if (req.http.Accept ~ "image/avif") {
+        set req.http.Accept = "image/avif,image/webp";
+    } elsif (req.http.Accept ~ "image/webp") {
+        set req.http.Accept = "image/webp";
+    } elsif (req.http.Accept !~ "application/ld\+json") {
+        unset req.http.Accept;
+    }
+    unset req.http.Cookie;
+    return (hash);
+}
+
+sub vcl_backend_response {
+    if (beresp.status == 200 && beresp.http.ETag) {
+        # “no-cache” means: ask each time by its ETag. This is how long a changed picture may be
+        # shown in its old form; then it is asked for by its ETag, and shown meanwhile.
+        if (beresp.http.Cache-Control ~ "no-cache") {
+            set beresp.ttl = 10s;
+        }
+        set beresp.grace = 1m;
+        set beresp.keep = 30d;
+        return (deliver);
+    }
+    set beresp.uncacheable = true;
+    set beresp.ttl = 0s;
+    return (deliver);
+}
+
+sub vcl_deliver {
+    if (obj.hits > 0) {
+        set resp.http.X-Cache = "HIT";
+    } else {
+        set resp.http.X-Cache = "MISS";
+    }
+}
