@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPLoading
 
-@Suite("An address guard", .timeLimit(.minutes(5))) struct AddressGuardTests {
+@Suite("An address guard", .timeLimit(.minutes(10))) struct AddressGuardTests {
     @Test(
         "asks no machine that is not on the public network",
         arguments: [

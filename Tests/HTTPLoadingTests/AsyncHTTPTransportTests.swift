@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPLoading
 
-@Suite("AsyncHTTPClient as a transport", .timeLimit(.minutes(5))) struct AsyncHTTPTransportTests {
+@Suite("AsyncHTTPClient as a transport", .timeLimit(.minutes(10))) struct AsyncHTTPTransportTests {
     private static func withServer(
         connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60),
         _ handler: @escaping @Sendable (String, Int) -> ScriptedServer.Answer?,

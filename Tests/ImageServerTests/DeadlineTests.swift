@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("The time that a picture may take", .timeLimit(.minutes(2))) struct DeadlineTests {
+@Suite("The time that a picture may take", .timeLimit(.minutes(10))) struct DeadlineTests {
     @Test("ends for one client, and not for others who wait for the same picture")
     func deadline() async throws {
         let gallery = try TestGallery()

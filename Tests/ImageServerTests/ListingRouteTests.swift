@@ -152,7 +152,7 @@ import Testing
 
     @Test(
         "has the placeholders of the pictures that have been shown, and another tag for each",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func placeholders() async throws {
         let gallery = try TestGallery(keepsRenditions: true)
         for name in ["a.png", "b.png", "c.png"] { try gallery.picture(name) }

@@ -13,7 +13,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Over a socket, the server", .serialized, .timeLimit(.minutes(2)))
+@Suite("Over a socket, the server", .serialized, .timeLimit(.minutes(10)))
 struct LiveServerTests {
     let gallery: TestGallery
 

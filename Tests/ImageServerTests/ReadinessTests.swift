@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Whether a server takes work", .timeLimit(.minutes(2))) struct ReadinessTests {
+@Suite("Whether a server takes work", .timeLimit(.minutes(10))) struct ReadinessTests {
     @Test("says how it does at once, and that it takes no more, while every thread decodes")
     func readiness() async throws {
         let gallery = try TestGallery(changingPipeline: { configuration in

@@ -68,6 +68,8 @@ final class TestGallery: Sendable {
             directory: folder.path, codecs: builtInCodecs.adding([gate]))
         configuration.port = 0
         configuration.sizes = .exact
+        // Tests share their threads with others that compute for minutes.
+        configuration.requestTimeout = .seconds(3600)
         changes(&configuration)
         return configuration
     }
