@@ -107,3 +107,11 @@ function seconds(time) {
 function rounded(number) {
   return Math.round(number * 10) / 10;
 }
+
+/** Cameras note the time on their own clock, in no zone: `2026-09-21T12:00:00`. */
+function takenText(taken) {
+  if (typeof taken === "number") return date(taken);
+  if (typeof taken !== "string") return null;
+  const time = Date.parse(taken.replace(/^(\d{4}):(\d\d):(\d\d) /, "$1-$2-$3T"));
+  return Number.isNaN(time) ? taken : date(time / 1000);
+}
