@@ -44,16 +44,15 @@ public struct AddressGuard: Sendable {
         self.resolve = resolve
     }
 
-    /// The number to connect to for a name.
+    /// The numbers that may be connected to for a name.
     ///
     /// - Parameter host: a name or a number, an IPv6 address in brackets.
-    /// - Returns: `nil` if any of its numbers may not be asked.
+    /// - Returns: none if any of its numbers may not be asked.
     /// - Throws: what looking up throws.
-    func address(of host: String) throws -> String? {
+    func addresses(of host: String) throws -> [String] {
         let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         let numbers = try resolve(name)
-        guard !numbers.isEmpty, numbers.allSatisfy({ allows($0.bytes) }) else { return nil }
-        return numbers.first?.text
+        return numbers.allSatisfy { allows($0.bytes) } ? numbers.map(\.text) : []
     }
 
     /// Whether a number may be asked.

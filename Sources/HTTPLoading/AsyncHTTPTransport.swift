@@ -62,22 +62,23 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// The client for a host: one that connects to a number that has been checked.
     private func client(for host: String, _ url: String) async throws(LoadError) -> HTTPClient {
         guard let addressGuard else { return client }
-        let address: String?
+        let addresses: [String]
         do {
-            address = try await NIOThreadPool.singleton.runIfActive {
-                try addressGuard.address(of: host)
+            addresses = try await NIOThreadPool.singleton.runIfActive {
+                try addressGuard.addresses(of: host)
             }
         } catch is CancellationError {
             throw .cancelled
         } catch {
             throw .connectionFailed(url: url, reason: "\(error)")
         }
-        guard let address else {
+        guard let address = addresses.first else {
             throw .addressRefused(url: url, reason: "its host is on a network that is not asked")
         }
         let (client, old) = pinned.withLock { pinned -> (HTTPClient, HTTPClient?) in
             let known = pinned[host]
-            if let known, known.address == address { return (known.client, nil) }
+            // Names of several numbers are answered in another order each time.
+            if let known, addresses.contains(known.address) { return (known.client, nil) }
             var configuration = configuration
             configuration.dnsOverride = [host: address]
             let client = HTTPClient(

@@ -16,6 +16,11 @@ struct RequestOrigin: InitializableFromSource {
     init(source: ApplicationRequestContextSource) { channel = source.channel }
 }
 
+/// The first name in the addresses of what is made of a picture other than another picture.
+enum Derivative: String {
+    case tiles, info, placeholder, sprite
+}
+
 /// From a request to an answer.
 ///
 /// Not Hummingbird's router: an address here is a path of the disk, decoded once and by our own
@@ -32,6 +37,8 @@ struct ImageResponder: HTTPResponder {
     let formatNames: [String: String]
     /// What the names of presets stand for.
     let presets: [String: PictureOptions]
+    /// The part of the pipeline's memory that sprite sheets may take.
+    let sheets: MemoryBudget
     let limiter: ClientLimiter?
     let hot: HotRenditions
     let logger: Logger
@@ -43,7 +50,7 @@ struct ImageResponder: HTTPResponder {
         if let answer = hotAnswer(request) {
             response = answer
         } else if let channel = context.channel {
-            let client = channel.remoteAddress?.ipAddress ?? ""
+            let client = ClientLimiter.name(of: channel.remoteAddress)
             response = await withCancellationOnHangUp(of: channel) {
                 await answer(request, from: client)
             }
@@ -101,6 +108,8 @@ struct ImageResponder: HTTPResponder {
         if let keys = configuration.imgproxy, isRead, ImgproxyAddress.isOne(request.uri.path),
             request.uri.string.utf8.count <= Self.maximumAddressByteCount
         {
+            // Without signatures of that form's own, those of all addresses hold.
+            if keys.keys.isEmpty { try admit(request) }
             try limiter?.take(client)
             return try await withDeadline(configuration.requestTimeout) {
                 try await imgproxy(keys, request)
@@ -172,13 +181,12 @@ struct ImageResponder: HTTPResponder {
     private func derived(
         _ kind: String, _ names: [String], _ request: Request
     ) async throws -> Response? {
-        guard !names.isEmpty else { return nil }
+        guard !names.isEmpty, let kind = Derivative(rawValue: kind) else { return nil }
         switch kind {
-        case "tiles": return try await tiles(names, request)
-        case "info": return try await information(names, request)
-        case "placeholder": return try await placeholder(names, request)
-        case "sprite": return try await sprite(names, request)
-        default: return nil
+        case .tiles: return try await tiles(names, request)
+        case .info: return try await information(names, request)
+        case .placeholder: return try await placeholder(names, request)
+        case .sprite: return try await sprite(names, request)
         }
     }
 
@@ -215,10 +223,15 @@ struct ImageResponder: HTTPResponder {
         if let preset = presets[segment] { return preset }
         let size = try SizeSegment(
             segment, maximumSide: configuration.maximumSide, formats: formatNames)
-        guard size == nil || !configuration.allowsPresetsOnly else {
+        if size != nil { try checkOwnOptions() }
+        return size?.options
+    }
+
+    /// Refuses what an address asks for by itself where presets alone are answered.
+    func checkOwnOptions() throws(ServerError) {
+        guard !configuration.allowsPresetsOnly else {
             throw .forbidden(reason: "only presets are answered")
         }
-        return size?.options
     }
 
     /// Does what waits for the disk on a thread that may wait.

@@ -19,14 +19,18 @@ internal import UnixSignals
 /// - `GET /house/1.jpg`: the original, also in parts.
 /// - `GET /house/512x512/1.jpg`: the picture fitted into 512×512 pixels, never enlarged. The size
 ///   stands before the file's name, also when a folder of that name exists.
+/// - `GET /tiles/house/1.jpg.dzi`, `/info/house/1.jpg`, `/placeholder/house/1.jpg` and
+///   `/sprite/64x64/house`: what else is made of pictures; `Documentation/serving.md` has it all.
+/// - `GET /iiif/3/house%2F1.jpg/…`: as the IIIF Image API says.
 /// - `GET /-/listing/house`: the folder's pictures with their sizes, as JSON.
 /// - `GET /` and `GET /-/gallery/…`: the page.
 /// - `GET /healthz`: whether the server runs, answered without waiting for any picture.
 /// - `GET /readyz`: whether it takes work, answered in the same way.
 /// - `GET /-/openapi.json`: what OpenAPI says of all of them.
 ///
-/// A file or folder that is itself named `-`, `healthz` or `readyz`, directly in the folder that is
-/// served, is hidden by these. So are, anywhere, names that begin with a dot or contain a backslash.
+/// A file or folder that is itself named `-`, `healthz`, `readyz`, `metrics`, `iiif`, `tiles`, `info`,
+/// `placeholder` or `sprite`, directly in the folder that is served, is hidden by these. So are,
+/// anywhere, names that begin with a dot or contain a backslash.
 public struct ImageServer: Sendable {
     public struct Configuration: Sendable {
         /// The folder that is served.
@@ -117,6 +121,7 @@ public struct ImageServer: Sendable {
     private let configuration: Configuration
     private let pipeline: ImagePipeline
     private let tileImages: TileImages
+    private let sheets: MemoryBudget
     private let limiter: ClientLimiter?
     private let hot: HotRenditions
     private let logger: Logger
@@ -129,6 +134,7 @@ public struct ImageServer: Sendable {
         self.configuration = configuration
         self.pipeline = pipeline
         hot = HotRenditions(byteLimit: configuration.hotByteLimit)
+        sheets = MemoryBudget(byteLimit: pipeline.budget.byteLimit / 4)
         limiter = configuration.clientRate.map {
             ClientLimiter(rate: $0, burst: max(1, Int($0 * 10)))
         }
@@ -237,7 +243,7 @@ public struct ImageServer: Sendable {
             photos: photos,
             folders: FolderReader(photos, extensions: configuration.pictureExtensions),
             pipeline: pipeline, tileImages: tileImages, configuration: configuration,
-            formatNames: configuration.formatNames, presets: presets, limiter: limiter, hot: hot,
-            logger: logger)
+            formatNames: configuration.formatNames, presets: presets, sheets: sheets,
+            limiter: limiter, hot: hot, logger: logger)
     }
 }

@@ -7,7 +7,9 @@ public import ImageLoading
 /// Names are compared here; what numbers stand behind them is for the transport to check, which
 /// connects to the very number that it has looked at.
 public struct WebSources: Sendable, Hashable {
-    /// Names of hosts: `photos.example`, or `*.photos.example` for every name that ends so.
+    /// Names of hosts, with a port if it is not the scheme's own.
+    ///
+    /// `*.photos.example` stands for every name that ends so.
     public var hosts: [String]
     public var schemes: Set<HTTPURL.Scheme>
 

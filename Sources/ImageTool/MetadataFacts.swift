@@ -35,8 +35,8 @@ struct MetadataFacts {
             ("rating", (xmp.rating ?? exif.rating).map { $0 < 0 ? "rejected" : "\($0) of 5" }),
             ("label", xmp.label),
             ("taken", exif.taken?.description ?? xmp.dateCreated ?? xmp.createDate),
-            ("camera", device(exif.cameraMake, exif.cameraModel, exif.cameraSerialNumber)),
-            ("lens", device(exif.lensMake, exif.lensModel, exif.lensSerialNumber)),
+            ("camera", device(exif.cameraName, exif.cameraSerialNumber)),
+            ("lens", device(exif.lensName, exif.lensSerialNumber)),
             ("exposure", exposure), ("metering", metering), ("flash", flash),
             ("white balance", exif.whiteBalance.map { $0 == .auto ? "automatic" : "manual" }),
             ("position", exif.location.map(position)),
@@ -58,12 +58,9 @@ struct MetadataFacts {
         return iptc.bylines.isEmpty ? [exif.artist].compactMap(\.self) : iptc.bylines
     }
 
-    private func device(_ make: String?, _ model: String?, _ serial: String?) -> String? {
-        // Many models repeat their maker's name.
-        let isNamed = make.flatMap { make in model?.hasPrefix(make) } ?? false
-        let name = [isNamed ? nil : make, model].compactMap(\.self).joined(separator: " ")
-        guard !name.isEmpty else { return serial.map { "number \($0)" } }
-        return serial.map { "\(name), number \($0)" } ?? name
+    private func device(_ name: String?, _ serial: String?) -> String? {
+        let parts = [name, serial.map { "number \($0)" }].compactMap(\.self)
+        return parts.isEmpty ? nil : list(parts)
     }
 
     private var exposure: String? {

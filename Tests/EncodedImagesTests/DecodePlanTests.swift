@@ -52,7 +52,7 @@ import Testing
 
     @Test("keeps the edge that a fill is anchored to") func anchor() {
         var options = DecodeOptions(box: PixelSize(width: 100, height: 100), mode: .fill)
-        for (x, expected) in [(0.0, 0.0), (0.5, 1500), (1, 3000)] {
+        for (x, expected) in [(0.0, 0.0), (0.5, 1500), (1, 3000), (7, 3000), (-1, 0), (.nan, 0)] {
             options.anchor = CropAnchor(x: x, y: 0)
             #expect(DecodePlan(header(4000, 1000, .upright), options).geometry.region.x == expected)
         }

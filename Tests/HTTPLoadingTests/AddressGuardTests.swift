@@ -55,7 +55,7 @@ import Testing
         let guarded = AddressGuard(allowed: []) { _ in
             ["8.8.8.8", "127.0.0.1"].compactMap(HostNumber.init)
         }
-        #expect(try guarded.address(of: "liar.example") == nil)
+        #expect(try guarded.addresses(of: "liar.example").isEmpty)
     }
 
     private func request(_ address: String, port: String) -> HTTPRequest {
@@ -114,6 +114,30 @@ import Testing
             _ = try await transport.send(request("pictures.invalid", port: port))
         }
         #expect(server.requests.count == 1)
+        await transport.close()
+        try await server.close()
+    }
+
+    @Test("stays with a number for as long as the name has it, in whatever order")
+    func rotation() async throws {
+        let server = try await ScriptedServer { _, _ in
+            .init(text: "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        }
+        let port = String(server.address.split(separator: ":").last ?? "")
+        let numbers = Mutex(["127.0.0.1", "127.0.0.2"])
+        let block = try #require(AddressGuard.Block("127.0.0.0/8"))
+        let guarded = AddressGuard(allowed: [block]) { _ in
+            numbers.withLock { numbers in
+                defer { numbers.reverse() }
+                return numbers.compactMap(HostNumber.init)
+            }
+        }
+        let transport = AsyncHTTPTransport(addressGuard: guarded)
+        for _ in 0..<3 {
+            let answer = try await transport.send(request("pictures.invalid", port: port))
+            #expect(answer.head.status == .ok)
+        }
+        #expect(server.requests.count == 3)
         await transport.close()
         try await server.close()
     }

@@ -7,6 +7,7 @@ import HTTPTypes
 import HummingbirdCore
 import ImageCodecs
 import ImageLoading
+import NIOCore
 import Pixels
 import Testing
 
@@ -142,6 +143,23 @@ import Testing
         #expect(name.isEmpty || answer.text.contains(name))
     }
 
+    @Test("addresses of every form are signed where some are") func everyForm() async throws {
+        let gallery = try TestGallery {
+            $0.signatureKeys = [Self.key]
+            $0.imgproxy = ImgproxyKeys()
+        }
+        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        for address in [
+            "/_/w:20/plain/house/1.png", "/house/20x20/1.png", "/info/house/1.png",
+            "/placeholder/house/1.png", "/sprite/20x20/house", "/tiles/house/1.png.dzi",
+            "/iiif/3/house%2F1.png/full/20,/0/default.jpg", "/house/1.png", "/", "/-/listing/",
+        ] {
+            #expect(try await gallery.get(address).status == 403, "\(address)")
+            let signed = AddressSignature.signed(address, key: Self.key)
+            #expect(try await gallery.get(signed).status == 200, "\(signed)")
+        }
+    }
+
     @Test("presets alone are answered where that is wished for") func presetsOnly() async throws {
         let gallery = try TestGallery {
             $0.presets = ["thumb": "20x20,fill"]
@@ -154,6 +172,9 @@ import Testing
         #expect(try await gallery.get("/house/20x20/1.png").status == 403)
         #expect(try await gallery.get("/_/pr:thumb/plain/house/1.png").status == 200)
         #expect(try await gallery.get("/_/w:20/plain/house/1.png").status == 403)
+        #expect(try await gallery.get("/sprite/20x20/house").status == 403)
+        let exact = try await gallery.get("/iiif/3/house%2F1.png/full/19,/0/default.jpg")
+        #expect(exact.status == 403)
     }
 
     @Test("a token purges everything that was made of a picture") func purge() async throws {
@@ -194,6 +215,17 @@ import Testing
         let answer = ErrorResponse(ServerError.tooManyRequests(seconds: 7)).response
         #expect(answer.status == .tooManyRequests)
         #expect(answer.headers[named: "Retry-After"] == "7")
+    }
+
+    @Test("a network of IPv6 is one client, an address of IPv4 is one") func clients() throws {
+        func name(_ text: String) throws -> String {
+            ClientLimiter.name(of: try SocketAddress(ipAddress: text, port: 1))
+        }
+        #expect(try name("2001:db8:1:2::3") == name("2001:db8:1:2:ffff::4"))
+        #expect(try name("2001:db8:1:2::3") != name("2001:db8:1:3::3"))
+        #expect(try name("192.0.2.1") != name("192.0.2.2"))
+        #expect(try name("::ffff:192.0.2.1") != name("::ffff:192.0.2.2"))
+        #expect(ClientLimiter.name(of: nil) == "")
     }
 
     @Test("what is counted is told as Prometheus reads it") func metrics() async throws {

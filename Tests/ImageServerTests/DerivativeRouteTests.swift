@@ -89,6 +89,24 @@ import Testing
         }
     }
 
+    @Test("asks for its memory first, and gives it back") func memory() async throws {
+        let gallery = try TestGallery(changingPipeline: {
+            $0.memoryBudget = MemoryBudget(byteLimit: 1 << 20)
+        })
+        for name in 1...4 {
+            try gallery.picture(
+                "house/\(name).png", PixelSize(width: 200, height: 150), seed: UInt64(name))
+        }
+        let tooLarge = try await gallery.get("/sprite/200x200,png/house")
+        #expect(tooLarge.status == 422, "\(tooLarge.text)")
+        var taken: Set<Int> = []
+        for _ in 0..<3 {
+            #expect(try await gallery.get("/sprite/64x64,png/house").status == 200)
+            taken.insert(gallery.pipeline.budget.byteCount)
+        }
+        #expect(taken.count == 1)
+    }
+
     @Test("lies in a sheet by its name") func namedSprites() async throws {
         let address = "/sprite/32x32,fill/house?as=json"
         let names = try await gallery.get("\(address)&names=2.png").text

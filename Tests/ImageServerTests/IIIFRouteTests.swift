@@ -106,6 +106,23 @@ import Testing
         #expect(PixelComparison(tile, expected).meanDifference < 6)
     }
 
+    @Test("says to others nothing that one client has sent") func host() async throws {
+        let gallery = try TestGallery()
+        try gallery.picture("house/1.png", PixelSize(width: 400, height: 300))
+        let picture = try await gallery.get("/iiif/3/house%2F1.png/full/200,/0/default.jpg")
+        let link = picture.headers[named: "Link"] ?? ""
+        #expect(
+            link.contains("</iiif/3/house%2F1.png/full/200,150/0/default.jpg>;rel=\"canonical\""),
+            "\(link)")
+        #expect(!"\(picture.headers)".contains("localhost"))
+        let base = try await gallery.get("/iiif/3/house%2F1.png")
+        #expect(base.headers[.cacheControl] == "private, no-cache")
+        let information = try await gallery.get("/iiif/3/house%2F1.png/info.json")
+        #expect(information.text.contains("localhost"))
+        #expect(information.headers[.cacheControl] == "private, no-cache")
+        #expect(try await get("/info.json").headers[.cacheControl] == "public, no-cache")
+    }
+
     @Test("lets other pages ask first") func preflight() async throws {
         let answer = try await gallery.request(.options, "/iiif/3/house%2F1.png/info.json")
         #expect(answer.status == 204)

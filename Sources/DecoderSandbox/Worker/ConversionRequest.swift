@@ -49,11 +49,10 @@ struct ConversionRequest {
         let pixels = image.bytes
         return unsafe [UInt8](unsafeUninitializedCapacity: pixels.count + profile.bytes.count) {
             buffer, count in
-            for index in pixels.indices { unsafe buffer[index] = pixels[index] }
-            for (index, byte) in profile.bytes.enumerated() {
-                unsafe buffer[pixels.count + index] = byte
+            unsafe pixels.withUnsafeBufferPointer {
+                count = unsafe buffer.update(fromContentsOf: $0)
             }
-            count = pixels.count + profile.bytes.count
+            count = unsafe buffer[count...].update(fromContentsOf: profile.bytes)
         }
     }
 

@@ -121,6 +121,17 @@ public struct EXIFFields: Hashable, Sendable {
 
     /// A block without fields.
     public init() {}
+
+    /// Maker and model of the camera.
+    public var cameraName: String? { Self.name(cameraMake, cameraModel) }
+    /// Maker and model of the lens.
+    public var lensName: String? { Self.name(lensMake, lensModel) }
+
+    /// Many models repeat their maker's name.
+    private static func name(_ make: String?, _ model: String?) -> String? {
+        guard let make, let model else { return model ?? make }
+        return model.hasPrefix(make) ? model : "\(make) \(model)"
+    }
 }
 
 /// Where a camera stood and looked.

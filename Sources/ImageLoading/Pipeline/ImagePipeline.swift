@@ -7,6 +7,7 @@ public import EncodedImages
     internal import Darwin
 #endif
 public import Logging
+public import Pixels
 internal import Synchronization
 
 /// From an original to its picture at the size at which it is shown.
@@ -69,7 +70,8 @@ public final class ImagePipeline: Sendable {
     let logger: Logger
     let clock = ContinuousClock()
     let metrics = PipelineMetrics()
-    let budget: MemoryBudget
+    /// The account for all that holds pixels.
+    public let budget: MemoryBudget
     /// The pictures in memory; a view that scrolls ranks them by ``MemoryCache/rank(byDistance:)``.
     public let memory: MemoryCache
     /// Threads that only look something up, so that a hit never waits for a decode.
@@ -294,6 +296,43 @@ public final class ImagePipeline: Sendable {
         let original = try await identity(of: path, LoadUrgency(.visible))
         guard let facts = await loadFacts([original]).first else { throw .cancelled }
         return try facts.get()
+    }
+
+    /// The metadata of a file; nothing is decoded or kept.
+    ///
+    /// - Parameter path: the file.
+    /// - Returns: the blocks that it has; damage is none.
+    /// - Throws: ``LoadError``.
+    public func metadata(of path: String) async throws(LoadError) -> MetadataBlocks {
+        try admission.enter()
+        defer { admission.leave() }
+        return try await loads.run(.visible) { [self] () throws(LoadError) in
+            let source = try? ImageSource(
+                EncodedBytes(mapping: path), codecs: codecs, limits: limits)
+            return (try? source?.metadata()) ?? MetadataBlocks()
+        }
+    }
+
+    /// Encodes a picture that was put together elsewhere.
+    ///
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - destination: the format.
+    ///   - priority: how urgent it is.
+    /// - Returns: a whole file.
+    /// - Throws: ``LoadError``; its name in errors is that of the format.
+    public func encode(
+        _ image: PixelBuffer, as destination: ImageDestination, priority: LoadPriority = .visible
+    ) async throws(LoadError) -> [UInt8] {
+        try admission.enter()
+        defer { admission.leave() }
+        return try await encodes.run(priority) { () throws(LoadError) in
+            do throws(CodecError) {
+                return try destination.encode(image)
+            } catch {
+                throw .encodingFailed(path: destination.format.name, error)
+            }
+        }
     }
 
     /// The facts of many files, in the order of `originals`.

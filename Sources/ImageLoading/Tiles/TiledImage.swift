@@ -105,18 +105,11 @@ public final class TiledImage: Sendable {
             // It may have gone from the cache already.
             return cachedTile(tile) ?? level.cut(pyramid.rect(of: tile))
         }
-        for _ in 0..<2 {
-            let tiles = try await storedTiles(priority)
-            let image = try await reads.value(for: tile, on: queue.reading, priority) {
+        return try await readBack(tile, priority) { tiles throws(LoadError) in
+            try await self.reads.value(for: tile, on: self.queue.reading, priority) {
                 _ throws(LoadError) in try self.read(tile, of: tiles)
             }
-            if let image { return image }
-            // What cannot be read is made again.
-            try await queue.reading.run(priority) { () throws(LoadError) in
-                self.store.removeTiles(for: self.key)
-            }
         }
-        throw .storeFailed(reason: "\(name): \(tile) cannot be read back")
     }
 
     /// A tile as a file, for whoever draws elsewhere; made if need be, as ``tile(_:priority:)`` does.
@@ -140,17 +133,12 @@ public final class TiledImage: Sendable {
                 }
             }
         }
-        for _ in 0..<2 {
-            let tiles = try await storedTiles(priority)
-            let file = try await queue.reading.run(priority) { () throws(LoadError) in
-                let file = tiles.file(of: tile)
-                // What cannot be read is made again.
-                if file == nil { self.store.removeTiles(for: self.key) }
-                return file
-            }
-            if let file { return encoders.file(file) }
-        }
-        throw .storeFailed(reason: "\(name): \(tile) cannot be read back")
+        return encoders.file(
+            try await readBack(tile, priority) { tiles throws(LoadError) in
+                try await self.queue.reading.run(priority) { () throws(LoadError) in
+                    tiles.file(of: tile)
+                }
+            })
     }
 
     /// Makes all tiles that have to be kept, unless they are.
@@ -243,6 +231,20 @@ extension TiledImage {
             if let tiles = self.store.tiles(for: key) { return tiles }
             return try self.makePyramid(key, flag)
         }
+    }
+
+    /// What `read` finds of a tile; tiles that cannot be read are made again, once.
+    private func readBack<Value: Sendable>(
+        _ tile: TileAddress, _ priority: LoadPriority,
+        _ read: (any StoredTiles) async throws(LoadError) -> Value?
+    ) async throws(LoadError) -> Value {
+        for _ in 0..<2 {
+            if let value = try await read(try await storedTiles(priority)) { return value }
+            try await queue.reading.run(priority) { () throws(LoadError) in
+                self.store.removeTiles(for: self.key)
+            }
+        }
+        throw .storeFailed(reason: "\(name): \(tile) cannot be read back")
     }
 
     private func makePyramid(

@@ -56,7 +56,10 @@ struct ImgproxyAddress {
         hasOwnOptions = reader.hasOwnOptions
     }
 
-    /// Whether an address is of this form, which none of the server's own is.
+    /// Whether an address is of this form.
+    ///
+    /// Of the server's own, only those of what lies in a folder named `plain`, or like an option,
+    /// directly in one that is served first, are; they are hidden.
     static func isOne(_ path: String) -> Bool {
         let parts = path.dropFirst().split(separator: "/", maxSplits: 2)
         guard parts.count >= 2, let name = parts[1].split(separator: ":").first else {

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+internal import NIOCore
 internal import Synchronization
 
 /// Bounds what each client asks for: a bucket of tokens that fills at a steady rate.
@@ -28,7 +34,7 @@ final class ClientLimiter: Sendable {
     /// Takes a token of a client's.
     ///
     /// - Parameters:
-    ///   - client: its address; one network of IPv6 is one client.
+    ///   - client: its name, by ``name(of:)``.
     ///   - now: the time.
     /// - Throws: ``ServerError/tooManyRequests(seconds:)``.
     func take(_ client: String, now: ContinuousClock.Instant = .now) throws(ServerError) {
@@ -44,6 +50,20 @@ final class ClientLimiter: Sendable {
             return isThere ? 0 : (1 - bucket.tokenCount) / rate
         }
         guard wait == 0 else { throw .tooManyRequests(seconds: max(1, Int(wait.rounded(.up)))) }
+    }
+
+    /// What tells clients apart: the address, and of IPv6 the half that a network is given, since
+    /// the other half is for each client to choose.
+    static func name(of address: SocketAddress?) -> String {
+        let text = address?.ipAddress ?? ""
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let isIPv6 = unsafe bytes.withUnsafeMutableBytes {
+            unsafe inet_pton(AF_INET6, text, $0.baseAddress) == 1
+        }
+        guard isIPv6 else { return text }
+        let network = bytes.prefix(8)
+        // IPv4 in IPv6 (RFC 4291, section 2.5.5) has nothing in that half.
+        return "\(network.allSatisfy { $0 == 0 } ? bytes[...] : network)"
     }
 
     /// Forgets those whose buckets are full again, or everybody.

@@ -26,14 +26,22 @@ extension ImageResponder {
             !parameters.contains(nil)
         else { throw ServerError.notFound }
         let name = segments.dropFirst().first.map { String(Substring($0)) } ?? ""
-        let base = "\(publicAddress(request))/iiif/\(version.rawValue)/\(name)"
+        let path = "/iiif/\(version.rawValue)/\(name)"
+        // Without the server's name, which would be the client's word in an answer for everybody.
+        let base = "\(configuration.publicAddress ?? "")\(path)"
         switch address {
         case .base:
             _ = try await disk { [photos] in try photos.original(names) }
-            return Response(status: .seeOther, headers: [.location: "\(base)/info.json"])
+            return Response(
+                status: .seeOther,
+                headers: [
+                    .location: "\(publicAddress(request))\(path)/info.json",
+                    .cacheControl: addressSharing,
+                ])
         case .information:
-            return try await information(version, names, base, request)
+            return try await information(version, names, path, request)
         case .image(let wanted):
+            try checkOwnOptions()
             let identity = try await disk { [photos] in try photos.original(names) }
             let meaning = try wanted.meaning(
                 version, of: try await facts(of: identity).pixelSize,
@@ -48,7 +56,7 @@ extension ImageResponder {
     }
 
     private func information(
-        _ version: IIIFAddress.Version, _ names: [String], _ base: String, _ request: Request
+        _ version: IIIFAddress.Version, _ names: [String], _ path: String, _ request: Request
     ) async throws -> Response {
         let identity = try await disk { [photos] in try photos.original(names) }
         let size = try await facts(of: identity).pixelSize
@@ -56,12 +64,13 @@ extension ImageResponder {
         let validators = Validators(
             original: identity, tag: "\(identity.version)-info\(version.rawValue)\(isLinked)")
         var headers = validators.fields
-        headers[.cacheControl] = "public, no-cache"
+        headers[.cacheControl] = addressSharing
         headers[.vary] = "Accept"
         headers[named: "Link"] = "<\(version.profileAddress)>;rel=\"profile\""
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let information = IIIFInformation(
-            version, address: base, size: size, maximumSide: configuration.maximumSide,
+            version, address: publicAddress(request) + path, size: size,
+            maximumSide: configuration.maximumSide,
             tileSide: TileImages.tileSide)
         var response = Response.json(information, headers: headers)
         if isLinked {
@@ -73,11 +82,16 @@ extension ImageResponder {
 
     /// Where clients find this server.
     ///
-    /// What a header such as `X-Forwarded-Host` says is not believed; `Host` only names the server
-    /// to whoever sent it, and no answer with it is kept for others.
-    func publicAddress(_ request: Request) -> String {
+    /// What a header such as `X-Forwarded-Host` says is not believed; `Host` names the server to
+    /// whoever sent it, and to nobody else: an answer that says it is `private`.
+    private func publicAddress(_ request: Request) -> String {
         configuration.publicAddress
             ?? "\(request.head.scheme ?? "http")://\(request.head.authority ?? "localhost")"
+    }
+
+    /// Who may keep an answer that says the public address.
+    private var addressSharing: String {
+        configuration.publicAddress == nil ? "private, no-cache" : "public, no-cache"
     }
 }
 

@@ -16,9 +16,7 @@ extension ImageResponder {
                 .check(address.signature, of: address.signed, salt: keys.salt)
         }
         if let expires = address.expires, Self.now >= expires { throw ServerError.expired }
-        if configuration.allowsPresetsOnly, address.hasOwnOptions {
-            throw ServerError.forbidden(reason: "only presets are answered")
-        }
+        if address.hasOwnOptions { try checkOwnOptions() }
         var source = address.source[...]
         if source.hasPrefix("local://") {
             source = source.dropFirst("local://".count).drop { $0 == "/" }

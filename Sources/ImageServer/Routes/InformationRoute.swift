@@ -47,19 +47,14 @@ struct PictureInformation: Encodable {
         let exif = blocks.exif.map { EXIFFields($0.span) } ?? EXIFFields()
         let xmp = blocks.xmp.map(XMPFields.init) ?? XMPFields()
         title = xmp.title ?? exif.imageDescription
-        camera = Self.device(exif.cameraMake, exif.cameraModel)
-        lens = Self.device(exif.lensMake, exif.lensModel)
+        camera = exif.cameraName
+        lens = exif.lensName
         exposure = exif.exposureTime?.value
         aperture = exif.fNumber?.value
         iso = exif.iso
         focalLength = exif.focalLength?.value
         taken = exif.taken?.description ?? xmp.dateCreated
         copyright = xmp.rights ?? exif.copyright
-    }
-
-    private static func device(_ make: String?, _ model: String?) -> String? {
-        guard let make, let model else { return model ?? make }
-        return model.hasPrefix(make) ? model : "\(make) \(model)"
     }
 }
 
@@ -73,13 +68,7 @@ extension ImageResponder {
             tag: "\(identity.version)-info\(facts.placeholder == nil ? "0" : "1")")
         let headers = pictureHeaders(identity, validators, request)
         if validators.isNotModified(request.headers) { return .notModified(headers) }
-        let blocks = try await disk { [pipeline] in
-            // Metadata that cannot be read is none.
-            let source = try? ImageSource(
-                EncodedBytes(mapping: identity.path), codecs: pipeline.codecs,
-                limits: pipeline.limits)
-            return (try? source?.metadata()) ?? MetadataBlocks()
-        }
+        let blocks = try await pipeline.metadata(of: identity.path)
         return .json(
             PictureInformation(names.last ?? "", identity, facts, blocks), headers: headers)
     }

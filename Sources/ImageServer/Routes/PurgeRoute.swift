@@ -12,7 +12,7 @@ extension ImageResponder {
             return false
         }
         if names.count == 1 { return !["healthz", "readyz", "metrics"].contains(first) }
-        if ["iiif", "info", "placeholder", "sprite", "tiles"].contains(first) { return false }
+        if first == "iiif" || Derivative(rawValue: first) != nil { return false }
         if configuration.imgproxy != nil, ImgproxyAddress.isOne(request.uri.path) { return false }
         do throws(ServerError) {
             return try sizeOptions(names[names.count - 2]) == nil

@@ -9,9 +9,8 @@ internal import Pixels
 
 /// Which pictures go into a sheet, and how.
 struct SpriteRequest {
-    /// So many pictures are put together at most, in a sheet of so many pixels.
+    /// So many pictures are put together at most.
     static let maximumCount = 1_000
-    static let maximumPixelCount = 64 << 20
 
     enum Form: String {
         case json, css, vtt, html
@@ -140,9 +139,6 @@ extension ImageResponder {
         let facts = await pipeline.facts(for: identities)
         let readable = facts.indices.filter { (try? facts[$0].get()) != nil }
         guard !readable.isEmpty else { throw ServerError.notFound }
-        var limits = pipeline.limits
-        limits.maximumPixelCount = min(
-            limits.maximumPixelCount, SpriteRequest.maximumPixelCount)
         let options = try wanted.options.request(
             of: .file(""), original: nil, maximumSide: configuration.maximumSide
         ).image.options
@@ -152,7 +148,7 @@ extension ImageResponder {
             ).size
         }
         let layout = try SpriteLayout(
-            sizes, wanted.arrangement, padding: wanted.padding, limits: limits)
+            sizes, wanted.arrangement, padding: wanted.padding, limits: pipeline.limits)
         return SpritePlan(
             identities: readable.map { identities[$0] }, options: options, layout: layout,
             index: SpriteIndex(
@@ -168,8 +164,16 @@ extension ImageResponder {
     ) async throws -> Response {
         var format = wanted.options.format ?? "jpeg"
         if formatNames[format] == nil { format = "png" }
-        var writer = try SpriteSheetWriter(
-            plan.layout, format == "jpeg" ? .rgb8 : .rgba8, limits: pipeline.limits)
+        let pixels: PixelFormat = format == "jpeg" ? .rgb8 : .rgba8
+        let byteCount = PixelBuffer.byteCount(of: plan.layout.size, pixels)
+        // First of what all sheets may take, so that their pictures always find room to be decoded.
+        let share = try await sheets.reserve(byteCount)
+        let memory = try await pipeline.budget.reserve(byteCount)
+        defer {
+            memory.release()
+            share.release()
+        }
+        var writer = try SpriteSheetWriter(plan.layout, pixels, limits: pipeline.limits)
         let requests = plan.identities.map {
             ImageRequest(path: $0.path, options: plan.options, priority: .prefetch)
         }
@@ -204,7 +208,7 @@ extension ImageResponder {
         encode.isLossless = wanted.options.isLossless
         let destination = try ImageDestination(
             format: format, codecs: pipeline.codecs, options: encode)
-        let file = try await disk { try destination.encode(picture) }
+        let file = try await pipeline.encode(picture, as: destination)
         return Response(
             status: .ok, headers: headers.with(.contentType, destination.format.mediaType),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: file)))

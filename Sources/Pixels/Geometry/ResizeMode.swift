@@ -19,11 +19,11 @@ public struct CropAnchor: Hashable, Sendable {
     public var y: Double
 
     /// - Parameters:
-    ///   - x: from 0 to 1.
-    ///   - y: from 0 to 1.
+    ///   - x: from 0 to 1; what is no number is 0.
+    ///   - y: from 0 to 1; what is no number is 0.
     public init(x: Double, y: Double) {
-        self.x = min(max(x, 0), 1)
-        self.y = min(max(y, 0), 1)
+        self.x = x > 0 ? min(x, 1) : 0
+        self.y = y > 0 ? min(y, 1) : 0
     }
 
     public static let center = CropAnchor(x: 0.5, y: 0.5)
