@@ -2,6 +2,7 @@
 """Compares the server with nginx's image_filter and with thumbor on this machine: PROGRAM PHOTO.
 
 Cold: 60 copies of a photograph, each asked for once at 512 pixels by 8 connections.
+Sizes: 60 sizes of one photograph, from 32 to 2048 pixels, all asked for at once.
 Hot: one rendition again and again by 8 connections; nginx sends the same bytes as a file.
 Mixed: hot requests, and the health check, while cold ones keep every core busy.
 
@@ -95,6 +96,34 @@ def cold(server) -> tuple[float, int]:
         with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
             list(pool.map(work, [paths[index::CONNECTIONS] for index in range(CONNECTIONS)]))
         return COUNT / (time.monotonic() - start), server.memory()
+    finally:
+        server.stop()
+
+
+def sizes(server) -> tuple[float, float]:
+    """Milliseconds until half of the sizes of a photograph are there, and until all are."""
+    server.start()
+    try:
+        sides = [32 + number * (2048 - 32) // (COUNT - 1) for number in range(COUNT)]
+        # In no order, but in the same one each time.
+        paths = [server.cold(0).replace("512x512", f"{side}x{side}")
+                 for _, side in sorted((side * 7919 % 997, side) for side in sides)]
+        barrier = threading.Barrier(COUNT + 1)
+
+        def work(path):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+            connection.connect()
+            barrier.wait()
+            status, _ = get(connection, path)
+            assert status == 200, (server.name, path, status)
+            return time.monotonic()
+
+        with concurrent.futures.ThreadPoolExecutor(COUNT) as pool:
+            answers = [pool.submit(work, path) for path in paths]
+            barrier.wait()
+            start = time.monotonic()
+            times = sorted((answer.result() - start) * 1000 for answer in answers)
+        return statistics.median(times), times[-1]
     finally:
         server.stop()
 
@@ -229,6 +258,14 @@ def main():
               "calotype is faster by   MiB")
         for name, rate in rates.items():
             print(f"  {name:36} {rate:10.1f} {rates['calotype'] / rate:18.2f} {memory[name]:12}")
+
+        print(f"\n{COUNT} sizes of one picture at once, half there within ms   all   "
+              "calotype is faster by")
+        figures = {server.name: [sizes(server) for _ in range(ROUNDS)] for server in servers}
+        ends = {name: [statistics.median(column) for column in zip(*values)]
+                for name, values in figures.items()}
+        for name, (half, end) in ends.items():
+            print(f"  {name:36} {half:22.0f} {end:8.0f} {end / ends['calotype'][1]:10.2f}")
 
         results = {}
         own.start()

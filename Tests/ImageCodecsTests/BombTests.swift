@@ -56,6 +56,16 @@ import Testing
         return true
     }
 
+    /// Memory that was given back counts as such: AddressSanitizer would keep it to watch it.
+    private var environment: [String: String] {
+        var environment = ProcessInfo.processInfo.environment
+        if Sanitizer.watchesAddresses {
+            environment["ASAN_OPTIONS", default: ""] +=
+                ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"
+        }
+        return environment
+    }
+
     @Test("take no memory for what they declare", arguments: bombs)
     func memory(bomb: Bomb) throws {
         let program = try #require(builtProgram("BombOpener"))
@@ -67,6 +77,7 @@ import Testing
             let output = Pipe()
             process.executableURL = program
             process.arguments = [bomb.name, file.path]
+            process.environment = environment
             process.standardOutput = output
             try process.run()
             let written = output.fileHandleForReading.readDataToEndOfFile()

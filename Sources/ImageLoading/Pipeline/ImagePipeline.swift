@@ -53,6 +53,7 @@ public final class ImagePipeline: Sendable {
 
     typealias SharedData = SharedLoads<DataKey, LoadedData, DataUpdate>
     typealias SharedImages = SharedLoads<SharedImageKey, MadeImage, ImageUpdate>
+    typealias SharedDecodes = SharedLoads<SizesKey, GatheredImage, ImageUpdate>
     typealias SharedRenditions = SharedLoads<RenditionKey, Rendition, NoUpdate>
 
     /// The formats that are known.
@@ -86,6 +87,8 @@ public final class ImagePipeline: Sendable {
     let playing = PlayingAnimations()
     let sharedData = SharedData()
     let sharedImages = SharedImages()
+    let gatheredSizes = GatheredSizes()
+    let sharedDecodes = SharedDecodes()
     let sharedRenditions = SharedRenditions()
     private let admission = Admission()
     private let lastSalt = Atomic<UInt64>(0)

@@ -18,6 +18,9 @@ struct MadeImage: Sendable {
 }
 
 extension ImagePipeline {
+    /// Says which picture of an original is decoded.
+    typealias OptionsChoice = @Sendable (ImageSource) -> DecodeOptions
+
     /// Memory, else bytes, decode shrunk, process, keep.
     func loadImage(
         _ request: ImageRequest, _ consumer: SharedImages.Consumer
@@ -82,6 +85,8 @@ extension ImagePipeline {
                     try await processed(request, last, key, salt, context)
                 } else if let resized = try await resized(request, key, context) {
                     resized
+                } else if let gathered = try await gathered(request, key, salt, context) {
+                    gathered
                 } else {
                     try await decoded(request, key, salt, context)
                 }
@@ -161,40 +166,52 @@ extension ImagePipeline {
         guard request.memoryUse.contains(.reads), let larger = memory.larger(than: key) else {
             return nil
         }
+        return try await resized(
+            MadeImage(
+                loaded: larger, isCurrent: true, isOutOfDate: isOutOfDate(larger, request)),
+            key, context)
+    }
+
+    /// - Returns: `nil` if the larger one does not show what is wanted.
+    func resized(
+        _ larger: MadeImage, _ key: ImageKey, _ context: LoadContext<ImageUpdate>
+    ) async throws(LoadError) -> MadeImage? {
         let submitted = clock.now
-        let isOutOfDate = isOutOfDate(larger, request)
         return try await processes.run(context.urgency) {
             [clock] _ throws(LoadError) -> MadeImage? in
             let start = clock.now
-            guard let image = larger.resized(for: key) else { return nil }
+            let from = larger.loaded
+            guard from.satisfies(key, .inexact), let image = from.resized(for: key) else {
+                return nil
+            }
             let duration = start.duration(to: clock.now)
             context.story.add(
                 LoadStep(
-                    .resample, "\(image.size) from \(larger.image.size) in memory",
+                    .resample, "\(image.size) from \(from.image.size) in memory",
                     duration: duration, wait: submitted.duration(to: start)))
             return MadeImage(
                 loaded: LoadedImage(
                     image, key: image.format == .yCbCr420 ? key : key.withoutPlanes,
-                    original: larger.original, originalSize: larger.originalSize, cost: duration,
-                    storability: larger.storability),
-                isCurrent: true, isOutOfDate: isOutOfDate)
+                    original: from.original, originalSize: from.originalSize, cost: duration,
+                    storability: from.storability),
+                isCurrent: larger.isCurrent, isOutOfDate: larger.isOutOfDate)
         }
     }
 
-    /// The picture as it is decoded.
-    private func decoded(
+    /// The picture as it is decoded: that of `key`, or what `choose` says once the original is open.
+    func decoded(
         _ request: ImageRequest, _ key: ImageKey, _ salt: UInt64,
-        _ context: LoadContext<ImageUpdate>
+        _ context: LoadContext<ImageUpdate>, choosing choose: OptionsChoice? = nil
     ) async throws(LoadError) -> MadeImage {
         var dataKey = DataKey(request, of: key.original, salt: salt)
         let data = try await loadData(request, dataKey, key, context)
         do throws(LoadError) {
-            return try await decoded(data, request, key, context)
+            return try await decoded(data, request, key, context, choosing: choose)
         } catch  where error.isDamage && data.isKept {
             // What was kept of the web may be what is damaged, and not what the web has.
             dataKey.refusedBody = data.bytes.withBytes { contentHash($0) }
             let newer = try await loadData(request, dataKey, key, context)
-            return try await decoded(newer, request, key, context)
+            return try await decoded(newer, request, key, context, choosing: choose)
         }
     }
 
@@ -223,10 +240,11 @@ extension ImagePipeline {
     /// The picture of bytes that are there.
     func decoded(
         _ data: LoadedData, _ request: ImageRequest, _ key: ImageKey,
-        _ context: LoadContext<ImageUpdate>
+        _ context: LoadContext<ImageUpdate>, choosing choose: OptionsChoice? = nil
     ) async throws(LoadError) -> MadeImage {
         let (source, options, reservation) = try await reserve(
-            data, key.options, acceptsSmaller: request.acceptsSmaller, context.urgency)
+            data, key.options, choosing: choose, acceptsSmaller: request.acceptsSmaller,
+            context.urgency)
         var reservedKey = key
         reservedKey.options = options
         let submitted = clock.now
@@ -251,9 +269,11 @@ extension ImagePipeline {
     ///
     /// - Returns: the original, the picture that there is room for, and the room.
     func reserve(
-        _ data: LoadedData, _ options: DecodeOptions, acceptsSmaller: Bool, _ urgency: LoadUrgency
+        _ data: LoadedData, _ options: DecodeOptions, choosing choose: OptionsChoice? = nil,
+        acceptsSmaller: Bool, _ urgency: LoadUrgency
     ) async throws(LoadError) -> (ImageSource, DecodeOptions, MemoryReservation) {
-        let source = try await lookups.run(urgency, continuing: true) {
+        // Who chooses does it behind those that are on their way to be chosen from.
+        let source = try await lookups.run(urgency, continuing: choose == nil) {
             [codecs, limits] _ throws(LoadError) in
             do throws(CodecError) {
                 return try ImageSource(
@@ -263,7 +283,7 @@ extension ImagePipeline {
                 throw LoadError(decoding: data.original.name, error)
             }
         }
-        var options = options
+        var options = choose?(source) ?? options
         while true {
             do throws(LoadError) {
                 let byteCount = source.resultByteCount(options)

@@ -69,6 +69,8 @@ public struct ImageRequest: Sendable {
     public var failurePolicy = SharedFailurePolicy.failAll
     /// Whether the load goes on at the lowest priority when nobody waits for it any more.
     public var outlivesConsumers = false
+    /// Whether it may wait for a larger size of the same original, to be made from that.
+    var sharesDecode = false
     /// Whether the picture may be smaller than asked for if memory does not allow it otherwise.
     public var acceptsSmaller = false
 
