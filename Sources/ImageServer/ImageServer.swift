@@ -108,6 +108,30 @@ public struct ImageServer: Sendable {
             writableFormats.contains { $0.isNamed(format) }
         }
 
+        /// Whether there is a folder to serve, and all presets make sense; ``ImageServer`` asks, too.
+        ///
+        /// - Throws: ``ServerError`` with what does not.
+        public func check() throws(ServerError) {
+            _ = try PhotoDirectory(directory)
+            _ = try presetOptions()
+        }
+
+        /// What the names of presets stand for.
+        func presetOptions() throws(ServerError) -> [String: PictureOptions] {
+            var options: [String: PictureOptions] = [:]
+            for (name, text) in presets {
+                guard
+                    let segment = try SizeSegment(
+                        text, maximumSide: maximumSide, formats: formatNames)
+                else {
+                    throw .malformedRequest(
+                        reason: "the preset \(name) does not begin with a size: \(text)")
+                }
+                options[name] = segment.options
+            }
+            return options
+        }
+
         /// File name extensions, in lower case, of the files that a listing shows.
         var pictureExtensions: Set<String> { Set(formats.flatMap(\.extensions)) }
 
@@ -227,18 +251,7 @@ public struct ImageServer: Sendable {
     /// What answers requests, without a network.
     func responder() throws(ServerError) -> ImageResponder {
         let photos = try PhotoDirectory(configuration.directory)
-        var presets: [String: PictureOptions] = [:]
-        for (name, text) in configuration.presets {
-            guard
-                let segment = try SizeSegment(
-                    text, maximumSide: configuration.maximumSide,
-                    formats: configuration.formatNames)
-            else {
-                throw .malformedRequest(
-                    reason: "the preset \(name) does not begin with a size: \(text)")
-            }
-            presets[name] = segment.options
-        }
+        let presets = try configuration.presetOptions()
         return ImageResponder(
             photos: photos,
             folders: FolderReader(photos, extensions: configuration.pictureExtensions),

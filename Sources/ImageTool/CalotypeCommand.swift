@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Foundation
 
 @main
 struct CalotypeCommand: AsyncParsableCommand {
@@ -22,6 +23,18 @@ struct CalotypeCommand: AsyncParsableCommand {
             """,
         version: "calotype \(calotypeVersion)",
         subcommands: [Info.self, Thumbnail.self, Convert.self, Bench.self, Serve.self, Sign.self])
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do throws(FileFailure) {
+            await main(
+                try ServerSettings.completed(
+                    arguments, environment: ProcessInfo.processInfo.environment))
+        } catch {
+            writeToStandardError("calotype: \(error)\n")
+            exit(withError: ExitCode.validationFailure)
+        }
+    }
 }
 
 /// The version that is being worked towards or has been released, as in CHANGELOG.md.

@@ -43,6 +43,11 @@ struct Serve: AsyncParsableCommand {
               /healthz, /readyz          whether the server runs, and takes work
               /-/openapi.json            all of this as OpenAPI has it
 
+            SETTINGS
+              Every option may stand in a file that --config names, or in the environment: \
+            --cache-size 5GB is "cacheSize": "5GB" there and CALOTYPE_CACHE_SIZE=5GB here. Of options \
+            that may be repeated, all count. --check-config tells whether it makes sense.
+
             SECRETS, in variables of the environment
               CALOTYPE_SIGNATURE_KEYS  keys in hexadecimal, with commas between them: only addresses \
             that “calotype sign” signed with one of them are answered
@@ -86,6 +91,18 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "What is said on standard error: trace, debug, info, warning or error.")
     var logLevel = Logger.Level.warning
 
+    @Option(
+        name: .customLong("config"),
+        help: """
+            A file of settings, as JSON: the options by their names, such as "cacheSize": "5GB". \
+            What the environment and the command line say goes before it.
+            """,
+        completion: .file(extensions: ["json"]))
+    var settingsFile: String?
+
+    @Flag(help: "Say whether the settings make sense, and start nothing.")
+    var checkConfig = false
+
     @OptionGroup var sandboxing: SandboxArguments
     @OptionGroup var serving: ServingArguments
 
@@ -96,46 +113,45 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "calotype") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
-        let metrics = serving.metrics ? PrometheusMetrics() : nil
-        if let metrics { MetricsSystem.bootstrap(metrics) }
         do throws(FileFailure) { try checkFolder(directory) } catch { throw stop("\(error)") }
+        var configuration = try serverConfiguration()
+        if checkConfig {
+            _ = writeAll(Array("The settings make sense.\n".utf8), to: STDOUT_FILENO)
+            return
+        }
+        if serving.metrics {
+            let metrics = PrometheusMetrics()
+            MetricsSystem.bootstrap(metrics)
+            configuration.metrics = metrics
+        }
         let (codecs, sandbox) = try sandboxing.decoding(
             workerCount: processorCount(), usual: .sandbox)
         defer { sandbox?.close() }
         try say(sandbox, logger)
         let web = try webAccess()
         let pipeline: ImagePipeline
-        let tiles: FolderTileStore
         do throws(LoadError) {
-            var configuration = ImagePipeline.Configuration()
-            configuration.memoryCacheByteLimit = memory
+            var loading = ImagePipeline.Configuration()
+            loading.memoryCacheByteLimit = memory
             let folder =
                 cacheDirectory
                 ?? RenditionStore.defaultDirectory(
                     environment: environment(["XDG_CACHE_HOME", "HOME"]))
-            configuration.store = try RenditionStore(
+            loading.store = try RenditionStore(
                 directory: folder, byteLimit: cacheSize, logger: logger)
             if let web {
-                configuration.web = HTTPLoader(
+                loading.web = HTTPLoader(
                     transport: web.transport,
                     store: try ResponseStore(
                         directory: "\(folder)/web", byteLimit: cacheSize, logger: logger),
                     codecs: codecs, configuration: web.configuration, logger: logger)
             }
-            tiles = try FolderTileStore(directory: "\(folder)/tiles", byteLimit: cacheSize)
-            pipeline = ImagePipeline(
-                codecs: codecs, configuration: configuration, logger: logger)
+            configuration.tileStore = try FolderTileStore(
+                directory: "\(folder)/tiles", byteLimit: cacheSize)
+            pipeline = ImagePipeline(codecs: codecs, configuration: loading, logger: logger)
         } catch {
             throw stop("\(error)")
         }
-        var configuration = ImageServer.Configuration(
-            directory: directory, codecs: builtInCodecs)
-        configuration.host = host
-        configuration.port = port
-        configuration.socketPath = socket
-        configuration.tileStore = tiles
-        configuration.metrics = metrics
-        try serving.apply(to: &configuration, environment(ServingArguments.secrets))
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
         let directory = directory
         do throws(ServerError) {
@@ -146,6 +162,18 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw stop("\(error)")
         }
+    }
+
+    /// What was asked for, as far as it makes sense before anything is begun.
+    private func serverConfiguration() throws -> ImageServer.Configuration {
+        var configuration = ImageServer.Configuration(
+            directory: directory, codecs: builtInCodecs)
+        configuration.host = host
+        configuration.port = port
+        configuration.socketPath = socket
+        try serving.apply(to: &configuration, environment(ServingArguments.secrets))
+        do throws(ServerError) { try configuration.check() } catch { throw stop("\(error)") }
+        return configuration
     }
 
     /// Tells whoever runs the server what stands between strangers' pictures and this machine.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ImageTesting
+import Testing
+
+@testable import ImageTool
+
+@Suite("The settings of the server") struct ServerSettingsTests {
+    private func settings(
+        _ json: String, _ environment: [String: String] = [:]
+    ) throws -> [String] {
+        try withTemporaryFolder { folder in
+            let file = folder.appending(path: "settings.json")
+            try Data(json.utf8).write(to: file)
+            return try ServerSettings.arguments(file: file.path, environment: environment)
+        }
+    }
+
+    @Test("are the options that the command has") func names() throws {
+        let answer = try BuiltCommand.run(["serve", "--experimental-dump-help"])
+        let help = try #require(
+            try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+        let command = try #require(help["command"] as? [String: Any])
+        let arguments = try #require(command["arguments"] as? [[String: Any]])
+        var kinds: [String: ServerSettings.Kind] = [:]
+        for argument in arguments where argument["kind"] as? String != "positional" {
+            let isRepeating = argument["isRepeating"] as? Bool == true
+            let isFlag = argument["kind"] as? String == "flag"
+            for name in argument["names"] as? [[String: Any]] ?? [] {
+                let text = try #require(name["name"] as? String)
+                kinds[text] = isFlag ? .flag : isRepeating ? .list : .value
+            }
+        }
+        for other in ["config", "check-config", "help", "h", "version"] { kinds[other] = nil }
+        #expect(kinds == ServerSettings.kinds)
+    }
+
+    @Test("come from a file by the names of the options, in one word") func file() throws {
+        let arguments = try settings(
+            #"{"cacheSize": "5GB", "port": 80, "rateLimit": 2.5, "imgproxy": true, "metrics": false,"#
+                + #" "preset": ["a=1x1,fill", "b=2x2"], "source": "x.example", "host": "::"}"#)
+        #expect(
+            arguments == [
+                "--cache-size=5GB", "--host=::", "--imgproxy", "--port=80", "--preset=a=1x1,fill",
+                "--preset=b=2x2", "--rate-limit=2.5", "--source=x.example",
+            ])
+    }
+
+    @Test("come from the environment, behind those of the file") func environment() throws {
+        let arguments = try settings(
+            #"{"port": 80}"#,
+            [
+                "CALOTYPE_PORT": "81", "CALOTYPE_PRESETS_ONLY": "yes", "CALOTYPE_METRICS": "0",
+                "CALOTYPE_PRESET": "a=1x1 b=2x2", "CALOTYPE_CORPUS": "/photos", "PORT": "82",
+            ])
+        #expect(
+            arguments == [
+                "--port=80", "--port=81", "--preset=a=1x1", "--preset=b=2x2", "--presets-only",
+            ])
+    }
+
+    @Test(
+        "that make no sense are named",
+        arguments: [
+            (#"{"prot": 80}"#, "“prot”"), (#"{"cache-size": 80}"#, "“cache-size”"),
+            (#"{"port": [80]}"#, "“port”"), (#"{"port": ["80", "81"]}"#, "port is one"),
+            (#"{"metrics": "on"}"#, "metrics is true or false"),
+            (#"{"port": true}"#, "port is one"),
+            ("[]", "object of JSON"), ("{", "object of JSON"), ("", "object of JSON"),
+        ])
+    func nonsense(json: String, complaint: String) throws {
+        let error = #expect(throws: FileFailure.self) { try settings(json) }
+        #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("settings.json") == true)
+    }
+
+    @Test("have names for each flag of the environment") func flag() throws {
+        #expect(throws: FileFailure("environment", "CALOTYPE_METRICS is true or false, not “on”")) {
+            try ServerSettings.arguments(file: nil, environment: ["CALOTYPE_METRICS": "on"])
+        }
+        #expect(throws: FileFailure.self) {
+            try ServerSettings.arguments(file: "/nowhere/settings.json", environment: [:])
+        }
+    }
+
+    @Test("stand in front of the command line, and nowhere else") func completed() throws {
+        let environment = ["CALOTYPE_PORT": "81"]
+        #expect(
+            try ServerSettings.completed(["serve", "a", "--port", "82"], environment: environment)
+                == ["serve", "--port=81", "a", "--port", "82"])
+        for other in [["info", "a"], [], ["serve", "--help"]] {
+            #expect(try ServerSettings.completed(other, environment: environment) == other)
+        }
+    }
+
+    @Test(
+        "are checked without a server",
+        arguments: [
+            (#"{"port": 80, "preset": ["a=10x10,fill"]}"#, [], 0, ""),
+            (#"{"port": 99999}"#, [], 64, "a port is from 0 to 65535"),
+            (#"{"port": 99999}"#, ["--port", "80"], 0, ""),
+            (#"{"preset": ["a=fill"]}"#, [], 1, "the preset a"),
+            (#"{"formats": "exe"}"#, [], 64, "exe"), (#"{"sizes": "many"}"#, [], 64, "sizes are"),
+            (#"{"requestTimeout": 0}"#, [], 64, "0.001 to 86400"),
+            (#"{"socket": "/nowhere/at/all", "requestTimeout": 2.5}"#, [], 0, ""),
+            (#"{"prot": 80}"#, [], 64, "“prot”"),
+        ])
+    func check(json: String, more: [String], code: Int32, complaint: String) throws {
+        try withTemporaryFolder { folder in
+            let file = folder.appending(path: "settings.json")
+            try Data(json.utf8).write(to: file)
+            let answer = try BuiltCommand.run(
+                ["serve", folder.path, "--check-config", "--config", file.path] + more)
+            #expect(answer.code == code, "\(answer.errors)")
+            #expect(answer.output == (code == 0 ? "The settings make sense.\n" : ""))
+            #expect(complaint.isEmpty ? answer.errors.isEmpty : answer.errors.contains(complaint))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+        }
+    }
+}
