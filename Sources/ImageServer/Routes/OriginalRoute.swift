@@ -7,6 +7,10 @@ internal import ImageLoading
 internal import NIOPosix
 
 extension ImageResponder {
+    /// A drawing may hold scripts, and would run them as a page of this server's.
+    private static let originalPolicy =
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox"
+
     /// `GET /house/1.jpg` answers the original, or one part of it, as it lies on the disk.
     func original(_ segments: [String], _ request: Request) async throws -> Response {
         let identity = try await disk { [photos] in try photos.original(segments) }
@@ -22,6 +26,7 @@ extension ImageResponder {
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         headers[.contentType] = facts.mediaType
         headers[.acceptRanges] = "bytes"
+        headers[.contentSecurityPolicy] = Self.originalPolicy
 
         let wanted = validators.allowsRange(request.headers) ? request.headers[.range] : nil
         switch ByteRange(wanted, byteCount: identity.byteCount) {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import HTTPTypes
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageServer
+
+@Suite("A file that means harm") struct HostileFileTests {
+    private static let bombs = Bomb.all.filter {
+        builtInCodecs.codec(named: $0.format) != nil && $0.limits == DecodeLimits()
+    }
+
+    /// What the server answers to whoever wants the picture.
+    private func status(_ answer: Bomb.Answer) -> Int {
+        switch answer {
+        // A still picture needs no more frames than one, and no metadata.
+        case .picture, .limit(_, at: .metadata), .limit(_, at: .frames): 200
+        case .malformed, .unsupported, .limit: 422
+        }
+    }
+
+    /// Whether an answer keeps what it may not say, and is kept by nobody.
+    private func check(_ answer: Answer, _ gallery: TestGallery) {
+        #expect(answer.headers[.cacheControl] == "no-store")
+        #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+        #expect(answer.body.count < 300)
+        #expect(!answer.text.contains(gallery.outside.path))
+    }
+
+    @Test("is refused for its reason, or shown, and nobody else notices", arguments: bombs)
+    func bomb(bomb: Bomb) async throws {
+        let gallery = try TestGallery()
+        try gallery.picture("good.png", PixelSize(width: 40, height: 30))
+        try gallery.file("bomb.\(bomb.format)", bomb.bytes())
+        let before = try await gallery.get("/20x20/good.png")
+        let answer = try await gallery.get("/64x64/bomb.\(bomb.format)")
+        #expect(answer.status == status(bomb.answer), "\(answer.text.prefix(200))")
+        if answer.status != 200 { check(answer, gallery) }
+        for kind in ["info", "placeholder"] {
+            let answer = try await gallery.get("/\(kind)/bomb.\(bomb.format)")
+            #expect([200, 422].contains(answer.status), "\(kind): \(answer.text.prefix(200))")
+        }
+        let listed = try await gallery.get("/-/listing/")
+        #expect(listed.status == 200)
+        #expect(try await gallery.get("/healthz").status == 200)
+        let after = try await gallery.get("/20x20/good.png")
+        #expect(after.status == 200)
+        #expect(after.body == before.body)
+        #expect(after.headers[.eTag] == before.headers[.eTag])
+    }
+
+    @Test(
+        "of no kind that is known is refused by its bytes, whatever its name says",
+        arguments: [
+            "%PDF-1.7\n%", "push graphic-context\nviewbox 0 0 1 1\n", "<html><script>1</script>",
+            "\u{0}\u{0}\u{0}\u{18}ftypmp42", "#!/bin/sh\n", "x", "", "8BPS\u{0}\u{1}",
+            "<?php echo 1 ?>", "image over 0,0 0,0 'https://example.com/x.png'",
+        ])
+    func wrongKind(text: String) async throws {
+        let gallery = try TestGallery()
+        try gallery.file("picture.jpg", Array(text.utf8))
+        let answer = try await gallery.get("/64x64/picture.jpg")
+        #expect([415, 422].contains(answer.status), "\(answer.text)")
+        check(answer, gallery)
+        #expect(try await gallery.get("/picture.jpg").status == 404)
+    }
+
+    @Test("runs nothing as a page of the server") func policy() async throws {
+        let gallery = try TestGallery()
+        try gallery.picture("1.png")
+        let policy = try await gallery.get("/1.png").headers[.contentSecurityPolicy] ?? ""
+        #expect(policy.hasPrefix("default-src 'none';"))
+        #expect(policy.hasSuffix("; sandbox"))
+        #expect(!policy.contains("script"))
+    }
+}
