@@ -12,7 +12,7 @@ EXAMPLES = 100
 SEED = 1
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-asan test-tsan test-sandbox fuzz fuzz-server \
+.PHONY: help run test test-deep test-asan test-tsan test-sandbox soak fuzz fuzz-server \
         bench bench-server build format lint clean
 .DEFAULT_GOAL := help
 
@@ -38,6 +38,9 @@ test-tsan: ## run the tests of loading and serving with ThreadSanitizer
 
 test-sandbox: ## send whole, cut and changed files through the sandbox
 	@scripts/test-sandbox
+
+soak: ## mix requests that mean harm with others (SECONDS=300 SEED=1)
+	@scripts/soak "$(SECONDS)" "$(SEED)"
 
 fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
 	@scripts/fuzz "$(SECONDS)" $(FORMATS)

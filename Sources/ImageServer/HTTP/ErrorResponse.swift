@@ -19,6 +19,7 @@ struct ErrorResponse {
         switch error {
         case let error as ServerError: self.init(error)
         case let error as LoadError: self.init(error)
+        case let error as CodecError: self.init(decoding: error)
         case is CancellationError: self.init(LoadError.cancelled)
         default: self.init(status: .internalServerError, message: "the server failed")
         }

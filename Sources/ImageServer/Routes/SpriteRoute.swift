@@ -36,6 +36,17 @@ private struct SpritePlan {
     var index: SpriteIndex
 }
 
+/// One of a sheet's pictures, or what there is of one that cannot be read.
+private struct SpritePicture: Sendable {
+    let number: Int
+    let image: PixelBuffer?
+
+    func write(to writer: inout SpriteSheetWriter) {
+        guard let image, image.size == writer.layout.places[number].size else { return }
+        writer.write(image, at: number)
+    }
+}
+
 extension ImageResponder {
     /// `GET /sprite/128x128,fill/house` answers many pictures in one, and with `?as=json`, `css`,
     /// `vtt` or `html` where each of them lies.
@@ -178,29 +189,15 @@ extension ImageResponder {
             ImageRequest(path: $0.path, options: plan.options, priority: .prefetch)
         }
         // A few at a time, so that no sheet holds more than some pictures beside itself.
-        try await withThrowingTaskGroup(of: (Int, LoadedImage?).self) { group in
-            var next = 0
-            func add() {
-                guard next < requests.count else { return }
-                let (number, request) = (next, requests[next])
-                next += 1
-                group.addTask { [pipeline] in
-                    do throws(LoadError) {
-                        return (number, try await pipeline.image(for: request))
-                    } catch {
-                        if case .cancelled = error { throw error }
-                        if case .queueFull = error { throw error }
-                        return (number, nil)
-                    }
+        try await withThrowingTaskGroup(of: SpritePicture.self) { [self] group in
+            for number in requests.indices {
+                if number >= 8, let done = try await group.next() {
+                    done.write(to: &writer)
                 }
+                let request = requests[number]
+                group.addTask { try await self.picture(number, request) }
             }
-            for _ in 0..<8 { add() }
-            while let (number, image) = try await group.next() {
-                if let image, image.image.size == plan.layout.places[number].size {
-                    writer.write(image.image, at: number)
-                }
-                add()
-            }
+            while let done = try await group.next() { done.write(to: &writer) }
         }
         let picture = writer.finish()
         var encode = EncodeOptions()
@@ -212,6 +209,20 @@ extension ImageResponder {
         return Response(
             status: .ok, headers: headers.with(.contentType, destination.format.mediaType),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: file)))
+    }
+
+    private func picture(
+        _ number: Int, _ request: ImageRequest
+    ) async throws(LoadError) -> SpritePicture {
+        do throws(LoadError) {
+            return SpritePicture(
+                number: number, image: try await pipeline.image(for: request).image)
+        } catch {
+            switch error {
+            case .cancelled, .queueFull: throw error
+            default: return SpritePicture(number: number, image: nil)
+            }
+        }
     }
 
     private func describe(

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mixes what means harm with what does not, and looks at what a server keeps of it.
+
+Arguments: the command, a seed, the seconds, and folders of more files. No answer may be a failure of
+the server, a good picture must stay the same to the byte, and in a minute or more memory must not
+grow from the first third to the last.
+"""
+
+import collections
+import http.client
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+COMMAND, SEED, SECONDS = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "Corpus"
+FOLDERS = [SAMPLES] + [pathlib.Path(name) for name in sys.argv[4:]]
+CLIENTS = 8
+
+# What a refusal may be; 503 is one of a server that has too much to do, or gave up in time.
+EXPECTED = {200, 204, 206, 303, 304, 400, 401, 403, 404, 405, 410, 414, 415, 416, 422, 431, 503}
+
+ADDRESSES = [
+    "/../etc/passwd", "/..%2fetc/passwd", "/%252e%252e%252fetc/passwd", "/%c0%ae%c0%ae/etc/passwd",
+    "/..%5cetc", "/%00", "//etc/passwd", "/out/secret", "/pipe.png", "/64x64/pipe.png",
+    "/0x0/good.png", "/-1x5/good.png", "/99999999999999999999x1/good.png", "/2147483648x1/good.png",
+    "/1.5x2/good.png", "/NaNx1/good.png", "/64x64@1e308x/good.png", "/64x64," + "fill," * 2000 + "/good.png",
+    "/iiif/3/good.png/full/pct:100000/0/default.jpg", "/iiif/3/good.png/full/^max/0/default.jpg",
+    "/iiif/3/good.png/99999,0,10,10/max/0/default.jpg", "/iiif/3/..%2Fsecret/info.json",
+    "/tiles/good.png_files/-1/0_0.jpg", "/tiles/good.png_files/9/99_99.jpg",
+    "/_/rs:fill:9999999:1/plain/good.png", "/_/w:10/plain/http://127.0.0.1:1/x.png",
+    "/_/w:10/plain/http://169.254.169.254/latest", "/_/w:10/plain/file:///etc/passwd",
+    "/sprite/64x64/?limit=1000000", "/sprite/8192x8192/", "/" + "a" * 9000,
+    "/-/listing/?offset=-1", "/good.png?v=%0d%0aSet-Cookie:%20x", "/readyz", "/metrics",
+]
+HEADERS = [
+    {}, {"Range": "bytes=" + ",".join(f"{n}-{n}" for n in range(1000))}, {"Range": "bytes=99999999-"},
+    {"Accept": "image/webp;q=banana," * 300}, {"Sec-CH-DPR": "1e9"}, {"Sec-CH-Width": "-1"},
+    {"If-None-Match": '"x"' * 500}, {"Host": "evil.example"}, {"X-Forwarded-Host": "evil.example"},
+    {"Accept-Encoding": "x" * 4000}, {"Authorization": "Bearer x"},
+]
+
+
+def resident(parent) -> int:
+    """KiB that the server and its workers hold."""
+    total = 0
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        try:
+            fields = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+        except OSError:
+            continue
+        if parent in (int(fields["Pid"]), int(fields["PPid"])):
+            total += int(fields.get("VmRSS", "0 kB").split()[0])
+    return total
+
+
+def make_files(folder, rng) -> list[str]:
+    """Whole, cut and changed files, and some that are none."""
+    files = sorted(file for place in FOLDERS for file in place.rglob("*")
+                   if file.is_file() and 0 < file.stat().st_size < 1 << 20)
+    names = []
+
+    def add(name, data):
+        (folder / name).write_bytes(data)
+        names.append(name)
+
+    for number, file in enumerate(rng.sample(files, min(300, len(files)))):
+        data, name = file.read_bytes(), f"{number}-{file.name}".replace("%", "_")
+        add(name, data)
+        add("cut-" + name, data[: len(data) * rng.randrange(1, 16) // 16])
+        changed = bytearray(data)
+        for _ in range(64):
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+        add("changed-" + name, bytes(changed))
+    for name, data in [("page.jpg", b"<html><script>1</script>"), ("one.png", b"x"), ("none.gif", b""),
+                       ("push.png", b"push graphic-context\n"), ("paper.jpg", b"%PDF-1.7\n")]:
+        add(name, data)
+    return names
+
+
+class Client(threading.Thread):
+    def __init__(self, number, port, names, good, ended, counts, lock):
+        super().__init__()
+        self.rng = random.Random(SEED + number)
+        self.port, self.names, self.good, self.ended = port, names, good, ended
+        self.counts, self.lock, self.failures = counts, lock, []
+
+    def note(self, what):
+        with self.lock:
+            self.counts[what] += 1
+
+    def get(self, path, headers={}, method="GET"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.putrequest(method, path, skip_host="Host" in headers)
+            for name, value in headers.items():
+                connection.putheader(name, value)
+            connection.endheaders()
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def rude(self):
+        """Half a request, a client that reads nothing, or one that leaves at once."""
+        with socket.create_connection(("127.0.0.1", self.port), 10) as raw:
+            kind = self.rng.randrange(3)
+            name = urllib.parse.quote(self.rng.choice(self.names))
+            if kind == 0:
+                raw.sendall(b"GET /good.png HTTP/1.1\r\nHost: x\r\nX-")
+            else:
+                size = self.rng.randrange(16, 2000)
+                raw.sendall(f"GET /{size}x{size}/{name} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                if kind == 1:
+                    raw.recv(1)
+
+    def run(self):
+        while not self.ended.is_set():
+            try:
+                self.step()
+            except (OSError, http.client.HTTPException) as error:
+                # A connection that the server closed because it could make nothing of the request.
+                self.note(type(error).__name__)
+                self.failures.append(repr(error))
+
+    def step(self):
+        dice = self.rng.random()
+        if dice < 0.3:
+            status, body = self.get("/64x64/good.png")
+            if status != 503 and (status, body) != self.good:
+                self.failures.append(f"the good picture is another: {status}")
+            return self.note(status)
+        if dice < 0.38:
+            self.rude()
+            return self.note("rude")
+        headers = self.rng.choice(HEADERS) if self.rng.random() < 0.2 else {}
+        if dice < 0.55:
+            path = self.rng.choice(ADDRESSES)
+        else:
+            name = urllib.parse.quote(self.rng.choice(self.names))
+            size = self.rng.choice((16, 100, 333, 1024))
+            path = self.rng.choice((
+                f"/{name}", f"/{size}x{size}/{name}", f"/{size}x{size},fill,webp/{name}", f"/info/{name}",
+                f"/placeholder/{name}?format=json", f"/tiles/{name}.dzi", f"/tiles/{name}_files/8/0_0.jpg",
+                f"/iiif/3/{name}/full/{size},/90/gray.jpg", f"/-/listing/?limit={size}",
+                f"/_/rs:fill:{size}:{size}/plain/{name}@png"))
+        method = self.rng.choice(("HEAD", "DELETE", "PUT")) if self.rng.random() < 0.05 else "GET"
+        status, body = self.get(path, headers, method)
+        self.note(status)
+        if status not in EXPECTED:
+            self.failures.append(f"{method} {path[:200]} {str(headers)[:60]}: {status} {body[:200]!r}")
+
+
+def main():
+    rng = random.Random(SEED)
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place, "photos")
+        folder.mkdir()
+        names = make_files(folder, rng)
+        shutil.copy(sorted(SAMPLES.glob("png/valid/*.png"))[0], folder / "good.png")
+        os.symlink("/etc", folder / "out")
+        os.mkfifo(folder / "pipe.png")
+        server = subprocess.Popen(
+            [COMMAND, "serve", str(folder), "--port", "0", "--cache-directory", f"{place}/cache",
+             "--cache-size", "20MB", "--memory", "64MiB", "--imgproxy", "--metrics", "--client-hints",
+             "--source", "photos.example", "--allow-http", "--request-timeout", "20"],
+            stdout=subprocess.PIPE, text=True)
+        port = int(server.stdout.readline().rsplit(":", 1)[1].strip().rstrip("/"))
+        ended, counts, lock = threading.Event(), collections.Counter(), threading.Lock()
+        probe = Client(-1, port, names, None, ended, counts, lock)
+        good = probe.get("/64x64/good.png")
+        assert good[0] == 200, good
+        clients = [Client(n, port, names, good, ended, counts, lock) for n in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        memory, health, start = [], [], time.monotonic()
+        try:
+            while time.monotonic() - start < SECONDS and server.poll() is None:
+                before = time.monotonic()
+                assert probe.get("/healthz")[0] == 200
+                health.append((time.monotonic() - before) * 1000)
+                memory.append((time.monotonic() - start, resident(server.pid)))
+                time.sleep(0.25)
+        finally:
+            ended.set()
+            for client in clients:
+                client.join()
+        assert server.poll() is None, f"the server ended: {server.returncode}"
+        assert probe.get("/64x64/good.png") == good
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=30) == 0
+        failures = [failure for client in clients for failure in client.failures]
+        early = max(held for at, held in memory if at < SECONDS / 3)
+        late = max(held for at, held in memory if at > SECONDS * 2 / 3)
+        health.sort()
+        print(f"{sum(counts.values())} requests in {SECONDS:.0f} s: {dict(counts)}")
+        print(f"memory at most {early >> 10} MiB in the first third, {late >> 10} MiB in the last")
+        print(f"health check: {health[len(health) * 99 // 100]:.0f} ms (99 %), {health[-1]:.0f} ms at worst")
+        for failure in failures[:20]:
+            print(failure)
+        assert not failures, f"{len(failures)} failures"
+        assert SECONDS < 60 or late < early * 1.1 + 16_384, "memory grew"
+
+
+main()
