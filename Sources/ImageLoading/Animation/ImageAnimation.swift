@@ -90,7 +90,7 @@ extension ImagePipeline {
         countAhead: Int = ImageAnimation.usualCountAhead
     ) async throws(LoadError) -> ImageAnimation {
         precondition(countAhead >= 0, "frames are counted from 0")
-        let urgency = urgency ?? LoadUrgency(request.priority)
+        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
         let bytes = try await data(for: request, urgency: urgency)
         let source = try await lookups.run(urgency) {
             [codecs, limits] _ throws(LoadError) in

@@ -153,7 +153,7 @@ public final class ImagePipeline: Sendable {
         guard request.memoryUse.contains(.reads), let key = knownKey(of: request) else {
             return nil
         }
-        return memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
+        return exactlyRemembered(key)
     }
 
     /// The sharpest picture in memory that shows what is wanted, of whatever size; found at once.
@@ -261,7 +261,7 @@ public final class ImagePipeline: Sendable {
     ) async throws(LoadError) -> EncodedBytes {
         try admission.enter()
         defer { admission.leave() }
-        let urgency = urgency ?? LoadUrgency(request.priority)
+        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
         let original =
             if let named = request.namedOriginal { named } else {
                 OriginalIdentity.file(try await identity(of: request.source.name, urgency))
@@ -289,14 +289,14 @@ public final class ImagePipeline: Sendable {
     ) async throws(LoadError) -> Rendition {
         try admission.enter()
         defer { admission.leave() }
-        return try await loadRendition(request, LoadUrgency(request.image.priority), story)
+        return try await loadRendition(request, LoadUrgency.fixed(request.image.priority), story)
     }
 
     /// What a listing needs to know of a file; nothing is decoded.
     public func facts(for path: String) async throws(LoadError) -> ImageFacts {
         try admission.enter()
         defer { admission.leave() }
-        let original = try await identity(of: path, LoadUrgency(.visible))
+        let original = try await identity(of: path, LoadUrgency.fixed(.visible))
         guard let facts = await loadFacts([original]).first else { throw .cancelled }
         return try facts.get()
     }
@@ -387,12 +387,12 @@ public final class ImagePipeline: Sendable {
     ) async throws(LoadError) -> MadeImage {
         try admission.enter()
         defer { admission.leave() }
+        let wish = policy.wish(request)
         return try await loadImage(
             request,
             SharedImages.Consumer(
-                urgency: urgency ?? LoadUrgency(request.priority),
-                keepsValue: request.memoryUse.contains(.writes),
-                storeWish: { [policy] in policy.wish(request) },
+                urgency: urgency ?? LoadUrgency.fixed(request.priority),
+                keepsValue: request.memoryUse.contains(.writes), storeWish: { wish },
                 outlivesConsumers: request.outlivesConsumers,
                 failurePolicy: request.failurePolicy, story: story, receive: receive))
     }
@@ -405,7 +405,7 @@ public final class ImagePipeline: Sendable {
         defer { admission.leave() }
         do throws(LoadError) {
             let newer = try await revalidated(
-                shown, request, urgency ?? LoadUrgency(request.priority))
+                shown, request, urgency ?? LoadUrgency.fixed(request.priority))
             return newer.original == shown.original ? nil : newer
         } catch .cancelled {
             throw .cancelled

@@ -75,7 +75,7 @@ extension ImagePipeline {
             request.storeUse.contains(.reads), request.options.pixelFormat == nil,
             request.options.appliesOrientation, cachedImage(for: request) == nil
         else { return nil }
-        let drawn = try? await lookups.run(urgency ?? LoadUrgency(request.priority)) {
+        let drawn = try? await lookups.run(urgency ?? LoadUrgency.fixed(request.priority)) {
             [self] _ throws(LoadError) -> LoadedImage? in
             let file = try FileIdentity(path: path)
             note(file)

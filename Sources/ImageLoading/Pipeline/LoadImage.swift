@@ -17,6 +17,21 @@ struct MadeImage: Sendable {
     var facts: ImageFacts?
 }
 
+/// A picture, or the load that makes it.
+enum RememberedOrJoined {
+    case remembered(MadeImage)
+    case joined(JoinedLoad<SharedImageKey, MadeImage, ImageUpdate>)
+
+    func value() async throws(LoadError) -> MadeImage {
+        switch self {
+        case .remembered(let image): return image
+        case .joined(let load):
+            await load.wait()
+            return try load.get()
+        }
+    }
+}
+
 extension ImagePipeline {
     /// Says which picture of an original is decoded.
     typealias OptionsChoice = @Sendable (ImageSource) -> DecodeOptions
@@ -26,12 +41,19 @@ extension ImagePipeline {
         _ request: ImageRequest, _ consumer: SharedImages.Consumer
     ) async throws(LoadError) -> MadeImage {
         if let original = request.namedOriginal {
-            return try await image(request, of: original, consumer)
+            return try await rememberedOrJoined(request, of: original, consumer).value()
         }
+        return try await loadFile(request, consumer)
+    }
+
+    /// The picture of a file, which is looked at first.
+    func loadFile(
+        _ request: ImageRequest, _ consumer: SharedImages.Consumer
+    ) async throws(LoadError) -> MadeImage {
         let path = request.source.name
         let original = try await identity(of: path, consumer.urgency)
         do throws(LoadError) {
-            let made = try await image(request, of: .file(original), consumer)
+            let made = try await rememberedOrJoined(request, of: .file(original), consumer).value()
             if made.isCurrent { return made }
         } catch .cancelled {
             throw .cancelled
@@ -42,7 +64,7 @@ extension ImagePipeline {
         // The file was exchanged while it was read. If that goes on, the second try is delivered as
         // it is, and nothing of it is kept.
         let now = try await identity(of: path, consumer.urgency)
-        return try await image(request, of: .file(now), consumer)
+        return try await rememberedOrJoined(request, of: .file(now), consumer).value()
     }
 
     func identity(
@@ -55,23 +77,28 @@ extension ImagePipeline {
         return identity
     }
 
-    private func image(
-        _ request: ImageRequest, of original: OriginalIdentity,
-        _ consumer: SharedImages.Consumer
-    ) async throws(LoadError) -> MadeImage {
+    /// A picture in memory, or the load that makes it; found without waiting.
+    func rememberedOrJoined(
+        _ request: ImageRequest, of original: OriginalIdentity, _ consumer: SharedImages.Consumer
+    ) throws(LoadError) -> RememberedOrJoined {
         guard !Task.isCancelled else { throw .cancelled }
         let key = ImageKey(request, of: original)
         if let image = remembered(key, request) {
             consumer.story?.add(LoadStep(.memory, "hit"))
             metrics.countMemoryHit()
-            return image
+            return .remembered(image)
         }
         let salt = request.isShared ? 0 : nextSalt()
-        return try await sharedImages.value(
-            for: SharedImageKey(
-                image: key, fields: request.fields, webUse: request.webUse, salt: salt),
-            consumer
-        ) { [self] context throws(LoadError) in
+        let sharedKey = SharedImageKey(
+            image: key, fields: request.fields, webUse: request.webUse, salt: salt)
+        return .joined(sharedImages.join(sharedKey, consumer) { work(request, key, salt) })
+    }
+
+    /// The steps to a picture.
+    private func work(
+        _ request: ImageRequest, _ key: ImageKey, _ salt: UInt64
+    ) -> SharedImages.Work {
+        { [self] context throws(LoadError) in
             // Someone may have made it since the memory was asked.
             if let image = remembered(key, request) { return image }
             if let kept = try await keptImage(request, key, context) {
@@ -99,11 +126,18 @@ extension ImagePipeline {
         }
     }
 
-    /// A picture that is in memory; RGB will do where planes are accepted.
+    /// The picture in memory that was made for a key; RGB will do where planes are accepted.
+    func exactlyRemembered(_ key: ImageKey) -> LoadedImage? {
+        if let image = memory.image(for: key) { return image }
+        return key.options.acceptsYCbCr ? memory.image(for: key.withoutPlanes) : nil
+    }
+
+    /// A picture that is in memory.
     func remembered(_ key: ImageKey, _ request: ImageRequest) -> MadeImage? {
         guard request.memoryUse.contains(.reads) else { return nil }
-        let exact = memory.image(for: key) ?? memory.image(for: key.withoutPlanes)
-        let image = exact ?? (request.precision == .atLeast ? memory.larger(than: key) : nil)
+        let image =
+            exactlyRemembered(key)
+            ?? (request.precision == .atLeast ? memory.larger(than: key) : nil)
         guard let image, !image.isPreview else { return nil }
         return MadeImage(
             loaded: image, isCurrent: true, isOutOfDate: isOutOfDate(image, request))
@@ -118,13 +152,14 @@ extension ImagePipeline {
         shorter.processors.removeLast()
         let previews = PreviewProcessor(processor, key, processes, context)
         defer { previews.end() }
-        let base = try await image(
+        let base = try await rememberedOrJoined(
             shorter, of: key.original,
             SharedImages.Consumer(
                 urgency: context.urgency, keepsValue: false,
                 storeWish: { context.storeWish().intersection(.original) },
                 failurePolicy: request.failurePolicy, story: context.story,
-                receive: { previews.receive($0) }))
+                receive: { previews.receive($0) })
+        ).value()
         previews.end()
         return try await processed(base, processor, key, context)
     }

@@ -3,23 +3,28 @@
 internal import Synchronization
 
 /// A load under way and those who wait for it.
-final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
+final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
+    typealias Consumer = LoadConsumer<Update>
     typealias Answer = Result<Value, LoadError>
 
-    struct Member: Sendable {
-        let continuation: CheckedContinuation<Answer, Never>
+    private struct Seat {
+        let member: FlightMember
+        let consumer: Consumer
         var priority: LoadPriority
-        let keepsValue: Bool
-        let storeWish: @Sendable () -> StoreWish
-        let failurePolicy: SharedFailurePolicy
-        let outlivesConsumers: Bool
-        let receive: (@Sendable (Update) -> Void)?
-        /// How its urgency is followed, once that is known.
-        var following: (urgency: LoadUrgency, number: UInt64)?
+        /// How its urgency is followed, once that is known and if it may change.
+        var following: UInt64?
+
+        /// - Parameter error: `nil` if the answer is that of the load.
+        func end(_ error: LoadError?) {
+            if let following { consumer.urgency.unfollow(following) }
+            member.end(error)
+        }
     }
 
     private struct State {
-        var members: [UInt64: Member]
+        /// In the order in which they came; `nil` for those who have left.
+        var seats: [Seat?] = []
+        var memberCount = 0
         var newest: Update?
         var task: Task<Void, Never>?
         var isOver = false
@@ -33,6 +38,30 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
         var priority: LoadPriority
         var version: UInt64 = 0
+
+        var answer: Answer?
+
+        var consumers: some Sequence<Consumer> { seats.lazy.compactMap { $0?.consumer } }
+
+        mutating func add(_ seat: Seat) -> Int {
+            seats.append(seat)
+            memberCount += 1
+            return seats.count - 1
+        }
+
+        /// Whether the member has not left.
+        func has(_ member: FlightMember, at place: Int) -> Bool {
+            place < seats.count && seats[place]?.member === member
+        }
+
+        mutating func remove(at place: Int) -> Seat? {
+            let seat = seats[place]
+            seats[place] = nil
+            memberCount -= 1
+            // Or a load that hangs, while some come and go, would need ever more.
+            while let last = seats.last, last == nil { seats.removeLast() }
+            return seat
+        }
 
         /// Notes that a member's priority was one and is another; `nil` stands for no member.
         ///
@@ -51,6 +80,7 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         }
     }
 
+    let key: Key
     /// The urgency of the load.
     let urgency: LoadUrgency
     /// What has been done for it.
@@ -61,31 +91,31 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
     /// locks of loads that wait for this one, never those of loads that this one waits for.
     private let state: Mutex<State>
 
-    init(_ first: Member, _ number: UInt64) {
-        urgency = LoadUrgency(first.priority)
-        var state = State(members: [number: first], priority: first.priority)
-        _ = state.count(nil, first.priority)
-        self.state = Mutex(state)
-    }
-
     /// A load that nobody waits for yet.
     ///
-    /// - Parameter wish: what of it may be kept on disk.
-    init(keeping wish: StoreWish) {
+    /// - Parameters:
+    ///   - key: what is loaded.
+    ///   - wish: what of it may be kept on disk; `nil` if it ends with the last who waits.
+    init(_ key: Key, keeping wish: StoreWish?) {
+        self.key = key
         urgency = LoadUrgency(.background)
-        state = Mutex(State(members: [:], isKept: true, leftWish: wish, priority: .background))
+        state = Mutex(
+            State(isKept: wish != nil, leftWish: wish ?? [], priority: .background))
     }
 
-    var consumerCount: Int { state.withLock { $0.members.count } }
+    var consumerCount: Int { state.withLock { $0.memberCount } }
 
     var hasBeenShared: Bool { state.withLock { $0.isShared } }
 
-    var isWanted: Bool { state.withLock { $0.members.values.contains(where: \.keepsValue) } }
+    /// What everybody was answered, once the load is over.
+    var answer: Answer? { state.withLock { $0.answer } }
+
+    var isWanted: Bool { state.withLock { $0.consumers.contains(where: \.keepsValue) } }
 
     /// What those who wait, and the load that is kept going without them, let be kept on disk.
     var storeWish: StoreWish {
         state.withLock { state in
-            state.members.values.reduce(state.leftWish) { $0.union($1.storeWish()) }
+            state.consumers.reduce(state.leftWish) { $0.union($1.storeWish()) }
         }
     }
 
@@ -95,36 +125,40 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
 
     /// Adds one who waits, and tells it the newest of what there is.
     ///
-    /// - Returns: `false` if the load is over.
-    func add(_ member: Member, _ number: UInt64) -> Bool {
-        let (isOver, change) = state.withLock { state -> (Bool, (LoadPriority, UInt64)?) in
-            guard !state.isOver else { return (true, nil) }
-            state.members[number] = member
-            state.isShared = true
-            if let newest = state.newest { member.receive?(newest) }
-            return (false, state.count(nil, member.priority))
+    /// - Returns: its place; `nil` if the load is over.
+    func add(_ member: FlightMember, _ consumer: Consumer) -> Int? {
+        let seat = Seat(member: member, consumer: consumer, priority: consumer.urgency.priority)
+        let (place, change) = state.withLock { state -> (Int?, (LoadPriority, UInt64)?) in
+            guard !state.isOver else { return (nil, nil) }
+            state.isShared = state.memberCount > 0 || state.isKept
+            if let newest = state.newest { consumer.receive?(newest) }
+            return (state.add(seat), state.count(nil, seat.priority))
         }
         if let change { urgency.set(change.0, version: change.1) }
-        return !isOver
+        return place
     }
 
     /// Lets the load's urgency follow that of a member.
-    func follow(_ urgency: LoadUrgency, _ number: UInt64) {
-        let following = urgency.follow { [weak self] in self?.set($0, number) }
+    func follow(_ urgency: LoadUrgency, of member: FlightMember, at place: Int) {
+        guard !urgency.isFixed else { return }
+        let following = urgency.follow { [weak self] in
+            self?.set($0, member, place)
+        }
         let isGone = state.withLock { state in
-            state.members[number]?.following = (urgency, following)
-            return state.members[number] == nil
+            guard state.has(member, at: place) else { return true }
+            state.seats[place]?.following = following
+            return false
         }
         if isGone { urgency.unfollow(following) }
     }
 
-    private func set(_ priority: LoadPriority, _ number: UInt64) {
+    private func set(_ priority: LoadPriority, _ member: FlightMember, _ place: Int) {
         let change = state.withLock { state -> (LoadPriority, UInt64)? in
-            guard let member = state.members[number], member.priority != priority else {
-                return nil
-            }
-            state.members[number]?.priority = priority
-            return state.count(member.priority, priority)
+            guard state.has(member, at: place), let old = state.seats[place]?.priority,
+                old != priority
+            else { return nil }
+            state.seats[place]?.priority = priority
+            return state.count(old, priority)
         }
         if let change { urgency.set(change.0, version: change.1) }
     }
@@ -132,30 +166,31 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
     /// Takes a member out and answers it; the last one ends the load.
     ///
     /// - Parameters:
-    ///   - number: of the member.
+    ///   - member: who leaves.
+    ///   - place: as ``add(_:_:)`` said.
     ///   - forget: called before the load is ended.
-    func leave(_ number: UInt64, _ forget: () -> Void) {
-        let (member, task, change) = state.withLock { state in
-            let member = state.members.removeValue(forKey: number)
-            guard let member else {
-                return (nil as Member?, nil as Task<Void, Never>?, nil as (LoadPriority, UInt64)?)
+    func leave(_ member: FlightMember, at place: Int, _ forget: () -> Void) {
+        let (seat, task, change) = state.withLock {
+            state -> (Seat?, Task<Void, Never>?, (LoadPriority, UInt64)?) in
+            guard state.has(member, at: place), let seat = state.remove(at: place) else {
+                return (nil, nil, nil)
             }
-            if member.outlivesConsumers {
+            if seat.consumer.outlivesConsumers {
                 state.isKept = true
-                state.leftWish.formUnion(member.storeWish())
+                state.leftWish.formUnion(seat.consumer.storeWish())
             }
-            guard state.members.isEmpty && !state.isKept else {
-                return (member, nil, state.count(member.priority, nil))
+            guard state.memberCount == 0 && !state.isKept else {
+                return (seat, nil, state.count(seat.priority, nil))
             }
             state.isOver = true
-            return (member, state.task, nil)
+            return (seat, state.task, nil)
         }
         if let change { urgency.set(change.0, version: change.1) }
         if let task {
             forget()
             task.cancel()
         }
-        member?.end(.failure(.cancelled))
+        seat?.end(.cancelled)
     }
 
     /// Tells everybody what happens.
@@ -163,7 +198,7 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
         state.withLock { state in
             guard !state.isOver else { return }
             if state.newest == nil { state.newest = update } else { state.newest?.merge(update) }
-            for member in state.members.values { member.receive?(update) }
+            for consumer in state.consumers { consumer.receive?(update) }
         }
     }
 
@@ -171,35 +206,73 @@ final class Flight<Value: Sendable, Update: LoadUpdate>: Sendable {
     ///
     /// - Returns: whether they do.
     func handOver(_ error: LoadError) -> Bool {
-        let handed = state.withLock { state -> (Member, (LoadPriority, UInt64)?)? in
-            guard !state.isOver, state.members.count > 1,
-                state.members.values.allSatisfy({ $0.failurePolicy == .handOver }),
-                let first = state.members.keys.min(),
-                let leader = state.members.removeValue(forKey: first)
+        let handed = state.withLock { state -> (Seat, (LoadPriority, UInt64)?)? in
+            guard !state.isOver, state.memberCount > 1,
+                state.consumers.allSatisfy({ $0.failurePolicy == .handOver }),
+                let first = state.seats.firstIndex(where: { $0 != nil }),
+                let leader = state.remove(at: first)
             else { return nil }
             state.newest = nil
             return (leader, state.count(leader.priority, nil))
         }
         guard let (leader, change) = handed else { return false }
         if let change { urgency.set(change.0, version: change.1) }
-        leader.end(.failure(error))
+        leader.end(error)
         return true
     }
 
     /// Answers everybody.
     func finish(_ answer: Answer) {
-        let members = state.withLock { state in
+        let seats = state.withLock { state in
             state.isOver = true
-            defer { state.members = [:] }
-            return state.members.sorted { $0.key < $1.key }.map(\.value)
+            state.answer = answer
+            defer {
+                state.seats = []
+                state.memberCount = 0
+            }
+            return state.seats
         }
-        for member in members { member.end(answer) }
+        for seat in seats { seat?.end(nil) }
     }
 }
 
-extension Flight.Member {
-    fileprivate func end(_ answer: Flight.Answer) {
-        if let following { following.urgency.unfollow(following.number) }
-        continuation.resume(returning: answer)
+/// One who waits for a load.
+final class FlightMember: Sendable {
+    private enum State {
+        case joined
+        case waiting(CheckedContinuation<Void, Never>)
+        case ended(LoadError?)
+    }
+
+    /// A lock: the end may come before anybody waits for it.
+    private let state = Mutex(State.joined)
+
+    /// Why there is no answer for this one; `nil` if it is that of the load.
+    var error: LoadError? {
+        state.withLock { state in
+            if case .ended(let error) = state { error } else { nil }
+        }
+    }
+
+    /// Waits for the end; called once.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if case .ended = state { return true }
+                state = .waiting(continuation)
+                return false
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    /// Ends the waiting; called once.
+    func end(_ error: LoadError?) {
+        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            defer { state = .ended(error) }
+            if case .waiting(let continuation) = state { return continuation }
+            return nil
+        }
+        continuation?.resume()
     }
 }

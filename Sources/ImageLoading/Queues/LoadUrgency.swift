@@ -19,18 +19,34 @@ public final class LoadUrgency: Sendable {
     private let state = Mutex(State())
     /// A lock of its own, held for nothing else: it is read under locks of work further down, too.
     private let current: Mutex<LoadPriority>
+    /// That of those nobody can change, so that nobody needs to be told.
+    private let fixed: LoadPriority?
 
     public init(_ priority: LoadPriority = .visible) {
         current = Mutex(priority)
+        fixed = nil
     }
 
+    private init(fixed priority: LoadPriority) {
+        current = Mutex(priority)
+        fixed = priority
+    }
+
+    /// One that stays as it is, the same for all who ask for it.
+    static func fixed(_ priority: LoadPriority) -> LoadUrgency { allFixed[priority.rawValue] }
+
+    private static let allFixed = LoadPriority.allCases.map { LoadUrgency(fixed: $0) }
+
+    var isFixed: Bool { fixed != nil }
+
     public var priority: LoadPriority {
-        get { current.withLock { $0 } }
+        get { fixed ?? current.withLock { $0 } }
         set { set(newValue, version: nil) }
     }
 
     /// Sets the priority unless a later version has been set.
     func set(_ priority: LoadPriority, version: UInt64?) {
+        guard !isFixed else { return assertionFailure("an urgency for all was set") }
         state.withLock { state in
             if let version {
                 guard version > state.version else { return }
@@ -44,7 +60,11 @@ public final class LoadUrgency: Sendable {
 
     /// Tells `body` the priority, now and whenever it changes, until ``unfollow(_:)``.
     func follow(_ body: @escaping @Sendable (LoadPriority) -> Void) -> UInt64 {
-        state.withLock { state in
+        if isFixed {
+            body(priority)
+            return 0
+        }
+        return state.withLock { state in
             state.lastNumber += 1
             state.followers[state.lastNumber] = body
             body(priority)

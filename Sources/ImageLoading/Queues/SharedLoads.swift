@@ -22,28 +22,12 @@ public enum SharedFailurePolicy: Sendable {
 /// all of them what happens meanwhile. Its steps are taken in a task of its own, which only waits:
 /// what blocks or computes runs on a ``WorkQueue``.
 final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
-    typealias Answer = Result<Value, LoadError>
     typealias Work = @Sendable (LoadContext<Update>) async throws(LoadError) -> Value
-
-    /// How a consumer takes part.
-    struct Consumer: Sendable {
-        var urgency: LoadUrgency
-        /// Whether the value is wanted for itself and worth keeping, not only as a step on the way.
-        var keepsValue = true
-        /// What of it may be kept on disk, asked when there is something to keep.
-        var storeWish: @Sendable () -> StoreWish = { [] }
-        /// Whether the load goes on at the lowest priority when the last consumer leaves.
-        var outlivesConsumers = false
-        var failurePolicy = SharedFailurePolicy.failAll
-        /// Told what was done, once it is.
-        var story: LoadStory?
-        /// Told what happens, in order; it must not block nor ask the load for anything.
-        var receive: (@Sendable (Update) -> Void)?
-    }
+    typealias Consumer = LoadConsumer<Update>
+    typealias Flight = ImageLoading.Flight<Key, Value, Update>
 
     /// A lock: held while a flight is looked up or replaced, never while anybody is told anything.
-    private let flights = Mutex<[Key: Flight<Value, Update>]>([:])
-    private let lastNumber = Atomic<UInt64>(0)
+    private let flights = Mutex<[Key: Flight]>([:])
 
     /// How many wait for the load of `key`.
     func consumerCount(_ key: Key) -> Int {
@@ -64,25 +48,35 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     func value(
         for key: Key, _ consumer: Consumer, _ work: @escaping Work
     ) async throws(LoadError) -> Value {
-        let number = lastNumber.add(1, ordering: .relaxed).newValue
-        let joined = Mutex<Flight<Value, Update>?>(nil)
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let flight = join(key, number, consumer, continuation, work)
-                joined.withLock { $0 = flight }
-                // Cancelled before joining: the handler has already run and found nothing.
-                if Task.isCancelled { leave(key, flight, number) }
+        let load = join(key, consumer) { work }
+        await load.wait()
+        return try load.get()
+    }
+
+    /// Joins the load of `key` or begins it, without waiting for anything.
+    ///
+    /// - Parameters:
+    ///   - key: what is asked for.
+    ///   - consumer: who asks.
+    ///   - makeWork: makes what takes the steps, if the load is to begin.
+    /// - Returns: what must be waited for.
+    func join(
+        _ key: Key, _ consumer: Consumer, _ makeWork: () -> Work
+    ) -> JoinedLoad<Key, Value, Update> {
+        let member = FlightMember()
+        let (flight, place) = flights.withLock { flights in
+            if let flight = flights[key], let place = flight.add(member, consumer) {
+                return (flight, place)
             }
-        } onCancel: {
-            if let flight = joined.withLock({ $0 }) { leave(key, flight, number) }
+            let flight = Flight(key, keeping: nil)
+            flights[key] = flight
+            let place = flight.add(member, consumer) ?? 0
+            flight.begin { self.run(flight, makeWork()) }
+            return (flight, place)
         }
-        if let story = consumer.story, let flight = joined.withLock({ $0 }) {
-            if flight.hasBeenShared {
-                story.add(LoadStep(.shared, "one load with other requests"))
-            }
-            story.add(flight.story)
-        }
-        return try answer.get()
+        flight.follow(consumer.urgency, of: member, at: place)
+        return JoinedLoad(
+            loads: self, flight: flight, member: member, place: place, story: consumer.story)
     }
 
     /// Begins the load of `key` unless it is under way; it goes on though nobody waits for it.
@@ -94,41 +88,19 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     func begin(_ key: Key, keeping wish: StoreWish, _ work: @escaping Work) {
         flights.withLock { flights in
             guard flights[key] == nil else { return }
-            let flight = Flight<Value, Update>(keeping: wish)
+            let flight = Flight(key, keeping: wish)
             flights[key] = flight
-            flight.begin { self.run(key, flight, work) }
+            flight.begin { self.run(flight, work) }
         }
     }
 
-    private func join(
-        _ key: Key, _ number: UInt64, _ consumer: Consumer,
-        _ continuation: CheckedContinuation<Answer, Never>, _ work: @escaping Work
-    ) -> Flight<Value, Update> {
-        let member = Flight<Value, Update>.Member(
-            continuation: continuation, priority: consumer.urgency.priority,
-            keepsValue: consumer.keepsValue, storeWish: consumer.storeWish,
-            failurePolicy: consumer.failurePolicy,
-            outlivesConsumers: consumer.outlivesConsumers, receive: consumer.receive)
-        let flight = flights.withLock { flights in
-            if let flight = flights[key], flight.add(member, number) { return flight }
-            let flight = Flight<Value, Update>(member, number)
-            flights[key] = flight
-            flight.begin { self.run(key, flight, work) }
-            return flight
-        }
-        flight.follow(consumer.urgency, number)
-        return flight
-    }
-
-    private func run(
-        _ key: Key, _ flight: Flight<Value, Update>, _ work: @escaping Work
-    ) -> Task<Void, Never> {
+    private func run(_ flight: Flight, _ work: @escaping Work) -> Task<Void, Never> {
         Task {
             let context = LoadContext<Update>(
                 urgency: flight.urgency, story: flight.story, report: { flight.report($0) },
                 isWanted: { flight.isWanted }, storeWish: { flight.storeWish })
             while true {
-                let answer: Answer
+                let answer: Flight.Answer
                 do throws(LoadError) {
                     answer = .success(try await work(context))
                 } catch {
@@ -136,23 +108,73 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
                 }
                 if case .failure(let error) = answer, flight.handOver(error) { continue }
                 // Whoever asks from here on finds the value where it is kept, or begins anew.
-                forget(key, flight)
+                forget(flight)
                 flight.finish(answer)
                 return
             }
         }
     }
 
-    private func leave(_ key: Key, _ flight: Flight<Value, Update>, _ number: UInt64) {
-        // Whoever asks now begins anew instead of joining a load that gives up.
-        flight.leave(number) { self.forget(key, flight) }
-    }
-
-    private func forget(_ key: Key, _ flight: Flight<Value, Update>) {
+    fileprivate func forget(_ flight: Flight) {
         flights.withLock { flights in
-            if flights[key] === flight { flights[key] = nil }
+            if flights[flight.key] === flight { flights[flight.key] = nil }
         }
     }
+}
+
+/// A load that somebody takes part in from the moment it was joined.
+struct JoinedLoad<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
+    fileprivate let loads: SharedLoads<Key, Value, Update>
+    fileprivate let flight: Flight<Key, Value, Update>
+    fileprivate let member: FlightMember
+    fileprivate let place: Int
+    fileprivate let story: LoadStory?
+
+    /// Waits for the end; whoever does not is counted among those who wait nevertheless.
+    ///
+    /// What it came to is told by another: thousands may wait, each with frames of its own, and
+    /// values and errors are what is large on them.
+    func wait() async {
+        // The handler runs at once for a task that has been cancelled already.
+        await withTaskCancellationHandler {
+            await member.wait()
+        } onCancel: {
+            // Whoever asks now begins anew instead of joining a load that gives up.
+            flight.leave(member, at: place) { loads.forget(flight) }
+        }
+    }
+
+    /// What it came to, once it is over.
+    ///
+    /// - Returns: the value, the same for all who joined.
+    /// - Throws: what the work threw, or ``LoadError/cancelled``.
+    func get() throws(LoadError) -> Value {
+        if let story {
+            if flight.hasBeenShared {
+                story.add(LoadStep(.shared, "one load with other requests"))
+            }
+            story.add(flight.story)
+        }
+        if let error = member.error { throw error }
+        guard let answer = flight.answer else { throw .cancelled }
+        return try answer.get()
+    }
+}
+
+/// How a consumer takes part in a load.
+struct LoadConsumer<Update: LoadUpdate>: Sendable {
+    var urgency: LoadUrgency
+    /// Whether the value is wanted for itself and worth keeping, not only as a step on the way.
+    var keepsValue = true
+    /// What of it may be kept on disk, asked when there is something to keep.
+    var storeWish: @Sendable () -> StoreWish = { [] }
+    /// Whether the load goes on at the lowest priority when the last consumer leaves.
+    var outlivesConsumers = false
+    var failurePolicy = SharedFailurePolicy.failAll
+    /// Told what was done, once it is.
+    var story: LoadStory?
+    /// Told what happens, in order; it must not block nor ask the load for anything.
+    var receive: (@Sendable (Update) -> Void)?
 }
 
 /// What the steps of a load know of it.

@@ -195,7 +195,7 @@ final class WorkQueue: Sendable {
         _ priority: LoadPriority, continuing: Bool = false,
         _ work: @escaping @Sendable () throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
-        try await run(LoadUrgency(priority), continuing: continuing) { _ throws(LoadError) in
+        try await run(LoadUrgency.fixed(priority), continuing: continuing) { _ throws(LoadError) in
             try work()
         }
     }

@@ -282,7 +282,7 @@ extension SharedLoads where Update == NoUpdate {
         for key: Key, on queue: WorkQueue, _ priority: LoadPriority,
         _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
-        try await value(for: key, Consumer(urgency: LoadUrgency(priority))) {
+        try await value(for: key, Consumer(urgency: LoadUrgency.fixed(priority))) {
             context throws(LoadError) in
             try await queue.run(context.urgency, work)
         }

@@ -11,6 +11,8 @@ internal import Pixels
 struct SpriteRequest {
     /// So many pictures are put together at most.
     static let maximumCount = 1_000
+    /// So that no sheet holds more than some decoded pictures beside itself.
+    static let picturesAtOnce = 8
 
     enum Form: String {
         case json, css, vtt, html
@@ -188,10 +190,9 @@ extension ImageResponder {
         let requests = plan.identities.map {
             ImageRequest(path: $0.path, options: plan.options, priority: .prefetch)
         }
-        // A few at a time, so that no sheet holds more than some pictures beside itself.
         try await withThrowingTaskGroup(of: SpritePicture.self) { [self] group in
             for number in requests.indices {
-                if number >= 8, let done = try await group.next() {
+                if number >= SpriteRequest.picturesAtOnce, let done = try await group.next() {
                     done.write(to: &writer)
                 }
                 let request = requests[number]
