@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ImageLoading
+
+@Suite("A load that several have joined") struct SharedLoadsTests {
+    private typealias Loads = SharedLoads<String, Int, NoUpdate>
+
+    private let loads = Loads()
+    private let gate = AsyncStream<Void>.makeStream()
+
+    private func join(_ urgency: LoadUrgency) -> JoinedLoad<String, Int, NoUpdate> {
+        let opened = gate.stream
+        return loads.join("picture", Loads.Consumer(urgency: urgency)) {
+            { context throws(LoadError) in
+                for await _ in opened {}
+                guard !Task.isCancelled else { throw .cancelled }
+                return context.urgency.priority.rawValue
+            }
+        }
+    }
+
+    @Test("answers those who took the places of others who left") func places() async throws {
+        let first = join(.fixed(.prefetch))
+        let urgency = LoadUrgency(.background)
+        let second = join(urgency)
+        let left = Task { await second.wait() }
+        left.cancel()
+        await left.value
+        #expect(throws: LoadError.cancelled) { try second.get() }
+        #expect(loads.consumerCount("picture") == 1)
+        let third = join(.fixed(.background))
+        // Whoever has left has no say any more, though another sits in the place now.
+        urgency.priority = .visible
+        gate.continuation.finish()
+        await first.wait()
+        await third.wait()
+        #expect(try first.get() == LoadPriority.prefetch.rawValue)
+        #expect(try third.get() == LoadPriority.prefetch.rawValue)
+        #expect(loads.count == 0)
+    }
+
+    @Test("answers who begins to wait after its end") func late() async throws {
+        let first = join(.fixed(.visible))
+        let second = join(.fixed(.visible))
+        gate.continuation.finish()
+        await first.wait()
+        // The answer of the second has been there since that of the first was, or comes soon after.
+        await second.wait()
+        #expect(try first.get() == second.get())
+    }
+
+    @Test("ends with the last who leaves, though others have waited and left before")
+    func end() async {
+        let joined = (0..<3).map { _ in join(LoadUrgency(.visible)) }
+        for load in joined {
+            #expect(loads.count == 1)
+            let left = Task { await load.wait() }
+            left.cancel()
+            await left.value
+            #expect(throws: LoadError.cancelled) { try load.get() }
+        }
+        #expect(loads.count == 0)
+        gate.continuation.finish()
+    }
+}
