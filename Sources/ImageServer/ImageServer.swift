@@ -49,7 +49,8 @@ public struct ImageServer: Sendable {
         ///
         /// Other clients get JPEG, or PNG for what has alpha.
         public var negotiatedFormatNames: [String] = []
-        /// Whether `Sec-CH-DPR` and `Save-Data` have a say in renditions whose address leaves it open.
+        /// Whether `Sec-CH-DPR`, `Sec-CH-Width`, `Sec-CH-Viewport-Width`, `ECT` and `Save-Data` have a
+        /// say in what the address of a rendition leaves open.
         public var usesClientHints = false
         /// What keeps the tiles of large pictures; `nil` to keep those of the last pictures in memory.
         public var tileStore: (any TileStore)?

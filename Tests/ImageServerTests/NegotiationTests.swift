@@ -53,8 +53,55 @@ import Testing
         headers[named: "Sec-CH-DPR"] = hint
         let answer = try await gallery.get("/20x20/1.png", headers)
         #expect(try answer.pixelSize().width == width)
-        #expect(answer.headers[.vary] == "Sec-CH-DPR, Save-Data")
-        #expect(try await gallery.get("/20x20@1x/1.png", headers).pixelSize().width == 20)
+        #expect(answer.headers[.vary] == "Sec-CH-DPR, ECT, Save-Data")
+        let fixed = try await gallery.get("/20x20@1x/1.png", headers)
+        #expect(try fixed.pixelSize().width == 20)
+        #expect(fixed.headers[.vary] == "ECT, Save-Data")
+        #expect(try await gallery.get("/20x20@1x,q90/1.png", headers).headers[.vary] == nil)
+    }
+
+    @Test(
+        "decides upon a width that is left open, in few steps and within bounds",
+        arguments: [
+            (["Sec-CH-Width": "600"], 640), (["Sec-CH-Width": "600", "Sec-CH-DPR": "2"], 640),
+            (["Sec-CH-Width": "600", "Sec-CH-DPR": "2", "Save-Data": "on"], 320),
+            (["Sec-CH-Viewport-Width": "412"], 448),
+            (["Sec-CH-Viewport-Width": "412", "Sec-CH-DPR": "2"], 832),
+            (["Sec-CH-Viewport-Width": "412", "Sec-CH-DPR": "2", "ECT": "2g"], 448),
+            ([:], 1280), (["Sec-CH-Width": "1e300"], 1300), (["Sec-CH-Width": "-5"], 1280),
+            (["Sec-CH-Width": "0.001"], 64), (["Sec-CH-Width": "banana"], 1280),
+        ])
+    func openWidth(hints: [String: String], width: Int) async throws {
+        let gallery = try TestGallery {
+            $0.usesClientHints = true
+            $0.sizes = .exact
+        }
+        try gallery.picture("1.png", PixelSize(width: 1300, height: 13))
+        var headers: HTTPFields = [:]
+        for (name, value) in hints { headers[named: name] = value }
+        let answer = try await gallery.get("/_x/1.png", headers)
+        #expect(try answer.pixelSize().width == width)
+        #expect(
+            answer.headers[.vary]
+                == "Sec-CH-Width, Sec-CH-Viewport-Width, Sec-CH-DPR, ECT, Save-Data")
+    }
+
+    @Test("is not listened to unless that is wanted, and asked for by the page")
+    func asked() async throws {
+        let deaf = try TestGallery { $0.sizes = .exact }
+        try deaf.picture("1.png", PixelSize(width: 1300, height: 13))
+        var headers: HTTPFields = [:]
+        headers[named: "Sec-CH-Width"] = "64"
+        let answer = try await deaf.get("/_x/1.png", headers)
+        #expect(try answer.pixelSize().width == 1280)
+        #expect(answer.headers[.vary] == nil)
+        #expect(try await deaf.get("/").headers[named: "Accept-CH"] == nil)
+        let listening = try TestGallery { $0.usesClientHints = true }
+        #expect(
+            try await listening.get("/").headers[named: "Accept-CH"]
+                == "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT")
+        #expect(try await deaf.get("/_x@2x/1.png").status == 400)
+        #expect(try await deaf.get("/sprite/_x").status == 400)
     }
 
     @Test("saves data where that is wished for") func savesData() async throws {

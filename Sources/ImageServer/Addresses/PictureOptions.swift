@@ -25,6 +25,8 @@ struct PictureOptions: Hashable {
     /// The box in pixels, for the picture before it is turned; `nil` for a side that is free.
     var width: Int?
     var height: Int?
+    /// Whether the client's screen decides upon the width, not the picture's own size.
+    var leavesWidthOpen = false
     var mode = ResizeMode.fit
     var anchor = CropAnchor.center
     var allowsEnlarging = false

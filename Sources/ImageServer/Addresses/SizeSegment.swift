@@ -5,9 +5,11 @@ internal import Pixels
 /// The segment of an address that asks for a size, such as `512x512` or `1024x@2x,q70,webp`.
 ///
 ///     segment = size [ "@" density "x" ] *( "," option )
-///     size    = width "x" height / width "x" / "_x" height
+///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
 ///             / "lossless" / "q" 1-100 / "blur" sigma / the name of a format
+///
+/// `_x` leaves the width to the hints of the client; without any it is that of usual pages.
 ///
 /// Numbers are written in one way only, so that equal renditions have equal addresses.
 struct SizeSegment {
@@ -27,6 +29,10 @@ struct SizeSegment {
         var options = PictureOptions()
         (options.width, options.height) = try Self.box(sides, maximumSide)
         options.density = try Self.density(size)
+        options.leavesWidthOpen = options.width == nil && options.height == nil
+        guard !options.leavesWidthOpen || options.density == nil else {
+            throw .malformedRequest(reason: "a width that is left open has no density")
+        }
         var known: Set<String> = []
         for part in parts.dropFirst() {
             let kind = try Self.read(part, into: &options, formats)
@@ -44,7 +50,7 @@ struct SizeSegment {
         guard sides.count == 2, !sides[0].isEmpty else { return nil }
         let isFree = sides[0] == "_"
         guard isFree || sides[0].utf8.allSatisfy(\.isDigit),
-            sides[1].utf8.allSatisfy(\.isDigit), !(isFree && sides[1].isEmpty)
+            sides[1].utf8.allSatisfy(\.isDigit)
         else { return nil }
         return sides
     }

@@ -81,7 +81,13 @@ extension ImageResponder {
     /// `GET /` answers the page, `GET /-/gallery/NAME` a file that it is made of.
     func gallery(_ name: String, _ request: Request) throws -> Response {
         guard let file = GalleryFile.all[name] else { throw ServerError.notFound }
-        return answer(file, request)
+        var answer = answer(file, request)
+        if name == "index.html", configuration.usesClientHints,
+            let acceptCH = HTTPField.Name("Accept-CH")
+        {
+            answer.headers[acceptCH] = ClientHints.wantedNames
+        }
+        return answer
     }
 
     func answer(_ file: GalleryFile, _ request: Request) -> Response {

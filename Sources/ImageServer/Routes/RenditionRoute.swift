@@ -61,13 +61,19 @@ extension ImageResponder {
             varying.append("Accept")
             options.format = AcceptedFormats(request.headers[.accept]).best(of: negotiated)?.name
         }
-        guard configuration.usesClientHints else { return (options, varying) }
-        let hints = ClientHints(request.headers)
-        if wanted.density == nil {
-            varying += ["Sec-CH-DPR", "Save-Data"]
+        let hints = ClientHints(configuration.usesClientHints ? request.headers : [:])
+        if wanted.leavesWidthOpen {
+            options.leavesWidthOpen = false
+            options.width = hints.width(atMost: configuration.maximumSide)
+        } else if wanted.density == nil {
             options.density = hints.savesData ? 1 : hints.density
         }
         if wanted.quality == nil, hints.savesData { options.quality = ClientHints.savingQuality }
+        if configuration.usesClientHints {
+            if wanted.leavesWidthOpen { varying += ["Sec-CH-Width", "Sec-CH-Viewport-Width"] }
+            if wanted.density == nil { varying.append("Sec-CH-DPR") }
+            if wanted.density == nil || wanted.quality == nil { varying += ["ECT", "Save-Data"] }
+        }
         return (options, varying)
     }
 

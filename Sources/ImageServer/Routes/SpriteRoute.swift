@@ -77,6 +77,9 @@ extension ImageResponder {
         guard let first = segments.first,
             let options = try sizeOptions(first)
         else { throw ServerError.notFound }
+        guard !options.leavesWidthOpen else {
+            throw ServerError.malformedRequest(reason: "the pictures of a sheet need a size")
+        }
         var wanted = SpriteRequest(
             options: configuration.sizes.snapped(
                 options, maximumSide: configuration.maximumSide),
