@@ -12,6 +12,8 @@ public struct WebSources: Sendable, Hashable {
     /// `*.photos.example` stands for every name that ends so.
     public var hosts: [String]
     public var schemes: Set<HTTPURL.Scheme>
+    /// Where addresses that begin with `s3://` lead; `nil` if they are not served.
+    public var objectStore: ObjectStore?
 
     /// - Parameters:
     ///   - hosts: names of hosts, or ends of names after `*.`.
@@ -21,8 +23,21 @@ public struct WebSources: Sendable, Hashable {
         self.schemes = schemes
     }
 
+    /// Where an original is asked for.
+    ///
+    /// - Throws: ``LoadError/addressRefused(url:reason:)`` if it is not served.
+    func url(of address: String) throws(LoadError) -> HTTPURL {
+        if let url = try objectStore?.url(of: address) { return url }
+        let url = try HTTPURL(address)
+        guard allows(url) else {
+            throw .addressRefused(url: "\(url)", reason: "its host is not served")
+        }
+        return url
+    }
+
     /// Whether an original is served; redirects lead to nothing else either.
     public func allows(_ url: HTTPURL) -> Bool {
+        if let objectStore, objectStore.allows(url) { return true }
         // Another port is another server.
         guard schemes.contains(url.scheme) else { return false }
         return hosts.contains { host in

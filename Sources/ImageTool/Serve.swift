@@ -141,7 +141,7 @@ struct Serve: AsyncParsableCommand {
                 directory: folder, byteLimit: cacheSize, logger: logger)
             if let web {
                 loading.web = HTTPLoader(
-                    transport: web.transport,
+                    transport: web.signing,
                     store: try ResponseStore(
                         directory: "\(folder)/web", byteLimit: cacheSize, logger: logger),
                     codecs: codecs, configuration: web.configuration, logger: logger)
@@ -150,6 +150,7 @@ struct Serve: AsyncParsableCommand {
                 directory: "\(folder)/tiles", byteLimit: cacheSize)
             pipeline = ImagePipeline(codecs: codecs, configuration: loading, logger: logger)
         } catch {
+            await web?.transport.close()
             throw stop("\(error)")
         }
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
@@ -160,8 +161,10 @@ struct Serve: AsyncParsableCommand {
                 _ = writeAll(Array("Showing \(directory) at \(address)\n".utf8), to: STDOUT_FILENO)
             }
         } catch {
+            await web?.transport.close()
             throw stop("\(error)")
         }
+        await web?.transport.close()
     }
 
     /// What was asked for, as far as it makes sense before anything is begun.
@@ -191,12 +194,20 @@ struct Serve: AsyncParsableCommand {
 
     /// How originals on the web are asked for, if they are.
     private func webAccess() throws -> (
-        transport: AsyncHTTPTransport, configuration: HTTPLoader.Configuration
+        transport: AsyncHTTPTransport, signing: any HTTPTransport,
+        configuration: HTTPLoader.Configuration
     )? {
-        guard let sources = serving.webSources else { return nil }
+        guard let sources = try serving.webSources() else { return nil }
         var configuration = HTTPLoader.Configuration()
         configuration.allows = { sources.allows($0) }
-        return (AsyncHTTPTransport(addressGuard: try serving.addressGuard()), configuration)
+        let credentials = try serving.credentials(environment(ServingArguments.secrets))
+        let transport = AsyncHTTPTransport(addressGuard: try serving.addressGuard())
+        guard let store = sources.objectStore, let credentials else {
+            return (transport, transport, configuration)
+        }
+        let signing = S3Transport(
+            transport, endpoint: store.endpoint, region: serving.s3Region, credentials: credentials)
+        return (transport, signing, configuration)
     }
 
     private func stop(_ message: String) -> ExitCode {

@@ -10,7 +10,7 @@ struct ServingArguments: ParsableArguments {
     /// The variables of the environment that hold what must not stand in a list of processes.
     static let secrets = [
         "CALOTYPE_SIGNATURE_KEYS", "CALOTYPE_IMGPROXY_KEYS", "CALOTYPE_IMGPROXY_SALT",
-        "CALOTYPE_PURGE_TOKENS",
+        "CALOTYPE_PURGE_TOKENS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
     ]
 
     @Option(
@@ -27,7 +27,11 @@ struct ServingArguments: ParsableArguments {
             """)
     var sizes = "quarters"
 
-    @Flag(help: "Let Sec-CH-DPR and Save-Data choose what an address leaves open.")
+    @Flag(
+        help: """
+            Let Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT and Save-Data choose what an \
+            address leaves open, such as /_x/1.jpg its width.
+            """)
     var clientHints = false
 
     @Option(help: "Where the world finds the server, such as https://pictures.example.")
@@ -60,6 +64,21 @@ struct ServingArguments: ParsableArguments {
     @Flag(help: "Ask sources without TLS, too.")
     var allowHTTP = false
 
+    @Option(
+        name: .customLong("bucket"),
+        help: """
+            A bucket of a store that speaks S3, whose pictures addresses in the form of imgproxy may \
+            name as s3://BUCKET/KEY; may be repeated. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY \
+            say who asks.
+            """)
+    var buckets: [String] = []
+
+    @Option(help: "Where the store is (default: https://s3.REGION.amazonaws.com).")
+    var s3Endpoint: String?
+
+    @Option(help: "The region of the store.")
+    var s3Region = "us-east-1"
+
     @Option(help: "Pictures that one client may ask for each second.")
     var rateLimit: Double?
 
@@ -79,6 +98,7 @@ struct ServingArguments: ParsableArguments {
         }
         _ = try ladder()
         _ = try addressGuard()
+        _ = try webSources()
     }
 
     /// Writes what was said into the server's configuration.
@@ -101,7 +121,8 @@ struct ServingArguments: ParsableArguments {
             configuration.presets[parts[0]] = parts[1]
         }
         configuration.allowsPresetsOnly = presetsOnly
-        configuration.webSources = webSources
+        configuration.webSources = try webSources()
+        _ = try credentials(secrets)
         configuration.clientRate = rateLimit
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.signatureKeys = try keys("CALOTYPE_SIGNATURE_KEYS", secrets)
@@ -115,9 +136,39 @@ struct ServingArguments: ParsableArguments {
     }
 
     /// Which originals on the web are served; `nil` for none.
-    var webSources: WebSources? {
-        sources.isEmpty
-            ? nil : WebSources(hosts: sources, schemes: allowHTTP ? [.http, .https] : [.https])
+    func webSources() throws -> WebSources? {
+        if sources.isEmpty && buckets.isEmpty { return nil }
+        var webSources = WebSources(
+            hosts: sources, schemes: allowHTTP ? [.http, .https] : [.https])
+        if !buckets.isEmpty {
+            webSources.objectStore = ObjectStore(
+                endpoint: try endpoint(), buckets: Set(buckets))
+        }
+        return webSources
+    }
+
+    private func endpoint() throws -> HTTPURL {
+        let text = s3Endpoint ?? "https://s3.\(s3Region).amazonaws.com"
+        guard let url = try? HTTPURL(text), url.path == "/" else {
+            throw ValidationError("\(text) is no endpoint such as https://s3.example")
+        }
+        return url
+    }
+
+    /// Who asks the store of objects; `nil` without one.
+    ///
+    /// - Throws: ``ValidationError`` if nobody says.
+    func credentials(_ secrets: [String: String]) throws -> S3Transport.Credentials? {
+        if buckets.isEmpty { return nil }
+        guard let keyID = secrets["AWS_ACCESS_KEY_ID"], !keyID.isEmpty,
+            let secret = secrets["AWS_SECRET_ACCESS_KEY"], !secret.isEmpty
+        else {
+            throw ValidationError(
+                "--bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+        }
+        let token = secrets["AWS_SESSION_TOKEN"] ?? ""
+        return S3Transport.Credentials(
+            keyID: keyID, secret: secret, sessionToken: token.isEmpty ? nil : token)
     }
 
     /// Which machines are asked for them.

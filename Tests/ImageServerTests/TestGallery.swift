@@ -50,7 +50,10 @@ final class TestGallery: Sendable {
             var loading = HTTPLoader.Configuration()
             loading.maximumRetryCount = 0
             loading.maximumByteCount = 1 << 20
-            loading.allows = { WebSources(hosts: ["good.example", "*.cdn.example"]).allows($0) }
+            var server = ImageServer.Configuration(directory: folder.path, codecs: builtInCodecs)
+            changes(&server)
+            let sources = server.webSources
+            loading.allows = { sources?.allows($0) == true }
             configuration.web = HTTPLoader(
                 transport: transport, store: nil, codecs: builtInCodecs, configuration: loading,
                 logger: Logger(label: "test"))

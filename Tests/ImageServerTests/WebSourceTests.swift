@@ -54,9 +54,12 @@ private struct StubBody: AsyncSequence, Sendable {
 @Suite("An original on the web") struct WebSourceTests {
     private func gallery(_ pages: [String: StubWeb.Page]) throws -> (TestGallery, StubWeb) {
         let web = StubWeb(pages)
+        let store = ObjectStore(
+            endpoint: try HTTPURL("http://store.example:9000"), buckets: ["photos"])
         let gallery = try TestGallery(web: web) {
             $0.imgproxy = ImgproxyKeys()
             $0.webSources = WebSources(hosts: ["good.example", "*.cdn.example"])
+            $0.webSources?.objectStore = store
         }
         return (gallery, web)
     }
@@ -90,6 +93,38 @@ private struct StubBody: AsyncSequence, Sendable {
         #expect(
             try await gallery.get("/_/w:10/plain/https:%2F%2Feu.cdn.example%2Fb.png").status == 200)
         #expect(web.requests.contains("https://eu.cdn.example/b.png"))
+    }
+
+    @Test(
+        "is found in a bucket by its key",
+        arguments: [
+            ("s3://photos/a.png", "photos/a.png"), ("S3://photos/a.png", "photos/a.png"),
+            ("s3://photos/summer%252F%20é/a+b.png", "photos/summer%252F%20%C3%A9/a%2Bb.png"),
+            ("s3://photos//a%3Fb.png", "photos//a%3Fb.png"),
+        ])
+    func object(source: String, path: String) async throws {
+        let url = "http://store.example:9000/\(path)"
+        let (gallery, web) = try gallery([url: page(try Self.png())])
+        let answer = try await gallery.get("/_/w:20/plain/\(source)")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(web.requests == [url])
+    }
+
+    @Test(
+        "is refused in a bucket that is not listed, and without the key of an object",
+        arguments: [
+            "s3://secrets/a.png", "s3://photos.evil/a.png", "s3://photos", "s3://photos/",
+            "s3://photos/../secrets/a.png", "s3://photos/%2E%2E/secrets/a.png", "s3:///a.png",
+            "http://store.example:9000/secrets/a.png", "http://store.example:9000/",
+            "http://store.example:9000/photos", "http://store.example:9000/photos/",
+            "http://store.example:9000/photos/%3Flist-type=2",
+            "https://store.example:9000/photos/a.png",
+        ])
+    func noObject(source: String) async throws {
+        let (gallery, web) = try gallery([:])
+        let answer = try await gallery.get("/_/w:20/plain/\(source)")
+        #expect(answer.status == 403, "\(answer.text)")
+        #expect(web.requests.isEmpty)
     }
 
     @Test(

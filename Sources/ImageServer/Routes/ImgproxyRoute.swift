@@ -21,11 +21,8 @@ extension ImageResponder {
         if source.hasPrefix("local://") {
             source = source.dropFirst("local://".count).drop { $0 == "/" }
         } else if source.contains("://"), let sources = configuration.webSources {
-            let url = try HTTPURL(String(source))
-            guard sources.allows(url) else {
-                throw LoadError.addressRefused(url: "\(url)", reason: "its host is not served")
-            }
-            return try await webRendition(url, address.options, request)
+            return try await webRendition(
+                sources.url(of: String(source)), address.options, request)
         } else if source.contains("://") || source.hasPrefix("data:") {
             throw ServerError.forbidden(reason: "pictures of this kind of address are not served")
         }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import FoundationEssentials
+public import HTTPTypes
+public import ImageLoading
+
+/// Signs what is asked of a store of objects that speaks S3, and sends everything on.
+///
+/// It signs at the last moment, so that trying again, going on where a download broke off and asking
+/// whether something has changed are signed as they are sent.
+/// - SeeAlso: AWS Signature Version 4, with the headers signed and no body.
+public struct S3Transport: HTTPTransport {
+    /// Who asks.
+    public struct Credentials: Sendable {
+        public let keyID: String
+        public let secret: String
+        /// Goes with keys that are lent for a while.
+        public let sessionToken: String?
+
+        public init(keyID: String, secret: String, sessionToken: String? = nil) {
+            self.keyID = keyID
+            self.secret = secret
+            self.sessionToken = sessionToken
+        }
+    }
+
+    private let transport: any HTTPTransport
+    private let endpoint: HTTPURL
+    private let region: String
+    private let credentials: Credentials
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - transport: carries the requests.
+    ///   - endpoint: the store; what is asked of other servers is not signed.
+    ///   - region: where it stands, such as `eu-central-1`.
+    ///   - credentials: who asks.
+    public init(
+        _ transport: any HTTPTransport, endpoint: HTTPURL, region: String, credentials: Credentials
+    ) {
+        self.init(transport, endpoint, region, credentials) { Date() }
+    }
+
+    init(
+        _ transport: any HTTPTransport, _ endpoint: HTTPURL, _ region: String,
+        _ credentials: Credentials, now: @escaping @Sendable () -> Date
+    ) {
+        self.transport = transport
+        self.endpoint = endpoint
+        self.region = region
+        self.credentials = credentials
+        self.now = now
+    }
+
+    public func send(
+        _ request: HTTPRequest
+    ) async throws(LoadError) -> HTTPTransportResponse {
+        guard request.scheme == endpoint.scheme.rawValue, request.authority == endpoint.authority
+        else { return try await transport.send(request) }
+        return try await transport.send(signed(request))
+    }
+
+    private func signed(_ request: HTTPRequest) -> HTTPRequest {
+        // 20130524T000000Z
+        let date: String = now().formatted(.iso8601)
+        let time = date.filter { !"-:".contains($0) }
+        var request = request
+        var fields = [
+            "host": request.authority ?? "", "x-amz-date": time,
+            "x-amz-content-sha256": hexadecimal(SHA256.hash(data: [])),
+        ]
+        fields["x-amz-security-token"] = credentials.sessionToken
+        for (name, value) in fields where name != "host" {
+            if let name = HTTPField.Name(name) { request.headerFields[name] = value }
+        }
+        fields["range"] = request.headerFields[.range]
+        let names = fields.keys.sorted()
+        let signedNames = names.joined(separator: ";")
+        // The address of an object has no query.
+        var lines = [request.method.rawValue, request.path ?? "/", ""]
+        for name in names { lines.append("\(name):\(fields[name] ?? "")") }
+        lines += ["", signedNames, fields["x-amz-content-sha256"] ?? ""]
+        let day = String(time.prefix(8))
+        let scope = "\(day)/\(region)/s3/aws4_request"
+        let text = [
+            "AWS4-HMAC-SHA256", time, scope,
+            hexadecimal(SHA256.hash(data: Array(lines.joined(separator: "\n").utf8))),
+        ].joined(separator: "\n")
+        let key = [day, region, "s3", "aws4_request"]
+            .reduce(SymmetricKey(data: Array("AWS4\(credentials.secret)".utf8))) { key, part in
+                SymmetricKey(data: code(of: part, key))
+            }
+        request.headerFields[.authorization] =
+            "AWS4-HMAC-SHA256 Credential=\(credentials.keyID)/\(scope), "
+            + "SignedHeaders=\(signedNames), Signature=\(hexadecimal(code(of: text, key)))"
+        return request
+    }
+
+    private func code(of text: String, _ key: SymmetricKey) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
+    }
+
+    private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0\(digits)" : digits
+        }.joined()
+    }
+}

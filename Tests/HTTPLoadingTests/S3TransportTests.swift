@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import HTTPTypes
+import ImageLoading
+import Synchronization
+import Testing
+
+@testable import HTTPLoading
+
+/// Notes what it is sent and answers nothing.
+private final class NotingTransport: HTTPTransport {
+    private let sent = Mutex<[HTTPRequest]>([])
+
+    var requests: [HTTPRequest] { sent.withLock { $0 } }
+
+    func send(_ request: HTTPRequest) async throws(LoadError) -> HTTPTransportResponse {
+        sent.withLock { $0.append(request) }
+        throw .cancelled
+    }
+}
+
+@Suite("A request to a store of objects") struct S3TransportTests {
+    private let noting = NotingTransport()
+
+    private func sent(
+        _ url: String, _ fields: HTTPFields = [:], token: String? = nil
+    ) async throws -> HTTPRequest {
+        // The example in the documentation of AWS, "Signature Calculations for the Authorization
+        // Header", of GET Object.
+        let time = try Date("2013-05-24T00:00:00Z", strategy: .iso8601)
+        let transport = S3Transport(
+            noting, try HTTPURL("https://examplebucket.s3.amazonaws.com"), "us-east-1",
+            .init(
+                keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                sessionToken: token)
+        ) { time }
+        let url = try HTTPURL(url)
+        var request = HTTPRequest(
+            method: .get, scheme: url.scheme.rawValue, authority: url.authority, path: url.path)
+        request.headerFields = fields
+        await #expect(throws: LoadError.cancelled) { _ = try await transport.send(request) }
+        return try #require(noting.requests.last)
+    }
+
+    @Test(
+        "is signed as AWS signs its example, and as botocore signs others",
+        arguments: [
+            (
+                "test.txt", ["range": "bytes=0-9"], nil,
+                "host;range;x-amz-content-sha256;x-amz-date",
+                "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+            ),
+            (
+                "summer%20%C3%A9/a%2Bb%25%28c%29.png", ["accept": "image/*"], nil,
+                "host;x-amz-content-sha256;x-amz-date",
+                "aab8208b1fce0478b03cbedb5187fe8b382fffb632a7946d99c3f4940c226d76"
+            ),
+            (
+                "test.txt", [:], "a token",
+                "host;x-amz-content-sha256;x-amz-date;x-amz-security-token",
+                "0cd0f80630d5420ac8761506622d8454bea75b4c4c7a6618095382f994557e6e"
+            ),
+        ] as [(String, [String: String], String?, String, String)])
+    func signed(
+        path: String, fields: [String: String], token: String?, names: String, signature: String
+    ) async throws {
+        var sentFields: HTTPFields = [:]
+        for (name, value) in fields { sentFields[try #require(HTTPField.Name(name))] = value }
+        let request = try await sent(
+            "https://examplebucket.s3.amazonaws.com/\(path)", sentFields, token: token)
+        var seen: [String: String] = [:]
+        for field in request.headerFields { seen[field.name.canonicalName] = field.value }
+        fields.forEach { #expect(seen.removeValue(forKey: $0) == $1) }
+        #expect(
+            seen.removeValue(forKey: "authorization")
+                == "AWS4-HMAC-SHA256 "
+                + "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+                + "SignedHeaders=\(names), Signature=\(signature)")
+        #expect(seen["x-amz-date"] == "20130524T000000Z")
+        #expect(seen["x-amz-security-token"] == token)
+    }
+
+    @Test(
+        "is not signed if it goes elsewhere",
+        arguments: [
+            "https://evil.example/test.txt", "http://examplebucket.s3.amazonaws.com/test.txt",
+            "https://examplebucket.s3.amazonaws.com:8443/test.txt",
+            "https://examplebucket.s3.amazonaws.com.evil.example/test.txt",
+        ])
+    func others(url: String) async throws {
+        let request = try await sent(url, token: "a token")
+        #expect(request.headerFields.isEmpty)
+    }
+}
