@@ -54,10 +54,10 @@ import Testing
         #expect(harness.prefetcher.priority == .prefetch)
         harness.prefetcher.priority = .visible
         harness.prefetcher.isPaused = false
-        await eventually { harness.pipeline.loads.waitingCount == 1 }
-        #expect(harness.pipeline.loads.waitingPriorities == [.visible])
+        await eventually { harness.pipeline.loads.waitingPriorities == [.visible] }
+        // Work waits already when it begins to follow its urgency.
         harness.prefetcher.priority = .background
-        #expect(harness.pipeline.loads.waitingPriorities == [.background])
+        await eventually { harness.pipeline.loads.waitingPriorities == [.background] }
         harness.pipeline.loads.isSuspended = false
         await harness.idle()
         #expect(harness.codec.decodes == [5])
