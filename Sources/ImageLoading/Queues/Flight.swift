@@ -87,8 +87,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     let story = LoadStory()
     /// A lock: receivers are told while it is held, so that nothing comes after the end.
     ///
-    /// They take
-    /// locks of loads that wait for this one, never those of loads that this one waits for.
+    /// They take locks of loads that wait for this one, never those of loads that this one waits for.
     private let state: Mutex<State>
 
     /// A load that nobody waits for yet.

@@ -61,6 +61,10 @@ extension ImageResponder {
             varying.append("Accept")
             options.format = AcceptedFormats(request.headers[.accept]).best(of: negotiated)?.name
         }
+        // Without a word on hints nothing is read: most answers are ones that were there already.
+        guard configuration.usesClientHints || wanted.leavesWidthOpen else {
+            return (options, varying)
+        }
         let hints = ClientHints(configuration.usesClientHints ? request.headers : [:])
         if wanted.leavesWidthOpen {
             options.leavesWidthOpen = false
