@@ -9,7 +9,7 @@ build_packages=(
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    libjpeg-turbo-progs librsvg2-dev python3-venv
+    curl libjpeg-turbo-progs librsvg2-dev openssl python3-venv
 )
 # Ubuntu calls it by another name; any that is there already will do.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then

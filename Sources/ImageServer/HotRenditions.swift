@@ -5,98 +5,104 @@ internal import ImageLoading
 internal import NIOCore
 internal import Synchronization
 
-/// The renditions that were sent last, ready to be sent again without a look at the disk.
+/// The answers with renditions that were sent last, ready to be sent again.
 ///
-/// An original that has been looked at is believed to be the same for ``lifetime``; renditions are
-/// found by its version, so what is older than that is never sent. A lock: held for a look into a
-/// table.
+/// An original that has been looked at is believed to be the same for ``lifetime``; from then on its
+/// answers wait for another look. A lock: held for a look into a table.
 final class HotRenditions: Sendable {
+    /// What an answer depends on: the address, and what else of the request had a say.
     struct Key: Hashable {
-        let path: String
-        let entityTag: String
+        let address: String
+        /// The values of the headers that may have a say, or "-" for one that was not sent.
+        let headers: [String]
     }
 
-    struct Entry: Sendable {
+    struct Answer: Sendable {
+        let original: FileIdentity
+        let validators: Validators
+        /// Those of the whole answer.
+        let headers: HTTPFields
         let body: ByteBuffer
-        let mediaType: String
-        fileprivate var lastUse: UInt64 = 0
+    }
 
-        init(body: ByteBuffer, mediaType: String) {
-            self.body = body
-            self.mediaType = mediaType
-        }
+    private struct Entry {
+        let answer: Answer
+        var lookedAt: ContinuousClock.Instant
+        var lastUse: UInt64
+
+        var byteCount: Int { answer.body.readableBytes + HotRenditions.entryOverhead }
     }
 
     private struct State {
         var entries: [Key: Entry] = [:]
         var byteCount = 0
         var clock: UInt64 = 0
-        /// By the names in an address.
-        var originals: [[String]: (identity: FileIdentity, time: ContinuousClock.Instant)] = [:]
     }
 
     /// How long an original is not looked at again.
     static let lifetime = Duration.milliseconds(100)
-    private static let maximumOriginalCount = 4_096
     private static let maximumEntryByteCount = 1 << 20
+    /// About what an address and its headers take, so that endless addresses of little have an end.
+    private static let entryOverhead = 1 << 10
 
     private let byteLimit: Int
     private let state = Mutex(State())
 
     init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-    /// The original of an address, if somebody looked at it just now.
-    func original(_ names: [String], now: ContinuousClock.Instant = .now) -> FileIdentity? {
+    /// The answer, if somebody looked at its original just now.
+    func answer(_ key: Key, now: ContinuousClock.Instant) -> Answer? {
         state.withLock { state in
-            guard let known = state.originals[names],
-                known.time.duration(to: now) < Self.lifetime
+            guard let index = state.entries.index(forKey: key),
+                state.entries.values[index].lookedAt.duration(to: now) < Self.lifetime
             else { return nil }
-            return known.identity
+            state.clock += 1
+            state.entries.values[index].lastUse = state.clock
+            return state.entries.values[index].answer
         }
     }
 
-    /// Notes that an original was looked at before `time`.
-    func note(_ identity: FileIdentity, _ names: [String], lookedAt time: ContinuousClock.Instant) {
+    /// The answer, if it was made of an original that was looked at before `time`.
+    func answer(
+        _ key: Key, of original: FileIdentity, lookedAt time: ContinuousClock.Instant
+    ) -> Answer? {
         state.withLock { state in
-            if state.originals.count >= Self.maximumOriginalCount { state.originals = [:] }
-            state.originals[names] = (identity, time)
+            guard let index = state.entries.index(forKey: key),
+                state.entries.values[index].answer.original == original
+            else { return nil }
+            state.clock += 1
+            state.entries.values[index].lastUse = state.clock
+            state.entries.values[index].lookedAt = time
+            return state.entries.values[index].answer
         }
     }
 
-    func entry(_ key: Key) -> Entry? {
+    /// Keeps an answer whose original was looked at before `time`.
+    func insert(_ answer: Answer, _ key: Key, lookedAt time: ContinuousClock.Instant) {
+        guard answer.body.readableBytes <= min(Self.maximumEntryByteCount, byteLimit) else {
+            return
+        }
         state.withLock { state in
             state.clock += 1
-            state.entries[key]?.lastUse = state.clock
-            return state.entries[key]
-        }
-    }
-
-    func insert(_ entry: Entry, _ key: Key) {
-        let byteCount = entry.body.readableBytes
-        guard byteCount <= min(Self.maximumEntryByteCount, byteLimit) else { return }
-        state.withLock { state in
-            state.clock += 1
-            var entry = entry
-            entry.lastUse = state.clock
+            let entry = Entry(answer: answer, lookedAt: time, lastUse: state.clock)
             let old = state.entries.updateValue(entry, forKey: key)
-            state.byteCount += byteCount - (old?.body.readableBytes ?? 0)
+            state.byteCount += entry.byteCount - (old?.byteCount ?? 0)
             guard state.byteCount > byteLimit else { return }
             // A quarter at a time, so that it is not searched for with each rendition.
             for (key, entry) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
                 guard state.byteCount > byteLimit - byteLimit / 4 else { break }
                 state.entries[key] = nil
-                state.byteCount -= entry.body.readableBytes
+                state.byteCount -= entry.byteCount
             }
         }
     }
 
-    /// Forgets an original and all that was made of it.
+    /// Forgets all that was made of an original.
     func removeAll(of path: String) {
         state.withLock { state in
-            state.originals = state.originals.filter { $0.value.identity.path != path }
-            for (key, entry) in state.entries where key.path == path {
+            for (key, entry) in state.entries where entry.answer.original.path == path {
                 state.entries[key] = nil
-                state.byteCount -= entry.body.readableBytes
+                state.byteCount -= entry.byteCount
             }
         }
     }

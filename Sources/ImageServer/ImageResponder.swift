@@ -7,15 +7,6 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 
-/// Where a request came from.
-struct RequestOrigin: InitializableFromSource {
-    /// `nil` for a request that came over no network.
-    var channel: (any Channel)?
-
-    init() {}
-    init(source: ApplicationRequestContextSource) { channel = source.channel }
-}
-
 /// The first name in the addresses of what is made of a picture other than another picture.
 enum Derivative: String {
     case tiles, info, placeholder, sprite
@@ -25,7 +16,7 @@ enum Derivative: String {
 ///
 /// Not Hummingbird's router: an address here is a path of the disk, decoded once and by our own
 /// rules, with a size in the place before the last.
-struct ImageResponder: HTTPResponder {
+struct ImageResponder {
     static let maximumAddressByteCount = 8_192
 
     let photos: PhotoDirectory
@@ -41,15 +32,21 @@ struct ImageResponder: HTTPResponder {
     let sheets: MemoryBudget
     let limiter: ClientLimiter?
     let hot: HotRenditions
+    /// The headers that may have a say in what a rendition is.
+    let varyingNames: [HTTPField.Name]
     let logger: Logger
     let metrics = ServerMetrics()
 
-    func respond(to request: Request, context: RequestOrigin) async -> Response {
+    /// The answer to a request, which stops to be worked on when the client hangs up.
+    ///
+    /// - Parameters:
+    ///   - request: from its head on.
+    ///   - channel: where it came from; `nil` for a request that came over no network.
+    /// - Returns: an answer, of errors too.
+    func respond(to request: Request, over channel: (any Channel)?) async -> Response {
         let start = ContinuousClock.now
         let response: Response
-        if let answer = hotAnswer(request) {
-            response = answer
-        } else if let channel = context.channel {
+        if let channel {
             let client = ClientLimiter.name(of: channel.remoteAddress)
             response = await withCancellationOnHangUp(of: channel) {
                 await answer(request, from: client)
@@ -61,22 +58,31 @@ struct ImageResponder: HTTPResponder {
         return response
     }
 
-    /// What can be answered here and now; errors are for the long way to tell.
-    private func hotAnswer(_ request: Request) -> Response? {
-        guard (try? admit(request)) != nil, var response = (try? hotRendition(request)) ?? nil
-        else {
-            return nil
+    /// What finds answers that are there already, for the requests of one connection.
+    func readyAnswers() -> (HTTPRequest) -> ConnectionHandler.ReadyAnswer? {
+        var date = HTTPDate.now
+        var dateText = date.text
+        return { request in
+            let start = ContinuousClock.now
+            guard let answer = readyAnswer(to: request, start),
+                (try? admit(request.path ?? "", request.method)) != nil
+            else { return nil }
+            let now = HTTPDate.now
+            if now != date { (date, dateText) = (now, now.text) }
+            var ready = answer
+            ready.head.headerFields[.date] = dateText
+            metrics.record(ready.head.status.code, start.duration(to: .now))
+            return ready
         }
-        response.headers[.xContentTypeOptions] = "nosniff"
-        return response
     }
 
     /// Refuses addresses that are not of this server's, or not signed.
-    private func admit(_ request: Request) throws(ServerError) {
-        let address = request.uri.string
+    private func admit(
+        _ address: String, _ method: HTTPRequest.Method
+    ) throws(ServerError) {
         guard address.utf8.count <= Self.maximumAddressByteCount else { throw .addressTooLong }
         // Who may purge has a token of its own.
-        if !configuration.signatureKeys.isEmpty, request.method != .delete {
+        if !configuration.signatureKeys.isEmpty, method != .delete {
             try AddressSignature(keys: configuration.signatureKeys).check(address, now: Self.now)
         }
     }
@@ -109,13 +115,13 @@ struct ImageResponder: HTTPResponder {
             request.uri.string.utf8.count <= Self.maximumAddressByteCount
         {
             // Without signatures of that form's own, those of all addresses hold.
-            if keys.keys.isEmpty { try admit(request) }
+            if keys.keys.isEmpty { try admit(request.uri.string, request.method) }
             try limiter?.take(client)
             return try await withDeadline(configuration.requestTimeout) {
                 try await imgproxy(keys, request)
             }
         }
-        try admit(request)
+        try admit(request.uri.string, request.method)
         let parts = request.uri.path.utf8.dropFirst()
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map(Substring.init)

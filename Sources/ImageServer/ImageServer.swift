@@ -6,8 +6,9 @@
     internal import Darwin
 #endif
 public import EncodedImages
-internal import Hummingbird
+internal import HTTPTypes
 internal import HummingbirdCore
+internal import HummingbirdHTTP2
 public import ImageLoading
 public import Logging
 internal import NIOCore
@@ -41,6 +42,10 @@ public struct ImageServer: Sendable {
         /// Where a socket of the file system is made to listen at in place of host and port, if
         /// anywhere; one that was left there is replaced.
         public var socketPath: String?
+        /// A socket that listens already, in place of both; it is closed at the end.
+        public var listeningDescriptor: CInt?
+        /// By what the server shows who it is; without it connections are not encrypted.
+        public var tls: TLSFiles?
         /// The largest width or height in pixels that a rendition may be asked for.
         public var maximumSide = 8_192
         /// The sizes that renditions are made in.
@@ -104,17 +109,25 @@ public struct ImageServer: Sendable {
                 }, uniquingKeysWith: { first, _ in first })
         }
 
+        /// The headers that may have a say in what a rendition is.
+        var varyingNames: [HTTPField.Name] {
+            (negotiatedFormats.isEmpty ? [] : [.accept])
+                + (usesClientHints ? ClientHints.names.compactMap { HTTPField.Name($0) } : [])
+        }
+
         /// Whether pictures can be written in a format, by its name or a file name extension.
         public func canWrite(format: String) -> Bool {
             writableFormats.contains { $0.isNamed(format) }
         }
 
-        /// Whether there is a folder to serve, and all presets make sense; ``ImageServer`` asks, too.
+        /// Whether there is a folder to serve, and all presets and the certificate make sense;
+        /// ``ImageServer`` asks, too.
         ///
         /// - Throws: ``ServerError`` with what does not.
         public func check() throws(ServerError) {
             _ = try PhotoDirectory(directory)
             _ = try presetOptions()
+            _ = try tls?.read()
         }
 
         /// What the names of presets stand for.
@@ -141,6 +154,13 @@ public struct ImageServer: Sendable {
                 writableFormats.first { $0.isNamed(name) }
             }
         }
+    }
+
+    /// Where connections are taken.
+    enum ListeningPlace: Sendable {
+        case network(host: String, port: Int)
+        case path(String)
+        case descriptor(CInt)
     }
 
     private let configuration: Configuration
@@ -194,20 +214,32 @@ public struct ImageServer: Sendable {
         }
         await tileImages.close()
         await pipeline.close()
-        if failure == nil, let path = configuration.socketPath { unsafe _ = unlink(path) }
+        if failure == nil, case .path(let path) = place { unsafe _ = unlink(path) }
         switch failure {
         // Stopped, if not in the time that it was given.
         case nil, is CancellationError: return
         case let error as ServerError: throw error
-        case let error? where configuration.socketPath != nil:
-            throw .cannotListenAtSocket(
-                path: configuration.socketPath ?? "", reason: Self.reason(error))
-        case let error as IOError where error.errnoCode == EADDRINUSE:
-            throw .addressInUse(host: configuration.host, port: configuration.port)
-        case let error?:
-            throw .cannotListen(
-                host: configuration.host, port: configuration.port, reason: Self.reason(error))
+        case let error?: throw cannotListen(error)
         }
+    }
+
+    private func cannotListen(_ error: any Error) -> ServerError {
+        let reason = Self.reason(error)
+        switch place {
+        case .network(let host, let port):
+            return (error as? IOError)?.errnoCode == EADDRINUSE
+                ? .addressInUse(host: host, port: port)
+                : .cannotListen(host: host, port: port, reason: reason)
+        case .path(let path): return .cannotListenAtSocket(path: path, reason: reason)
+        case .descriptor:
+            return .cannotListenAtSocket(path: "the socket that was handed on", reason: reason)
+        }
+    }
+
+    private var place: ListeningPlace {
+        if let descriptor = configuration.listeningDescriptor { return .descriptor(descriptor) }
+        if let path = configuration.socketPath { return .path(path) }
+        return .network(host: configuration.host, port: configuration.port)
     }
 
     /// What the system says, without the words of those in between.
@@ -227,26 +259,60 @@ public struct ImageServer: Sendable {
         // What the services say of errors is thrown as well; once is enough.
         var logger = logger
         if logger.logLevel > .debug { logger.logLevel = .critical }
-        let (host, socket) = (configuration.host, configuration.socketPath)
-        let application = Application(
-            responder: try responder(),
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [HangUpHandler()],
-                    idleTimeout: TimeAmount(configuration.idleTimeout))),
-            configuration: ApplicationConfiguration(
-                address: socket.map { .unixDomainSocket(path: $0) }
-                    ?? .hostname(host, port: configuration.port)),
-            onServerRunning: { channel in
-                if let socket { return onListening("unix:\(socket)") }
-                let name = host.contains(":") ? "[\(host)]" : host
-                onListening("http://\(name):\(channel.localAddress?.port ?? 0)/")
-            },
-            logger: logger)
+        let services = try services(responder(), logger, onListening)
         var group = ServiceGroupConfiguration(
-            services: [application], gracefulShutdownSignals: signals, logger: logger)
+            services: services, gracefulShutdownSignals: signals, logger: logger)
         group.maximumGracefulShutdownDuration = configuration.stopTimeout
         return ServiceGroup(configuration: group)
+    }
+
+    /// What takes connections and hands their requests to `responder`.
+    private func services(
+        _ responder: ImageResponder, _ logger: Logger,
+        _ onListening: @escaping @Sendable (String) -> Void
+    ) throws(ServerError) -> [any Service] {
+        let respond: HTTPChannelHandler.Responder = { request, writer, channel in
+            var response = await responder.respond(to: request, over: channel)
+            response.headers[.date] = HTTPDate.now.text
+            try await writer.write(response: response.head, body: response.body)
+        }
+        let idleTimeout = TimeAmount(configuration.idleTimeout)
+        let http1 = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                ConnectionHandler(idleTimeout: idleTimeout, answer: responder.readyAnswers()),
+                HangUpHandler(),
+            ])
+        let listening = { @Sendable [place, isSecure = configuration.tls != nil] in
+            onListening(Self.address(of: $0, at: place, isSecure: isSecure))
+        }
+        guard let files = configuration.tls else {
+            let connection = HTTP1Channel(responder: respond, configuration: http1)
+            return [
+                Listener(
+                    place: place, connection: connection, onListening: listening, logger: logger)
+            ]
+        }
+        let connections = try TLSConnections(
+            files,
+            HTTP2ChannelConfiguration(
+                idleTimeout: configuration.idleTimeout,
+                gracefulCloseTimeout: configuration.stopTimeout, streamConfiguration: http1),
+            logger: self.logger, responder: respond)
+        let listener = Listener(
+            place: place, connection: connections, onListening: listening, logger: logger)
+        return [connections, listener]
+    }
+
+    /// What to open in a browser, or where the socket is.
+    private static func address(
+        of channel: any Channel, at place: ListeningPlace, isSecure: Bool
+    ) -> String {
+        let local = channel.localAddress
+        guard let port = local?.port else { return "unix:\(local?.pathname ?? "")" }
+        let host =
+            if case .network(let host, _) = place { host } else { local?.ipAddress ?? "" }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(isSecure ? "https" : "http")://\(name):\(port)/"
     }
 
     /// What answers requests, without a network.
@@ -258,6 +324,6 @@ public struct ImageServer: Sendable {
             folders: FolderReader(photos, extensions: configuration.pictureExtensions),
             pipeline: pipeline, tileImages: tileImages, configuration: configuration,
             formatNames: configuration.formatNames, presets: presets, sheets: sheets,
-            limiter: limiter, hot: hot, logger: logger)
+            limiter: limiter, hot: hot, varyingNames: configuration.varyingNames, logger: logger)
     }
 }

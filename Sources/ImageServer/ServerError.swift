@@ -9,6 +9,8 @@ public enum ServerError: Error, Hashable, Sendable {
     /// The system does not let us listen at a socket in the file system. Whoever started us;
     /// `reason` is the system's.
     case cannotListenAtSocket(path: String, reason: String)
+    /// A certificate or its key cannot be used. Whoever started us; `reason` says why.
+    case badCertificate(path: String, reason: String)
     /// What should be served is no folder that can be read. Whoever started us.
     case notAFolder(path: String)
 
@@ -47,6 +49,7 @@ extension ServerError: CustomStringConvertible {
         case .cannotListen(let host, let port, let reason):
             "cannot listen on port \(port) of \(host): \(reason)"
         case .cannotListenAtSocket(let path, let reason): "cannot listen at \(path): \(reason)"
+        case .badCertificate(let path, let reason): "\(path): \(reason)"
         case .notAFolder(let path): "\(path): not a folder that can be read"
         case .notFound: "not found"
         case .malformedRequest(let reason): reason

@@ -24,7 +24,8 @@ struct Serve: AsyncParsableCommand {
             changed; what has been made is kept in a cache of limited size.
 
             Only this computer can open the page, unless --host says otherwise; there is no \
-            password. Ctrl-C stops the server.
+            password. Ctrl-C stops the server. A socket that systemd hands on is listened at in \
+            place of --host, --port and --socket.
 
             EXAMPLES
               calotype serve ~/Pictures
@@ -174,6 +175,12 @@ struct Serve: AsyncParsableCommand {
         configuration.host = host
         configuration.port = port
         configuration.socketPath = socket
+        do throws(FileFailure) {
+            configuration.listeningDescriptor = try inheritedSocket(
+                environment(["LISTEN_PID", "LISTEN_FDS"]))
+        } catch {
+            throw stop("\(error)")
+        }
         try serving.apply(to: &configuration, environment(ServingArguments.secrets))
         do throws(ServerError) { try configuration.check() } catch { throw stop("\(error)") }
         return configuration

@@ -34,6 +34,16 @@ struct ServingArguments: ParsableArguments {
             """)
     var clientHints = false
 
+    @Option(
+        help: "The server's certificate and those of who signed it, as PEM; then it speaks HTTPS.",
+        completion: .file())
+    var tlsCertificate: String?
+
+    @Option(
+        help: "Its private key, as PEM. SIGHUP makes the server read both anew.",
+        completion: .file())
+    var tlsKey: String?
+
     @Option(help: "Where the world finds the server, such as https://pictures.example.")
     var publicAddress: String?
 
@@ -96,6 +106,9 @@ struct ServingArguments: ParsableArguments {
         for preset in presets where !preset.contains("=") {
             throw ValidationError("a preset is NAME=OPTIONS, not \(preset)")
         }
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw ValidationError("--tls-certificate and --tls-key go together")
+        }
         _ = try ladder()
         _ = try addressGuard()
         _ = try webSources()
@@ -115,6 +128,9 @@ struct ServingArguments: ParsableArguments {
         }
         configuration.usesClientHints = clientHints
         configuration.publicAddress = publicAddress
+        if let tlsCertificate, let tlsKey {
+            configuration.tls = TLSFiles(certificates: tlsCertificate, privateKey: tlsKey)
+        }
         for preset in presets {
             let parts = preset.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { continue }

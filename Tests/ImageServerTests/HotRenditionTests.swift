@@ -1,91 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 import ImageLoading
 import NIOCore
 import Pixels
-import Synchronization
 import Testing
 
 @testable import ImageServer
 
 @Suite("A rendition that was just sent") struct HotRenditionTests {
-    private func ask(
-        _ responder: ImageResponder, _ address: String, _ headers: HTTPFields = [:]
-    ) async throws -> Answer {
-        let request = Request(
-            head: HTTPRequest(
-                method: .get, scheme: "http", authority: "localhost", path: address,
-                headerFields: headers), body: RequestBody(buffer: ByteBuffer()))
-        let response = await responder.respond(to: request, context: RequestOrigin())
-        let collector = BodyCollector()
-        try await response.body.write(collector)
-        return Answer(
-            status: response.status.code, headers: response.headers,
-            body: collector.bytes.withLock { $0 })
+    private func head(_ address: String, _ headers: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(
+            method: .get, scheme: "http", authority: "localhost", path: address,
+            headerFields: headers)
     }
 
-    @Test("is sent again as it was, with the pipeline closed") func again() async throws {
+    @Test("is sent again as it was, without a look at anything") func again() async throws {
         let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
         try gallery.picture("house/1.png")
-        let responder = try gallery.server.responder()
-        let first = try await ask(responder, "/house/20x20/1.png")
-        await gallery.pipeline.close()
-        let identity = try gallery.identity("house/1.png")
+        let server = gallery.server
+        let first = try await gallery.get("/house/20x20/1.png", from: server)
         // However long the first one took.
-        responder.hot.note(identity, ["house", "1.png"], lookedAt: .now + .seconds(60))
-        let second = try await ask(responder, "/house/20x20/1.png")
+        let responder = try server.responder()
+        let key = HotRenditions.Key(address: "/house/20x20/1.png", headers: ["-"])
+        let identity = try gallery.identity("house/1.png")
+        let time = ContinuousClock.now
+        #expect(responder.hot.answer(key, of: identity, lookedAt: time) != nil)
+
+        let ready = try #require(responder.readyAnswer(to: head("/house/20x20/1.png"), time))
+        #expect(ready.head.status == .ok)
+        #expect(ready.head.headerFields == first.headers)
+        #expect(ready.body.map { Array($0.readableBytesView) } == first.body)
+
+        let tag = try #require(first.headers[.eTag])
+        let known = try #require(
+            responder.readyAnswer(to: head("/house/20x20/1.png", [.ifNoneMatch: tag]), time))
+        #expect(known.head.status == .notModified)
+        #expect(known.body == nil)
+        #expect(known.head.headerFields[.contentLength] == nil)
+        // Another format is another rendition, and so is another size.
+        for other in [
+            head("/house/20x20/1.png", [.accept: "image/webp"]), head("/house/21x20/1.png"),
+        ] {
+            #expect(responder.readyAnswer(to: other, time) == nil)
+        }
+    }
+
+    @Test("is the same when its original has been looked at again") func lookedAtAgain()
+        async throws
+    {
+        let gallery = try TestGallery()
+        try gallery.picture("1.png")
+        let server = gallery.server
+        let first = try await gallery.get("/20x20/1.png", from: server)
+        await gallery.pipeline.close()
+        let second = try await gallery.get("/20x20/1.png", from: server)
         #expect(second.status == 200)
         #expect(second.body == first.body)
         #expect(second.headers == first.headers)
-        let tag = try #require(first.headers[.eTag])
-        let known = try await ask(responder, "/house/20x20/1.png", [.ifNoneMatch: tag])
-        #expect(known.status == 304)
-        // Another format is another rendition, which nobody can make now.
-        let other = try await ask(responder, "/house/20x20/1.png", [.accept: "image/webp"])
-        #expect(other.status == 503)
+        // Of another original there is nothing to send.
+        try gallery.picture("1.png", seed: 2)
+        #expect(try await gallery.get("/20x20/1.png", from: server).status == 503)
     }
 
     @Test("needs a signature as any other") func signed() async throws {
         let gallery = try TestGallery { $0.signatureKeys = [Array("secret".utf8)] }
         try gallery.picture("house/1.png")
-        let responder = try gallery.server.responder()
+        let server = gallery.server
         let address = AddressSignature.signed("/house/20x20/1.png", key: Array("secret".utf8))
-        for _ in 0..<2 { #expect(try await ask(responder, address).status == 200) }
-        #expect(try await ask(responder, "/house/20x20/1.png").status == 403)
+        #expect(try await gallery.get(address, from: server).status == 200)
+        let hot = try server.responder().hot
+        let key = HotRenditions.Key(address: address, headers: [])
+        let identity = try gallery.identity("house/1.png")
+        let later = ContinuousClock.now + .seconds(3600)
+        #expect(hot.answer(key, of: identity, lookedAt: later) != nil)
+        let find = try server.responder().readyAnswers()
+        #expect(find(head(address))?.head.status == .ok)
+        #expect(find(head("/house/20x20/1.png")) == nil)
+        #expect(try await gallery.get("/house/20x20/1.png", from: server).status == 403)
+    }
+
+    private func answer(_ identity: FileIdentity, byteCount: Int) -> HotRenditions.Answer {
+        .init(
+            original: identity, validators: Validators(tag: "a"), headers: [:],
+            body: ByteBuffer(repeating: 0, count: byteCount))
+    }
+
+    private func key(_ number: Int) -> HotRenditions.Key {
+        .init(address: "\(number)", headers: [])
     }
 
     @Test("is of an original that was looked at a moment ago") func lifetime() throws {
         let gallery = try TestGallery()
         try gallery.picture("1.png")
         let identity = try gallery.identity("1.png")
-        let hot = HotRenditions(byteLimit: 100)
+        let hot = HotRenditions(byteLimit: 10_000)
         let start = ContinuousClock.now
-        hot.note(identity, ["1.png"], lookedAt: start)
-        #expect(hot.original(["1.png"], now: start + .milliseconds(99)) == identity)
-        #expect(hot.original(["1.png"], now: start + .milliseconds(100)) == nil)
-        #expect(hot.original(["2.png"], now: start) == nil)
+        hot.insert(answer(identity, byteCount: 1), key(1), lookedAt: start)
+        #expect(hot.answer(key(1), now: start + .milliseconds(99))?.original == identity)
+        #expect(hot.answer(key(1), now: start + .milliseconds(100)) == nil)
+        #expect(hot.answer(key(2), now: start) == nil)
+        let later = start + .seconds(1)
+        #expect(hot.answer(key(1), of: identity, lookedAt: later) != nil)
+        #expect(hot.answer(key(1), now: later + .milliseconds(99)) != nil)
         hot.removeAll(of: identity.path)
-        #expect(hot.original(["1.png"], now: start) == nil)
+        #expect(hot.answer(key(1), now: later) == nil)
+        #expect(hot.answer(key(1), of: identity, lookedAt: later) == nil)
     }
 
-    @Test("goes when there is no room, the one that was not sent for longest first") func room() {
-        let hot = HotRenditions(byteLimit: 100)
-        func key(_ number: Int) -> HotRenditions.Key { .init(path: "\(number)", entityTag: "") }
+    @Test("goes when there is no room, the one that was not sent for longest first") func room()
+        throws
+    {
+        let gallery = try TestGallery()
+        try gallery.picture("1.png")
+        let identity = try gallery.identity("1.png")
+        // With the kilobyte that is counted for each, four have room.
+        let hot = HotRenditions(byteLimit: 8_192)
+        let start = ContinuousClock.now
         func insert(_ number: Int, byteCount: Int) {
-            let body = ByteBuffer(repeating: 0, count: byteCount)
-            hot.insert(.init(body: body, mediaType: "image/png"), key(number))
+            hot.insert(answer(identity, byteCount: byteCount), key(number), lookedAt: start)
         }
-        for number in 0..<4 { insert(number, byteCount: 25) }
-        #expect(hot.entry(key(0)) != nil)
-        insert(4, byteCount: 25)
-        #expect(hot.entry(key(0)) != nil)
-        #expect(hot.entry(key(1)) == nil)
-        #expect(hot.entry(key(4)) != nil)
-        insert(5, byteCount: 101)
-        #expect(hot.entry(key(5)) == nil)
+        func isThere(_ number: Int) -> Bool { hot.answer(key(number), now: start) != nil }
+        for number in 0..<4 { insert(number, byteCount: 1_024) }
+        #expect(isThere(0))
+        insert(4, byteCount: 1_024)
+        #expect(isThere(0))
+        #expect(!isThere(1))
+        #expect(isThere(4))
+        insert(5, byteCount: 8_193)
+        #expect(!isThere(5))
     }
 }

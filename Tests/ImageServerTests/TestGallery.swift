@@ -124,7 +124,7 @@ final class TestGallery: Sendable {
                 headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body)))
         let response = try await (other ?? server).responder().respond(
-            to: request, context: RequestOrigin())
+            to: request, over: nil)
         let collector = BodyCollector()
         try await response.body.write(collector)
         return Answer(

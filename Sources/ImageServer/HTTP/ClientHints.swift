@@ -6,8 +6,9 @@ internal import HTTPTypes
 struct ClientHints {
     /// The quality of pictures for whoever wants to save data.
     static let savingQuality = 55
+    static let names = ["Sec-CH-DPR", "Sec-CH-Width", "Sec-CH-Viewport-Width", "ECT", "Save-Data"]
     /// What a page asks browsers for; `Save-Data` comes without being asked for.
-    static let wantedNames = "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT"
+    static let wantedNames = names.dropLast().joined(separator: ", ")
     /// In CSS pixels, for clients that do not tell theirs.
     private static let usualViewportWidth = 1_280.0
     /// The widths that hints choose from are its multiples, so that few renditions come of them.

@@ -47,8 +47,9 @@ extension Response {
     /// “You have it already”, with the headers that the whole answer would have.
     static func notModified(_ headers: HTTPFields) -> Response {
         var response = Response(status: .notModified, headers: headers)
-        // Zero would be said of the whole answer.
+        // Both are of the body that is not sent.
         response.headers[.contentLength] = nil
+        response.headers[.contentType] = nil
         return response
     }
 }

@@ -38,7 +38,8 @@ struct ErrorResponse {
             case .unauthorized: .unauthorized
             case .expired: .gone
             case .tooManyRequests: .tooManyRequests
-            case .addressInUse, .cannotListen, .cannotListenAtSocket, .notAFolder:
+            case .addressInUse, .cannotListen, .cannotListenAtSocket, .badCertificate,
+                .notAFolder:
                 .internalServerError
             }
         self.init(status: status, message: error.description)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
+
 /// A moment in whole seconds as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
 /// The two obsolete spellings of RFC 9110 are not read; a header that has one is ignored.
@@ -13,6 +15,8 @@ struct HTTPDate: Hashable {
     ]
 
     init(seconds: Int) { self.seconds = seconds }
+
+    static var now: HTTPDate { HTTPDate(seconds: Int(Date().timeIntervalSince1970)) }
 
     init?(_ text: String) {
         let words = text.split(separator: " ")

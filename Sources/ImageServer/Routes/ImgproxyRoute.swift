@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import HTTPTypes
 internal import Hummingbird
 internal import ImageLoading
@@ -52,7 +51,7 @@ extension ImageResponder {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: rendition.bytes)))
     }
 
-    static var now: Int { Int(Date().timeIntervalSince1970) }
+    static var now: Int { HTTPDate.now.seconds }
 }
 
 /// What addresses in the form of imgproxy are signed with.

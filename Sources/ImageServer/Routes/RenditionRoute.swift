@@ -14,29 +14,42 @@ extension ImageResponder {
         let (options, varying) = suited(wanted, to: request)
         let time = ContinuousClock.now
         let identity = try await disk { [photos] in try photos.original(segments) }
-        hot.note(identity, segments, lookedAt: time)
-        return try await answer(identity, options, request, varying)
+        guard let key = hotKey(request.head) else {
+            return try await answer(identity, options, request, varying)
+        }
+        if let kept = hot.answer(key, of: identity, lookedAt: time) {
+            return kept.validators.isNotModified(request.headers)
+                ? .notModified(kept.headers)
+                : Response(
+                    status: .ok, headers: kept.headers,
+                    body: ResponseBody(byteBuffer: kept.body))
+        }
+        return try await answer(identity, options, request, varying) { validators, headers, body in
+            let whole = headers.with(.xContentTypeOptions, "nosniff")
+                .with(.contentLength, "\(body.readableBytes)")
+            hot.insert(
+                .init(original: identity, validators: validators, headers: whole, body: body), key,
+                lookedAt: time)
+        }
     }
 
     /// The same without waiting for anything, of a rendition that was sent a moment ago.
-    func hotRendition(_ request: Request) throws -> Response? {
-        guard request.method == .get, let path = RequestPath(request.uri.path), !path.endsWithSlash,
-            case let names = path.segments, names.count > 1,
-            case let original = Array(names.dropLast(2) + names.suffix(1)),
-            let identity = hot.original(original),
-            let wanted = try sizeOptions(names[names.count - 2])
-        else { return nil }
-        let (options, varying) = suited(wanted, to: request)
-        let validators = Validators(original: identity, tag: "\(identity.version)-\(options.text)")
-        guard
-            let entry = hot.entry(.init(path: identity.path, entityTag: validators.entityTag))
-        else { return nil }
-        var headers = pictureHeaders(identity, validators, request)
-        if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
-        if validators.isNotModified(request.headers) { return .notModified(headers) }
-        headers[.contentType] = entry.mediaType
-        return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: entry.body))
+    func readyAnswer(
+        to request: HTTPRequest, _ now: ContinuousClock.Instant
+    ) -> ConnectionHandler.ReadyAnswer? {
+        guard let key = hotKey(request), let kept = hot.answer(key, now: now) else { return nil }
+        if kept.validators.isNotModified(request.headerFields) {
+            return .init(head: Response.notModified(kept.headers).head)
+        }
+        return .init(head: HTTPResponse(status: .ok, headerFields: kept.headers), body: kept.body)
+    }
+
+    /// What an answer depends on; `nil` for a request whose answer is not kept.
+    private func hotKey(_ request: HTTPRequest) -> HotRenditions.Key? {
+        guard request.method == .get, let address = request.path else { return nil }
+        return HotRenditions.Key(
+            address: address,
+            headers: varyingNames.map { request.headerFields[$0] ?? "-" })
     }
 
     /// Fills in what the address leaves to the client, and takes the size to a step of the ladder.
@@ -83,11 +96,19 @@ extension ImageResponder {
 
     /// A picture as it was asked for to the last, in whichever grammar.
     ///
-    /// `varying` are the names of the headers that had a say in it, and `more` is what else the
-    /// answer says.
+    /// - Parameters:
+    ///   - identity: the original.
+    ///   - options: what is wanted.
+    ///   - request: the conditions of the client.
+    ///   - varying: the names of the headers that had a say in it.
+    ///   - more: what else the answer says.
+    ///   - keep: gets a whole answer.
+    /// - Returns: the picture, or that the client has it already.
+    /// - Throws: what ``ErrorResponse`` tells the client.
     func answer(
         _ identity: FileIdentity, _ options: PictureOptions, _ request: Request,
-        _ varying: [String] = [], headers more: HTTPFields = [:]
+        _ varying: [String] = [], headers more: HTTPFields = [:],
+        keep: (Validators, HTTPFields, ByteBuffer) -> Void = { _, _, _ in }
     ) async throws -> Response {
         let validators = Validators(original: identity, tag: "\(identity.version)-\(options.text)")
         var headers = pictureHeaders(identity, validators, request)
@@ -109,9 +130,7 @@ extension ImageResponder {
         }
         headers[.contentType] = rendition.mediaType
         let body = ByteBuffer(bytes: rendition.bytes)
-        hot.insert(
-            .init(body: body, mediaType: rendition.mediaType),
-            .init(path: identity.path, entityTag: validators.entityTag))
+        keep(validators, headers, body)
         return Response(
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }

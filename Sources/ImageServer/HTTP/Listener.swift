@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOExtras
+internal import NIOPosix
+internal import ServiceLifecycle
+
+/// Takes connections until it is told to stop, then waits for the requests in flight.
+///
+/// Hummingbird's own cannot be given a socket that listens already, as systemd hands one on.
+struct Listener<Connection: ServerChildChannel>: Service {
+    let place: ImageServer.ListeningPlace
+    let connection: Connection
+    let onListening: @Sendable (any Channel) -> Void
+    let logger: Logger
+
+    func run() async throws {
+        let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
+        let server = try await listen(quiescing)
+        try await withGracefulShutdownHandler {
+            onListening(server.channel)
+            try await server.executeThenClose { accepted in
+                try await withThrowingDiscardingTaskGroup { tasks in
+                    for try await client in accepted {
+                        tasks.addTask { await connection.handle(value: client, logger: logger) }
+                    }
+                }
+            }
+        } onGracefulShutdown: {
+            quiescing.initiateShutdown(promise: nil)
+        }
+    }
+
+    private func listen(
+        _ quiescing: ServerQuiescingHelper
+    ) async throws -> NIOAsyncChannel<Connection.Value, Never> {
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        quiescing.makeServerChannelHandler(channel: channel))
+                }
+            }
+        let setUp = { @Sendable [connection, logger] (channel: any Channel) in
+            connection.setup(channel: channel, logger: logger)
+        }
+        switch place {
+        case .network(let host, let port):
+            return try await bootstrap.bind(host: host, port: port, childChannelInitializer: setUp)
+        case .path(let path):
+            return try await bootstrap.bind(
+                unixDomainSocketPath: path, cleanupExistingSocketFile: true,
+                childChannelInitializer: setUp)
+        case .descriptor(let descriptor):
+            return try await bootstrap.bind(descriptor, childChannelInitializer: setUp)
+        }
+    }
+}

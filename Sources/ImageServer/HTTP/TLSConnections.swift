@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HummingbirdCore
+internal import HummingbirdHTTP2
+internal import Logging
+internal import NIOCore
+internal import NIOSSL
+internal import ServiceLifecycle
+internal import Synchronization
+internal import UnixSignals
+
+/// By what a server shows who it is, in two files of PEM.
+public struct TLSFiles: Sendable, Hashable {
+    /// The server's own certificate, then those of whoever signed it.
+    public var certificates: String
+    public var privateKey: String
+
+    public init(certificates: String, privateKey: String) {
+        self.certificates = certificates
+        self.privateKey = privateKey
+    }
+
+    /// What is in the files.
+    ///
+    /// - Returns: settings that clients with TLS 1.2 or newer get on with.
+    /// - Throws: ``ServerError/badCertificate(path:reason:)`` for a file that is none of its kind, or
+    ///   a key of another certificate.
+    func read() throws(ServerError) -> TLSConfiguration {
+        let chain = try? NIOSSLCertificate.fromPEMFile(certificates)
+        guard let chain, !chain.isEmpty else {
+            throw .badCertificate(path: certificates, reason: "no certificates in a file of PEM")
+        }
+        guard let key = try? NIOSSLPrivateKey(file: privateKey, format: .pem) else {
+            throw .badCertificate(path: privateKey, reason: "no private key in a file of PEM")
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        guard (try? NIOSSLContext(configuration: configuration)) != nil else {
+            throw .badCertificate(
+                path: privateKey, reason: "not the key of the certificate in \(certificates)")
+        }
+        return configuration
+    }
+}
+
+/// Connections over TLS, by HTTP/2 or HTTP/1.1 as the client likes.
+///
+/// New ones show the certificate that was read last: one that is renewed takes no stop of the server.
+/// A lock: held while the connections' maker is read or replaced.
+final class TLSConnections: ServerChildChannel, Service {
+    typealias Value = HTTP2UpgradeChannel.Value
+
+    private let files: TLSFiles
+    private let configuration: HTTP2UpgradeChannel.Configuration
+    private let responder: HTTPChannelHandler.Responder
+    private let logger: Logger
+    private let current: Mutex<HTTP2UpgradeChannel>
+
+    init(
+        _ files: TLSFiles, _ configuration: HTTP2UpgradeChannel.Configuration, logger: Logger,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) throws(ServerError) {
+        self.files = files
+        self.configuration = configuration
+        self.responder = responder
+        self.logger = logger
+        current = Mutex(try Self.channel(files, configuration, responder))
+    }
+
+    private static func channel(
+        _ files: TLSFiles, _ configuration: HTTP2UpgradeChannel.Configuration,
+        _ responder: @escaping HTTPChannelHandler.Responder
+    ) throws(ServerError) -> HTTP2UpgradeChannel {
+        let read = try files.read()
+        do {
+            return try HTTP2UpgradeChannel(
+                tlsConfiguration: read, configuration: configuration, responder: responder)
+        } catch {
+            throw .badCertificate(path: files.certificates, reason: "\(error)")
+        }
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        current.withLock(\.self).setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await current.withLock(\.self).handle(value: value, logger: logger)
+    }
+
+    /// Reads the files again; what makes no sense is not taken.
+    func renew() {
+        do throws(ServerError) {
+            let renewed = try Self.channel(files, configuration, responder)
+            current.withLock { $0 = renewed }
+            logger.notice("the certificate was read again")
+        } catch {
+            logger.error("the certificate was not read again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Reads the files again whenever the process gets SIGHUP.
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        for await _ in signals.cancelOnGracefulShutdown() { renew() }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@testable import ImageServer
+
+@Suite("On a connection,") struct ConnectionHandlerTests {
+    /// Answers requests for `/ready` here, and hands on all others.
+    private func channel() throws -> EmbeddedChannel {
+        let handler = ConnectionHandler(idleTimeout: .seconds(60)) { request in
+            guard request.path == "/ready" else { return nil }
+            return .init(
+                head: HTTPResponse(status: .ok), body: ByteBuffer(string: "there already"))
+        }
+        let channel = EmbeddedChannel(handler: handler)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
+    }
+
+    private func head(
+        _ path: String, _ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]
+    ) -> HTTPRequestPart {
+        .head(
+            HTTPRequest(
+                method: method, scheme: "http", authority: "localhost", path: path,
+                headerFields: fields))
+    }
+
+    private func handedOn(_ channel: EmbeddedChannel) throws -> [HTTPRequestPart] {
+        var parts: [HTTPRequestPart] = []
+        while let part = try channel.readInbound(as: HTTPRequestPart.self) { parts.append(part) }
+        return parts
+    }
+
+    private func sent(_ channel: EmbeddedChannel) throws -> [HTTPResponsePart] {
+        var parts: [HTTPResponsePart] = []
+        while let part = try channel.readOutbound(as: HTTPResponsePart.self) { parts.append(part) }
+        return parts
+    }
+
+    private let answer: [HTTPResponsePart] = [
+        .head(HTTPResponse(status: .ok)), .body(ByteBuffer(string: "there already")), .end(nil),
+    ]
+
+    @Test("what is there is answered at once, one request after the other") func ready() throws {
+        let channel = try channel()
+        for _ in 0..<2 {
+            try channel.writeInbound(head("/ready"))
+            try channel.writeInbound(HTTPRequestPart.end(nil))
+            #expect(try sent(channel) == answer)
+        }
+        #expect(try handedOn(channel).isEmpty)
+    }
+
+    @Test("other requests go on as they came") func others() throws {
+        let close: HTTPFields = [.connection: "close"]
+        let requests: [[HTTPRequestPart]] = [
+            [head("/other"), .end(nil)],
+            [head("/ready", .post), .body(ByteBuffer(string: "a")), .end(nil)],
+            // A body that nobody expects.
+            [head("/ready"), .body(ByteBuffer(string: "a")), .end(nil)],
+            [head("/ready", .head), .end(nil)],
+            // Hummingbird closes it.
+            [head("/ready", .get, close), .end(nil)],
+        ]
+        for request in requests {
+            let channel = try channel()
+            for part in request { try channel.writeInbound(part) }
+            #expect(try handedOn(channel) == request)
+            #expect(try sent(channel).isEmpty)
+        }
+    }
+
+    @Test("no answer overtakes that of an earlier request") func order() throws {
+        let channel = try channel()
+        for part in [head("/other"), .end(nil), head("/ready"), .end(nil)] {
+            try channel.writeInbound(part)
+        }
+        #expect(try handedOn(channel).count == 4)
+        #expect(try sent(channel).isEmpty)
+        for _ in 0..<2 {
+            try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .notFound)))
+            try channel.writeOutbound(HTTPResponsePart.end(nil))
+        }
+        #expect(try sent(channel).count == 4)
+        try channel.writeInbound(head("/ready"))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        #expect(try sent(channel) == answer)
+    }
+
+    @Test("who does not read waits in line") func slowReader() throws {
+        let channel = try channel()
+        channel.isWritable = false
+        try channel.writeInbound(head("/ready"))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        #expect(try handedOn(channel).count == 2)
+        #expect(try sent(channel).isEmpty)
+    }
+
+    @Test("nothing for the idle time closes it, an answer that takes long does not")
+    func idle() throws {
+        let used = try channel()
+        used.embeddedEventLoop.advanceTime(by: .seconds(59))
+        try used.writeInbound(head("/ready"))
+        try used.writeInbound(HTTPRequestPart.end(nil))
+        used.embeddedEventLoop.advanceTime(by: .seconds(59))
+        #expect(used.isActive)
+        used.embeddedEventLoop.advanceTime(by: .seconds(2))
+        #expect(!used.isActive)
+
+        let answering = try channel()
+        try answering.writeInbound(head("/other"))
+        try answering.writeInbound(HTTPRequestPart.end(nil))
+        answering.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(answering.isActive)
+        try answering.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+        try answering.writeOutbound(HTTPResponsePart.end(nil))
+        answering.embeddedEventLoop.advanceTime(by: .seconds(121))
+        #expect(!answering.isActive)
+
+        // A request that never ends.
+        let reading = try channel()
+        try reading.writeInbound(head("/other", .post))
+        reading.embeddedEventLoop.advanceTime(by: .seconds(61))
+        #expect(!reading.isActive)
+    }
+
+    @Test("an answer on its way ends before it is closed for a stop") func stop() throws {
+        let channel = try channel()
+        let behind = EventCounter()
+        let slow = SlowWriter()
+        try channel.pipeline.syncOperations.addHandler(slow, position: .first)
+        try channel.pipeline.syncOperations.addHandler(behind)
+        try channel.writeInbound(head("/ready"))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        #expect(behind.count == 0)
+        slow.finish()
+        #expect(behind.count == 1)
+        channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        #expect(behind.count == 2)
+    }
+}
+
+/// Says of nothing that it is written until it is told to.
+private final class SlowWriter: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPResponsePart
+
+    private var promises: [EventLoopPromise<Void>] = []
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if let promise { promises.append(promise) }
+    }
+
+    func finish() {
+        for promise in promises { promise.succeed() }
+        promises = []
+    }
+}
+
+private final class EventCounter: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+
+    private(set) var count = 0
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent { count += 1 }
+    }
+}
