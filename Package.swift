@@ -135,6 +135,12 @@ let package = Package(
         .target(
             name: "ImageTesting", dependencies: ["EncodedImages", "Pixels"],
             path: "Tests/ImageTesting"),
+        .target(
+            name: "HTTPTesting",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ], path: "Tests/HTTPTesting"),
         .testTarget(name: "PixelsTests", dependencies: ["ImageTesting", "Pixels"]),
         .testTarget(
             name: "EncodedImagesTests", dependencies: ["EncodedImages", "ImageTesting", "Pixels"]),
@@ -172,11 +178,9 @@ let package = Package(
         .testTarget(
             name: "HTTPLoadingTests",
             dependencies: [
-                "EncodedImages", "HTTPLoading", "ImageLoading",
+                "EncodedImages", "HTTPLoading", "HTTPTesting", "ImageLoading",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         // The process that a test kills while it writes; no product.
         .executableTarget(
@@ -218,8 +222,9 @@ let package = Package(
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
-                "EncodedImages", "ImageCodecs", "ImageLoading", "ImageServer", "ImageTesting",
-                "Pixels", .product(name: "CoreMetrics", package: "swift-metrics"),
+                "EncodedImages", "HTTPLoading", "HTTPTesting", "ImageCodecs", "ImageLoading",
+                "ImageServer", "ImageTesting", "Pixels",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),

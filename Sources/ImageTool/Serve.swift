@@ -207,6 +207,8 @@ struct Serve: AsyncParsableCommand {
         guard let sources = try serving.webSources() else { return nil }
         var configuration = HTTPLoader.Configuration()
         configuration.allows = { sources.allows($0) }
+        // Before the server gives up, so that the client is told whose fault it is.
+        configuration.totalTimeout = .seconds(serving.requestTimeout * 0.75)
         let credentials = try serving.credentials(environment(ServingArguments.secrets))
         let transport = AsyncHTTPTransport(addressGuard: try serving.addressGuard())
         guard let store = sources.objectStore, let credentials else {

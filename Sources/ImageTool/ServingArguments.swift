@@ -92,7 +92,11 @@ struct ServingArguments: ParsableArguments {
     @Option(help: "Pictures that one client may ask for each second.")
     var rateLimit: Double?
 
-    @Option(help: "Seconds that a picture may take to be made, then the client gets 503.")
+    @Option(
+        help: """
+            Seconds that a picture may take to be made, then the client gets 503; an original on the \
+            web may take three quarters of them, then it gets 504.
+            """)
     var requestTimeout = 60.0
 
     @Flag(help: "Answer /metrics, as Prometheus reads it.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HTTPTesting
 import HTTPTypes
 import ImageLoading
 import Synchronization

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EncodedImages
+import HTTPTesting
 import HTTPTypes
 import ImageLoading
 import Logging

@@ -83,8 +83,3 @@ extension RenditionRequest {
             image: ImageRequest(path: path, options: options), format: "fake")
     }
 }
-
-/// Waits until a condition holds that nothing announces; the suite's time limit ends it.
-func eventually(_ condition: () -> Bool) async {
-    while !condition() && !Task.isCancelled { await Task.yield() }
-}

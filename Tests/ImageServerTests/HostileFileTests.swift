@@ -70,12 +70,75 @@ import Testing
         #expect(try await gallery.get("/picture.jpg").status == 404)
     }
 
+    /// Numbers that are too large to be added to others (row 17).
+    private static let overflows: [(name: String, bytes: [UInt8])] = [
+        ("low.bmp", bitmap(height: [0, 0, 0, 0x80], depth: 24)),
+        ("tall.bmp", bitmap(height: [0xFF, 0xFF, 0xFF, 0x7F], depth: 24)),
+        ("palette.bmp", bitmap(height: [1, 0, 0, 0], depth: 8)),
+        (
+            "far.ico",
+            [0, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 32, 0]
+                + [0xF0, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0xFF]
+        ),
+        ("many.ico", [0, 0, 1, 0, 0xFF, 0xFF, 1, 1, 0, 0]),
+    ]
+
+    /// A file of Windows 3 of one pixel's width, whose palette is said to have all colours there are.
+    private static func bitmap(height: [UInt8], depth: UInt8) -> [UInt8] {
+        var file = Array("BM".utf8) + [58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]
+        file += [1, 0, 0, 0] + height + [1, 0, depth, 0] + [UInt8](repeating: 0, count: 16)
+        return file + [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 1, 2, 3, 4]
+    }
+
+    @Test("of sums that have no room is refused", arguments: overflows)
+    func overflow(name: String, bytes: [UInt8]) async throws {
+        let gallery = try TestGallery()
+        try gallery.file(name, bytes)
+        for address in ["64x64", "info", "placeholder"] {
+            let answer = try await gallery.get("/\(address)/\(name)")
+            #expect([415, 422].contains(answer.status), "\(address): \(answer.text)")
+            check(answer, gallery)
+        }
+    }
+
     @Test("runs nothing as a page of the server") func policy() async throws {
         let gallery = try TestGallery()
         try gallery.picture("1.png")
-        let policy = try await gallery.get("/1.png").headers[.contentSecurityPolicy] ?? ""
+        let answer = try await gallery.get("/1.png")
+        #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+        let policy = answer.headers[.contentSecurityPolicy] ?? ""
         #expect(policy.hasPrefix("default-src 'none';"))
         #expect(policy.hasSuffix("; sandbox"))
         #expect(!policy.contains("script"))
+    }
+
+    /// Drawings that would run something, read something, or never end (rows 20 and 21).
+    private static let drawings = [
+        "<svg><script>alert(1)</script></svg>", "<svg onload=\"alert(1)\"/>",
+        "<svg><a href=\"javascript:alert(1)\"><text>x</text></a></svg>",
+        "<svg><foreignObject><iframe src=\"/\"/><form action=\"/\"/></foreignObject></svg>",
+        "<svg><use href=\"http://127.0.0.1/x.svg#a\"/><image href=\"file:///etc/passwd\"/></svg>",
+        "<?xml version=\"1.0\"?>\(Bomb.entities)<svg><text>&i;</text></svg>",
+        "<svg xmlns:xi=\"http://www.w3.org/2001/XInclude\"><xi:include href=\"/etc/passwd\"/></svg>",
+        "<svg>" + String(repeating: "<g>", count: 100_000),
+        "<!-- --><svg/>", "\u{FEFF}<svg/>",
+    ]
+
+    @Test(
+        "that is a drawing is not drawn unless it was asked for when this was built",
+        .enabled(if: builtInCodecs.codec(named: "svg") == nil), arguments: drawings)
+    func drawing(text: String) async throws {
+        let gallery = try TestGallery()
+        for name in ["drawing.svg", "drawing.jpg"] {
+            try gallery.file(name, Array(text.utf8))
+            for address in ["64x64", "info", "placeholder"] {
+                let answer = try await gallery.get("/\(address)/\(name)")
+                #expect(answer.status == 415, "\(address): \(answer.text)")
+                check(answer, gallery)
+            }
+            let original = try await gallery.get("/\(name)")
+            #expect([404, 415].contains(original.status))
+            check(original, gallery)
+        }
     }
 }

@@ -26,11 +26,13 @@ final class TestGallery: Sendable {
     let store: RenditionStore?
     private let changes: @Sendable (inout ImageServer.Configuration) -> Void
 
-    // With a store, if there is one, outside of the folder.
+    // With stores, if there are any, outside of the folder; a clock is for what comes from the web.
     init(
         keepsRenditions: Bool = false, web transport: (any HTTPTransport)? = nil,
+        clock: FakeClock? = nil,
         changing changes: @escaping @Sendable (inout ImageServer.Configuration) -> Void = { _ in },
-        changingPipeline change: (inout ImagePipeline.Configuration) -> Void = { _ in }
+        changingPipeline change: (inout ImagePipeline.Configuration) -> Void = { _ in },
+        changingLoader changeLoader: (inout HTTPLoader.Configuration) -> Void = { _ in }
     ) throws {
         self.changes = changes
         outside = FileManager.default.temporaryDirectory
@@ -38,10 +40,11 @@ final class TestGallery: Sendable {
         folder = outside.appending(path: "photos")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = ImagePipeline.Configuration()
+        let date: @Sendable () -> Int = { clock?.date ?? HTTPLoader.systemDate() }
         if keepsRenditions {
             store = try RenditionStore(
                 directory: outside.appending(path: "store").path, byteLimit: 1 << 20,
-                logger: Logger(label: "test"))
+                logger: Logger(label: "test"), date: date)
             configuration.store = store
         } else {
             store = nil
@@ -54,9 +57,19 @@ final class TestGallery: Sendable {
             changes(&server)
             let sources = server.webSources
             loading.allows = { sources?.allows($0) == true }
+            changeLoader(&loading)
+            let answers: ResponseStore? =
+                if keepsRenditions {
+                    try ResponseStore(
+                        directory: outside.appending(path: "web").path, byteLimit: 1 << 20,
+                        logger: Logger(label: "test"))
+                } else {
+                    nil
+                }
+            let time: any Clock<Duration> = if let clock { clock } else { ContinuousClock() }
             configuration.web = HTTPLoader(
-                transport: transport, store: nil, codecs: builtInCodecs, configuration: loading,
-                logger: Logger(label: "test"))
+                transport: transport, store: answers, codecs: builtInCodecs,
+                configuration: loading, logger: Logger(label: "test"), clock: time, date: date)
         }
         change(&configuration)
         pipeline = ImagePipeline(

@@ -138,7 +138,8 @@ private struct StubBody: AsyncSequence, Sendable {
             "https://evilcdn.example/a.png", "https://good%00.example/a.png",
             "https://good.example%09.evil.example/a.png", "https://good.example\\@evil.example/",
             "https:%2F%2Fgood.example%5C.evil.example/a.png", "https://goodXexample/a.png",
-            "https://127.0.0.1/a.png", "https://[::1]/a.png", "ftp://good.example/a.png",
+            "https://127.0.0.1/a.png", "https://[::1]/a.png", "https://2130706433/a.png",
+            "https://１２７.0.0.1/a.png", "https://%31%32%37.0.0.1/a.png", "ftp://good.example/a.png",
             "file:///etc/passwd", "gopher://good.example/", "data:image/png;base64,AAAA",
             "s3://bucket/a.png", "javascript:alert(1)", "//good.example/a.png",
         ])
@@ -169,6 +170,22 @@ private struct StubBody: AsyncSequence, Sendable {
         }
         #expect(web.requests.allSatisfy { $0.hasPrefix("https://good.example/") })
         #expect(web.requests.count < 20)
+    }
+
+    @Test("is the same, whatever host the request says that it was made for") func forwarded()
+        async throws
+    {
+        let (gallery, web) = try gallery(["https://good.example/a.png": page(try Self.png())])
+        let plain = try await gallery.get("/_/w:20/plain/https://good.example/a.png")
+        for name in ["X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For", "X-Original-URL"] {
+            var headers = HTTPFields()
+            headers[named: name] = "evil.example"
+            let answer = try await gallery.get(
+                "/_/w:20/plain/https://good.example/a.png", headers)
+            #expect(answer.body == plain.body)
+            #expect(answer.headers[.vary] == plain.headers[.vary])
+        }
+        #expect(web.requests.allSatisfy { $0 == "https://good.example/a.png" })
     }
 
     @Test("that is none is told from one that is not there") func broken() async throws {

@@ -71,9 +71,11 @@ struct FetchAttempt: Sendable {
         case failure(LoadError)
     }
 
-    let outcome: Outcome
+    var outcome: Outcome
     /// What another try could go on from.
     let prefix: BodyPrefix?
+    /// How long it took, without the wait for a place.
+    var duration = Duration.zero
 }
 
 extension HTTPLoader {
@@ -94,9 +96,11 @@ extension HTTPLoader {
         let delivery = BodyDelivery(url: hop.url, codecs: codecs, receive)
         var retryCount = 0
         var mayRestart = true
+        var timeLeft = configuration.totalTimeout
         while true {
-            let attempt = await attempt(hop, conditions, prefix, delivery)
+            let attempt = await attempt(hop, conditions, prefix, delivery, within: timeLeft)
             prefix = attempt.prefix
+            timeLeft -= attempt.duration
             var error: LoadError
             var retryAfter: Duration?
             switch attempt.outcome {
@@ -108,7 +112,7 @@ extension HTTPLoader {
                 }
                 error = .badStatus(url: "\(hop.url)", code: status)
                 retryAfter = self.retryAfter(fetched.head.headerFields)
-                guard mayRetry(retryCount, retryAfter) else {
+                guard mayRetry(retryCount, retryAfter, timeLeft) else {
                     await settle(prefix, keptPrefix, hop, store)
                     return fetched
                 }
@@ -120,9 +124,11 @@ extension HTTPLoader {
                 }
             case .failure(let failure): error = failure
             }
-            if error.mayPass, mayRetry(retryCount, retryAfter) {
+            if error.mayPass, mayRetry(retryCount, retryAfter, timeLeft) {
                 do {
-                    try await clock.sleep(max(backOff(retryCount), retryAfter ?? .zero))
+                    let delay = max(backOff(retryCount), retryAfter ?? .zero)
+                    try await clock.sleep(delay)
+                    timeLeft -= delay
                     retryCount += 1
                     continue
                 } catch {
@@ -147,8 +153,10 @@ extension HTTPLoader {
         }
     }
 
-    private func mayRetry(_ retryCount: Int, _ retryAfter: Duration?) -> Bool {
-        retryCount < configuration.maximumRetryCount
+    private func mayRetry(
+        _ retryCount: Int, _ retryAfter: Duration?, _ timeLeft: Duration
+    ) -> Bool {
+        retryCount < configuration.maximumRetryCount && retryAfter ?? .zero < timeLeft
             && retryAfter ?? .zero <= configuration.maximumRetryDelay
     }
 
@@ -168,7 +176,7 @@ extension HTTPLoader {
     /// One try, within the limits of how many and how long.
     private func attempt(
         _ hop: HTTPLoadRequest, _ conditions: HTTPFields, _ prefix: BodyPrefix?,
-        _ delivery: BodyDelivery
+        _ delivery: BodyDelivery, within timeLeft: Duration
     ) async -> FetchAttempt {
         do throws(LoadError) {
             // The server's place first: who is cancelled while waiting for it has cost no start.
@@ -182,17 +190,18 @@ extension HTTPLoader {
         } catch {
             return FetchAttempt(outcome: .failure(error), prefix: prefix)
         }
+        let start = clock.elapsed()
         let watchdog = Watchdog(
             responseTimeout: configuration.responseTimeout, idleTimeout: configuration.idleTimeout,
-            clock: clock)
-        let attempt = await watchdog.watch {
+            totalTimeout: timeLeft, clock: clock)
+        var attempt = await watchdog.watch {
             await self.transfer(hop, conditions, prefix, delivery, watchdog)
         }
-        guard watchdog.hasTimedOut, case .failure(.cancelled) = attempt.outcome,
-            !Task.isCancelled
-        else { return attempt }
-        return FetchAttempt(
-            outcome: .failure(.timedOut(url: "\(hop.url)")), prefix: attempt.prefix)
+        attempt.duration = clock.elapsed() - start
+        if watchdog.hasTimedOut, case .failure(.cancelled) = attempt.outcome, !Task.isCancelled {
+            attempt.outcome = .failure(.timedOut(url: "\(hop.url)"))
+        }
+        return attempt
     }
 }
 

@@ -15,6 +15,10 @@ public final class HTTPLoader: Sendable {
         public var responseTimeout: Duration = .seconds(30)
         /// The time between two pieces of a body.
         public var idleTimeout: Duration = .seconds(30)
+        /// The time that one address may take, further tries included; the wait for a place is not.
+        ///
+        /// A server that sends a byte now and then would keep its place for ever.
+        public var totalTimeout: Duration = .seconds(600)
         /// Tries after the first, for what may go better the next time.
         public var maximumRetryCount = 2
         /// The longest time before the second try; it doubles with each further one.

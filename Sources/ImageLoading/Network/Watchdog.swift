@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Cancels work in which nothing happens for too long.
+/// Cancels work in which nothing happens for too long, or that takes too long altogether.
 final class Watchdog: Sendable {
     private struct State {
         var lastActivity: Duration
@@ -11,17 +11,24 @@ final class Watchdog: Sendable {
     }
 
     private let idleTimeout: Duration
+    private let end: Duration
     private let clock: LoaderClock
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - responseTimeout: how long the first sign of life may take.
     ///   - idleTimeout: how long each further one may take.
+    ///   - totalTimeout: how long the work may take, whatever happens meanwhile.
     ///   - clock: what it watches.
-    init(responseTimeout: Duration, idleTimeout: Duration, clock: LoaderClock) {
+    init(
+        responseTimeout: Duration, idleTimeout: Duration, totalTimeout: Duration,
+        clock: LoaderClock
+    ) {
+        let now = clock.elapsed()
         self.idleTimeout = idleTimeout
         self.clock = clock
-        state = Mutex(State(lastActivity: clock.elapsed(), timeout: responseTimeout))
+        end = now + totalTimeout
+        state = Mutex(State(lastActivity: now, timeout: responseTimeout))
     }
 
     var hasTimedOut: Bool { state.withLock { $0.hasTimedOut } }
@@ -54,7 +61,7 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// Waits until it has been quiet for too long, or the work has ended.
+    /// Waits until one of the times is over, or the work has ended.
     private func wait() async {
         while let delay = timeLeft() {
             do { try await clock.sleep(delay) } catch { return }
@@ -64,7 +71,7 @@ final class Watchdog: Sendable {
     private func timeLeft() -> Duration? {
         let now = clock.elapsed()
         return state.withLock { state in
-            let left = state.lastActivity + state.timeout - now
+            let left = min(state.lastActivity + state.timeout, end) - now
             guard left <= .zero else { return left }
             state.hasTimedOut = true
             return nil

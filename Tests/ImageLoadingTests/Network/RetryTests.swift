@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import ImageTesting
 import Testing
 
 @testable import ImageLoading
@@ -147,6 +148,49 @@ import Testing
         await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
         #expect(try await fixture.load().bytes == HTTPFixture.picture)
         #expect(fixture.lastFields[.range] == "bytes=3000-")
+    }
+
+    @Test("is given up after a time, however steadily something comes, and goes on from there")
+    func totalTimeout() async throws {
+        let fixture = try Self.fixture {
+            $0.idleTimeout = .seconds(7)
+            $0.totalTimeout = .seconds(20)
+        } _: { _, index in
+            FakeAnswer(
+                fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,
+                holdsPieces: index == 0, rangeValidator: "\"a\"")
+        }
+        let log = EventLog()
+        let task = Task { try await fixture.load(events: log) }
+        for count in 0...3 {
+            await eventually {
+                fixture.transport.heldCount(HTTPFixture.address) == 1
+                    && log.receivedByteCounts.count == count && !fixture.clock.sleeps.isEmpty
+            }
+            guard count < 3 else { break }
+            fixture.clock.advance(by: .seconds(6))
+            await eventually { !fixture.clock.sleeps.isEmpty }
+            fixture.transport.release(HTTPFixture.address)
+        }
+        fixture.clock.advance(by: .seconds(2))
+        await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
+        #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
+        #expect(fixture.requestCount == 1, "no time is left for another try")
+        #expect(try await fixture.load().bytes == HTTPFixture.picture)
+        #expect(fixture.lastFields[.range] == "bytes=3000-")
+    }
+
+    @Test("is not made again if its server asks for more patience than there is time")
+    func noTimeLeft() async throws {
+        let fixture = try Self.fixture {
+            $0.totalTimeout = .seconds(20)
+        } _: { _, _ in
+            FakeAnswer(status: 503, fields: [.retryAfter: "20"])
+        }
+        await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: 503)) {
+            try await fixture.load()
+        }
+        #expect(fixture.requestCount == 1)
     }
 
     @Test("leaves its place to others of the same server, so many at a time")

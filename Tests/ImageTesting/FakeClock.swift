@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-@testable import ImageLoading
+internal import Synchronization
 
 /// Time that goes on only when a test says so.
-final class FakeClock: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        var offset: Duration
+public final class FakeClock: Clock, Sendable {
+    public struct Instant: InstantProtocol {
+        public var offset: Duration
 
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(offset: offset + duration)
+        }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
     }
 
     private struct Sleeper {
@@ -26,27 +26,29 @@ final class FakeClock: Clock, Sendable {
     }
 
     /// A Sunday, as the specification likes them: 6 November 1994, 08:49:37.
-    static let startDate = 784_111_777
+    public static let startDate = 784_111_777
 
     private let state = Mutex(State())
 
-    var now: Instant { state.withLock { $0.now } }
-    var minimumResolution: Duration { .nanoseconds(1) }
+    public init() {}
+
+    public var now: Instant { state.withLock { $0.now } }
+    public var minimumResolution: Duration { .nanoseconds(1) }
     /// Seconds since 1970.
-    var date: Int { Self.startDate + Int(now.offset.components.seconds) }
+    public var date: Int { Self.startDate + Int(now.offset.components.seconds) }
     /// How long those who sleep have left, the shortest first.
-    var sleeps: [Duration] {
+    public var sleeps: [Duration] {
         state.withLock { state in
             state.sleepers.values.map { state.now.duration(to: $0.deadline) }.sorted()
         }
     }
 
     /// Waits until somebody sleeps for a second at most, which no timeout is as short as.
-    func sleepsBriefly() async {
+    public func sleepsBriefly() async {
         await eventually { sleeps.first.map { $0 <= .seconds(1) } ?? false }
     }
 
-    func advance(by duration: Duration) {
+    public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let woken = state.sleepers.filter { $0.value.deadline <= state.now }
@@ -56,7 +58,7 @@ final class FakeClock: Clock, Sendable {
         for sleeper in woken { sleeper.continuation.resume(returning: true) }
     }
 
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -82,4 +84,9 @@ final class FakeClock: Clock, Sendable {
         let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
         sleeper?.continuation.resume(returning: false)
     }
+}
+
+/// Waits until a condition holds that nothing announces; the suite's time limit ends it.
+public func eventually(_ condition: () async throws -> Bool) async rethrows {
+    while try await !condition() && !Task.isCancelled { await Task.yield() }
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTesting
+import HTTPTypes
+import ImageLoading
+import ImageTesting
+import Pixels
+import Synchronization
+import Testing
+
+@testable import ImageServer
+
+/// Rows 11 and 12 of the attacks that a server must survive: bodies that lie, do not end, or are no
+/// pictures.
+@Suite("An origin that means harm", .timeLimit(.minutes(10))) struct HostileOriginTests {
+    /// No time that passes in a test.
+    private static let never = Duration.seconds(1 << 40)
+
+    /// Answers the first request as told, and those after it as a server should.
+    private static func first(
+        _ answer: ScriptedServer.Answer?
+    ) -> @Sendable (String, Int) -> ScriptedServer.Answer? {
+        let good = ScriptedServer.Answer(picture: LiveOrigin.picture())
+        return { _, index in index == 0 ? answer : good }
+    }
+
+    /// Expects that an error tells nothing that it may not, and that nothing else has suffered.
+    private static func check(
+        _ answer: Answer, _ status: Int, _ origin: LiveOrigin
+    ) async throws {
+        #expect(answer.status == status, "\(answer.text.prefix(300))")
+        #expect(answer.headers[.cacheControl] == "no-store")
+        #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+        #expect(answer.body.count < 300)
+        #expect(!answer.text.contains("127.0.0.1"))
+        #expect(try await origin.gallery.get("/healthz").status == 200)
+        let again = try await origin.get()
+        #expect(again.status == 200, "\(again.text.prefix(300))")
+        #expect(try again.pixelSize() == PixelSize(width: 20, height: 15))
+        #expect(origin.server.requests.count == 2)
+    }
+
+    @Test(
+        "and sends what is no picture is asked again the next time, and nobody else notices",
+        arguments: HostileAnswer.bodies + HostileAnswer.heads)
+    func answers(hostile: HostileAnswer) async throws {
+        try await LiveOrigin.with(Self.first(hostile.answer)) { origin in
+            let before = try await origin.gallery.get("/20x20/good.png")
+            let answer = try await origin.get()
+            // One that goes on sending is not listened to.
+            if hostile.answer.end == .stays { await eventually { origin.server.openCount == 0 } }
+            try await Self.check(answer, hostile.status, origin)
+            let after = try await origin.gallery.get("/20x20/good.png")
+            #expect(before.status == 200)
+            #expect(after.body == before.body)
+        }
+    }
+
+    @Test("and sends more than it says is believed, and asked for the rest of it in vain")
+    func shortLength() async throws {
+        let picture = LiveOrigin.picture()
+        let answer = ScriptedServer.Answer(
+            ["Content-Type: image/png", "Content-Length: \(picture.count / 2)"], picture, .closes)
+        try await LiveOrigin.with(Self.first(answer)) { origin in
+            // By HTTP's rules it is a whole answer, so it counts as a file that somebody cut.
+            let cut = try await origin.get()
+            #expect([200, 422].contains(cut.status), "\(cut.text.prefix(300))")
+            await eventually { (try? await origin.get())?.body != cut.body }
+            let whole = try await origin.get()
+            #expect(try whole.pixelSize() == PixelSize(width: 20, height: 15))
+        }
+    }
+
+    /// What a server does that is slow in its own way, and the one limit that ends it.
+    enum Slowness: CaseIterable {
+        case silent, stopsMidway, trickles
+    }
+
+    @Test(
+        "and takes its time is given up by its own deadline, its connection too",
+        arguments: Slowness.allCases)
+    func slow(slowness: Slowness) async throws {
+        let picture = LiveOrigin.picture()
+        let start = ScriptedServer.Answer(
+            ["Content-Type: image/png"], Array(picture.prefix(picture.count / 2)))
+        try await LiveOrigin.with(
+            changingLoader: {
+                $0.responseTimeout = slowness == .silent ? .seconds(30) : Self.never
+                $0.idleTimeout = slowness == .stopsMidway ? .seconds(30) : Self.never
+                $0.totalTimeout = slowness == .trickles ? .seconds(10_000) : Self.never
+            }, Self.first(slowness == .silent ? nil : start)
+        ) { origin in
+            let before = try await origin.gallery.get("/20x20/good.png")
+            let isOver = Mutex(false)
+            let task = Task {
+                defer { isOver.withLock { $0 = true } }
+                return try await origin.get()
+            }
+            await eventually { origin.server.requests.count == 1 }
+            let meanwhile = try await origin.gallery.get("/20x20/good.png")
+            #expect(meanwhile.body == before.body)
+            await eventually {
+                if slowness == .trickles { origin.server.send([0]) }
+                origin.clock.advance(by: .seconds(1))
+                return isOver.withLock { $0 }
+            }
+            let answer = try await task.value
+            await eventually { origin.server.openCount == 0 }
+            try await Self.check(answer, 504, origin)
+        }
+    }
+
+    @Test("and takes its time is given up with whoever asked") func givenUp() async throws {
+        let start = ScriptedServer.Answer(["Content-Type: image/png"], LiveOrigin.picture())
+        try await LiveOrigin.with({ _, _ in start }) { origin in
+            let task = Task { try await origin.get() }
+            await eventually { origin.server.requests.count == 1 }
+            task.cancel()
+            let answer = try await task.value
+            #expect(answer.status == 503)
+            await eventually { origin.server.openCount == 0 }
+        }
+    }
+}
