@@ -100,9 +100,11 @@ struct ImageResponder {
             if response.status == .methodNotAllowed {
                 response.headers[.allow] = allowedMethods(request)
             }
-            logger.debug(
-                "refused request",
-                metadata: ["http.path": "\(request.uri.path)", "error": "\(error)"])
+            var metadata: Logger.Metadata = [
+                "http.path": "\(request.uri.path)", "error": "\(error)",
+            ]
+            metadata["trace.id"] = TraceContext(request.headers).map { "\($0.traceID)" }
+            logger.debug("refused request", metadata: metadata)
         }
         response.headers[.xContentTypeOptions] = "nosniff"
         return request.method == .head ? response.createHeadResponse() : response

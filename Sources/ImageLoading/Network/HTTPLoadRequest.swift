@@ -24,6 +24,8 @@ public struct HTTPLoadRequest: Sendable {
     /// Whether an old answer will do where the server lets one be shown while it is asked for a
     /// newer one: whoever gets it asks again, without accepting old ones.
     public var acceptsStale = true
+    /// Goes with each request to a server; what is kept is the same without it.
+    public var trace: TraceContext?
     /// Whether what comes may be kept, asked when it is there; what is kept is used in any case.
     var mayKeep: @Sendable () -> Bool = { true }
     /// The hash of a body that turned out to be no picture, and is not taken from the store.

@@ -99,8 +99,9 @@ extension HTTPLoader {
             return try staleAnswer(to: hop, kept, .timedOut(url: url))
         }
         let status = fetched.head.status.code
-        logger.debug(
-            "fetched", metadata: ["http.url": "\(hop.url)", "http.status": "\(status)"])
+        var metadata: Logger.Metadata = ["http.url": "\(hop.url)", "http.status": "\(status)"]
+        metadata["trace.id"] = hop.trace.map { "\($0.traceID)" }
+        logger.debug("fetched", metadata: metadata)
         switch status {
         case 304:
             guard let kept else {

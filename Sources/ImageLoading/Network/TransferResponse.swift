@@ -160,6 +160,7 @@ extension HTTPRequest {
     ) {
         var fields = hop.fields
         for field in conditions { fields.append(field) }
+        for field in hop.trace?.fields ?? [:] { fields[field.name] = field.value }
         if let prefix {
             fields[.range] = "bytes=\(prefix.bytes.count)-"
             fields[.ifRange] = prefix.validator

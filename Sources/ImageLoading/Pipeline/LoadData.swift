@@ -107,6 +107,7 @@ extension ImagePipeline {
             priority: context.urgency.priority)
         load.acceptsStale = key.acceptsStale
         load.refusedBody = key.refusedBody
+        load.trace = request.trace
         load.mayKeep = { context.storeWish().contains(.original) }
         let response = try await web.load(load) { context.report(DataUpdate($0)) }
         return LoadedData(

@@ -63,6 +63,9 @@ public struct ImageRequest: Sendable {
     public var webUse = HTTPLoadRequest.CachePolicy.useProtocol
     /// Sent with a request to the web.
     public var fields: HTTPFields = [:]
+    /// Goes with a request to the web, if it is this one that begins the load; equal requests share
+    /// one whatever their traces.
+    public var trace: TraceContext?
     /// Whether equal requests share one load.
     public var isShared = true
     /// What becomes of those who wait when a shared load fails.

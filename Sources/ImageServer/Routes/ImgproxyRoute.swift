@@ -34,9 +34,10 @@ extension ImageResponder {
         _ url: HTTPURL, _ wanted: PictureOptions, _ request: Request
     ) async throws -> Response {
         let (options, varying) = suited(wanted, to: request)
-        let rendition = try await pipeline.rendition(
-            for: options.request(
-                of: .url(url), original: nil, maximumSide: configuration.maximumSide))
+        var renditionRequest = try options.request(
+            of: .url(url), original: nil, maximumSide: configuration.maximumSide)
+        renditionRequest.image.trace = TraceContext(request.headers)
+        let rendition = try await pipeline.rendition(for: renditionRequest)
         // Of the bytes: what the web says of the original is not known here.
         var digest = Digest()
         digest.add(rendition.bytes)
