@@ -131,6 +131,9 @@ public protocol ImageEncoder: Sendable {
     /// Whether ``PixelFormat/yCbCr420`` is written without a detour through RGB.
     func prefersYCbCr(_ options: EncodeOptions) -> Bool
 
+    /// Whether a file shows another picture at another ``EncodeOptions/quality``.
+    func dependsOnQuality(_ options: EncodeOptions) -> Bool
+
     /// Writes an animation frame by frame.
     ///
     /// - Parameters:
@@ -146,6 +149,8 @@ public protocol ImageEncoder: Sendable {
 
 extension ImageEncoder {
     public func prefersYCbCr(_ options: EncodeOptions) -> Bool { false }
+
+    public func dependsOnQuality(_ options: EncodeOptions) -> Bool { false }
 
     public func animationWriter(
         _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
@@ -163,6 +168,11 @@ public struct EncodeOptions: Hashable, Sendable {
 
     /// Quality of lossy formats from 1 to 100, on libjpeg's scale.
     public var quality = 80
+    /// How like the picture its file must look, by `PixelBuffer.structuralSimilarity(to:)`.
+    ///
+    /// The lowest quality from 32 to 95 that is enough then stands in for ``quality``, found in at
+    /// most seven attempts; 95 if none is. Animations and lossless files do not look at it.
+    public var targetSSIM: Double?
     public var isProgressive = false
     public var chromaSubsampling = ChromaSubsampling.half
     /// Whether formats that can do either keep every sample as it is.
@@ -174,6 +184,9 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isPyramid = false
     /// What is written besides the pixels and their colour profile.
     public var metadata = MetadataBlocks()
+
+    /// What makes sense for ``targetSSIM``: less cannot be told apart, and more is hardly ever met.
+    public static let targetSSIMs = 0.5...0.999
 
     public init() {}
 }

@@ -11,6 +11,7 @@ public import Pixels
 public struct ImageDestination: Sendable {
     public let format: ImageFormat
     public let options: EncodeOptions
+    private let codec: any ImageCodec
     private let encoder: any ImageEncoder
 
     /// - Parameters:
@@ -27,6 +28,7 @@ public struct ImageDestination: Sendable {
             throw .unsupported(feature: "writing the format \u{201C}\(format)\u{201D}")
         }
         self.format = codec.format
+        self.codec = codec
         self.encoder = encoder
         self.options = options
     }
@@ -34,9 +36,23 @@ public struct ImageDestination: Sendable {
     /// Whether whoever decodes a picture for it should set ``DecodeOptions/acceptsYCbCr``.
     public var prefersYCbCr: Bool { encoder.prefersYCbCr(options) }
 
+    /// Encodes a picture; where ``EncodeOptions/targetSSIM`` says so, at the quality that it needs.
+    ///
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - cancellation: set by another thread when nobody waits any more; looked at between the
+    ///     attempts at a quality.
     /// - Returns: the bytes of a whole file.
-    public func encode(_ image: PixelBuffer) throws(CodecError) -> [UInt8] {
-        try encoder.encode(image, options)
+    /// - Throws: ``CodecError``.
+    public func encode(
+        _ image: PixelBuffer, cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> [UInt8] {
+        guard let target = options.targetSSIM, encoder.dependsOnQuality(options) else {
+            return try encoder.encode(image, options)
+        }
+        return try QualitySearch(
+            codec: codec, encoder: encoder, options: options, target: target
+        ).file(image, cancellation)
     }
 
     /// Writes an animation frame by frame.
@@ -56,8 +72,10 @@ public struct ImageDestination: Sendable {
     }
 
     /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.
-    public func write(_ image: PixelBuffer, to path: String) throws(CodecError) {
-        try Self.write(try encode(image), to: path)
+    public func write(
+        _ image: PixelBuffer, to path: String, cancellation: CancellationFlag? = nil
+    ) throws(CodecError) {
+        try Self.write(try encode(image, cancellation: cancellation), to: path)
     }
 
     /// Writes the bytes of a whole file or nothing, as ``write(_:to:)-(PixelBuffer,_)`` does.

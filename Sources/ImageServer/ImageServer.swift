@@ -54,6 +54,9 @@ public struct ImageServer: Sendable {
         ///
         /// Other clients get JPEG, or PNG for what has alpha.
         public var negotiatedFormatNames: [String] = []
+        /// The ``EncodedImages/EncodeOptions/targetSSIM`` of pictures whose addresses say nothing of
+        /// their quality; `nil` for the usual quality.
+        public var targetSSIM: Double?
         /// Whether `Sec-CH-DPR`, `Sec-CH-Width`, `Sec-CH-Viewport-Width`, `ECT` and `Save-Data` have a
         /// say in what the address of a rendition leaves open.
         public var usesClientHints = false

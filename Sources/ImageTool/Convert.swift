@@ -55,8 +55,7 @@ struct Convert: ParsableCommand {
     @Option(help: "The format to write, such as jpeg or png (default: OUTPUT's extension).")
     var format: String?
 
-    @Option(help: "The quality of lossy formats from 1 to 100.", transform: parseQuality)
-    var quality = 80
+    @OptionGroup var losing: QualityArguments
 
     @Flag(help: "Write a JPEG that appears coarse first and sharpens as it is loaded.")
     var progressive = false
@@ -206,8 +205,7 @@ struct Convert: ParsableCommand {
                 : "\(output) has no extension that names a format; use --format"
             throw ValidationError(reason)
         }
-        var options = EncodeOptions()
-        options.quality = quality
+        var options = losing.encodeOptions
         options.isProgressive = progressive
         options.chromaSubsampling = subsampling
         options.isLossless = lossless

@@ -36,6 +36,8 @@ struct Serve: AsyncParsableCommand {
               /house/512x512/1.jpg       the same picture inside a box of 512x512 pixels
               /house/300x200@2x,fill,q70,webp/1.jpg
                                          a box that is filled, for a screen of twice the density
+              /house/512x512,ssim0.95/1.jpg
+                                         at the lowest quality that looks so like the original
               /iiif/3/house%2F1.jpg/…    the IIIF Image API, 3.0 or 2.1
               /tiles/house/1.jpg.dzi     tiles for Deep Zoom
               /sprite/128x128,fill/house many pictures in one; ?as=json says which lies where

@@ -16,7 +16,7 @@ enum ServerSettings {
     static let kinds: [String: Kind] = [
         "host": .value, "port": .value, "socket": .value, "cache-directory": .value,
         "cache-size": .value, "memory": .value, "log-level": .value, "formats": .value,
-        "sizes": .value, "public-address": .value, "rate-limit": .value,
+        "sizes": .value, "target-ssim": .value, "public-address": .value, "rate-limit": .value,
         "request-timeout": .value, "tls-certificate": .value, "tls-key": .value,
         "preset": .list, "source": .list, "allow-network": .list,
         "bucket": .list, "s3-endpoint": .value, "s3-region": .value,

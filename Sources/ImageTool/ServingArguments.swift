@@ -27,6 +27,15 @@ struct ServingArguments: ParsableArguments {
             """)
     var sizes = "quarters"
 
+    @Option(
+        name: .customLong("target-ssim"),
+        help: """
+            How like the original at its size a picture must look (SSIM, 0.5 to 0.999), if its \
+            address says nothing of its quality, in place of quality 80.
+            """,
+        transform: parseTargetSSIM)
+    var targetSSIM: Double?
+
     @Flag(
         help: """
             Let Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT and Save-Data choose what an \
@@ -130,6 +139,7 @@ struct ServingArguments: ParsableArguments {
         where !configuration.canWrite(format: name) {
             throw ValidationError("the format \(name) is unknown or cannot be written")
         }
+        configuration.targetSSIM = targetSSIM
         configuration.usesClientHints = clientHints
         configuration.publicAddress = publicAddress
         if let tlsCertificate, let tlsKey {

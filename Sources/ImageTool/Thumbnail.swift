@@ -53,8 +53,7 @@ struct Thumbnail: AsyncParsableCommand {
             """)
     var format: String?
 
-    @Option(help: "The quality of lossy formats from 1 to 100.", transform: parseQuality)
-    var quality = 80
+    @OptionGroup var losing: QualityArguments
 
     @Option(
         name: .shortAndLong,
@@ -130,11 +129,7 @@ struct Thumbnail: AsyncParsableCommand {
         return options
     }
 
-    var encodeOptions: EncodeOptions {
-        var options = EncodeOptions()
-        options.quality = quality
-        return options
-    }
+    var encodeOptions: EncodeOptions { losing.encodeOptions }
 
     /// What is to be written for each file, or why it cannot be.
     private func plan(_ codecs: CodecSet) throws -> [Result<PlannedThumbnail, FileFailure>] {

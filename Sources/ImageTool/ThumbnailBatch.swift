@@ -67,7 +67,7 @@ struct ThumbnailBatch: Sendable {
         }
         try makeFolder(splitFolder(thumbnail.output).folder)
         do throws(CodecError) {
-            try destination.write(image, to: thumbnail.output)
+            try destination.write(image, to: thumbnail.output, cancellation: cancellation)
         } catch {
             throw FileFailure(thumbnail.output, error)
         }

@@ -55,6 +55,15 @@ import Testing
         #expect(store.rendition(for: try key("a.fake", side: 2)) == nil, "the file was replaced")
     }
 
+    @Test("keeps apart what must look how like the original") func similarities() {
+        var request = RenditionRequest.fake("a.fake", side: 2)
+        let texts = [nil, 0.9, 0.95].map { target in
+            request.encodeOptions.targetSSIM = target
+            return RenditionKey.text(request)
+        }
+        #expect(Set(texts).count == 3)
+    }
+
     @Test("drops what was not used for longest, and counts every byte")
     func eviction() throws {
         let store = try folder.store(byteLimit: 1_000)

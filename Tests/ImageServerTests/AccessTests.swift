@@ -125,6 +125,8 @@ import Testing
         arguments: [
             ("/_/wm:0.5/plain/house/1.png", 400, "wm:0.5"),
             ("/_/rs:auto:1:1/plain/house/1.png", 400, "rs:auto"),
+            ("/_/aq:dssim:0.02/plain/house/1.png", 400, "aq:dssim"),
+            ("/_/aq:ssim:1/plain/house/1.png", 400, "aq:ssim"),
             ("/_/w:99999/plain/house/1.png", 400, "w:99999"),
             ("/_/w:-1/plain/house/1.png", 400, "w:-1"), ("/_/g:sm/plain/house/1.png", 400, "g:sm"),
             ("/_/w:10/plain/house/1.png@exe", 400, "exe"), ("/_/w:10/plain/", 400, "source"),

@@ -98,11 +98,41 @@ import Testing
             "10x10,foo", "10x10,", "10x10,,fit", "10x10,fit,fill", "10x10,q0", "10x10,q101",
             "10x10,q07", "10x10,q5.5", "10x10@0.5x", "10x10@9x", "10x10@2", "10x10@2.000x",
             "10x10@1e1x", "10x10,blur0", "10x10,blur1000", "10x10,FIT", "10x10,png,webp",
+            "10x10,ssim0.49", "10x10,ssim1", "10x10,ssim0.950", "10x10,ssim0.9999", "10x10,ssim.9",
+            "10x10,q50,ssim0.9", "10x10,lossless,ssim0.9",
         ])
     func badOption(segment: String) async throws {
         let answer = try await gallery.get("/house/\(segment)/1.png")
         #expect(answer.status == 400)
         #expect(try answer.json()["error"] as? String != nil)
+    }
+
+    @Test("is as good as its address says that it must look, or the server's settings")
+    func targetSSIM() async throws {
+        let strict = try TestGallery {
+            $0.targetSSIM = 0.9
+            $0.imgproxy = ImgproxyKeys()
+        }
+        try strict.picture("1.png", PixelSize(width: 400, height: 300))
+        func body(_ address: String) async throws -> [UInt8] {
+            let answer = try await strict.get(address)
+            #expect(answer.status == 200, "\(answer.text)")
+            return answer.body
+        }
+        let wanted = try await body("/200x150,ssim0.9,jpg/1.png")
+        #expect(try await body("/200x150,jpg/1.png") == wanted)
+        #expect(try await body("/_/rs:fit:200:150/plain/1.png@jpg") == wanted)
+        #expect(try await body("/_/rs:fit:200:150/aq:ssim:0.9/plain/1.png@jpg") == wanted)
+        #expect(try await body("/iiif/3/1.png/full/200,150/0/default.jpg") == wanted)
+        #expect(try await body("/200x150,ssim0.999,jpg/1.png").count > wanted.count)
+        let usual = try await body("/200x150,q80,jpg/1.png")
+        #expect(usual != wanted)
+        #expect(try await body("/_/rs:fit:200:150/aq:none/plain/1.png@jpg") == usual)
+        let tags = try await (
+            strict.get("/200x150,ssim0.999,jpg/1.png").headers[.eTag],
+            strict.get("/200x150,ssim0.9,jpg/1.png").headers[.eTag]
+        )
+        #expect(tags.0 != tags.1)
     }
 
     @Test("of ten thousand options is refused at once") func manyOptions() async throws {

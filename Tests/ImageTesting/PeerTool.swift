@@ -49,6 +49,17 @@ public enum PeerTool {
         return try run(python, [path] + arguments).flatMap(picture)
     }
 
+    /// How like each other two picture files look, as `Tests/Peers/ssim.py` measures it.
+    public static func similarity(
+        _ file: URL, _ other: URL
+    ) throws -> (blocks: Double, gaussian: Double) {
+        let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/ssim.py").path
+        let output = try python.flatMap { try run($0, [path, file.path, other.path]) }
+        let numbers = String(decoding: output ?? [], as: UTF8.self)
+            .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+        return numbers.count == 2 ? (numbers[0], numbers[1]) : (.nan, .nan)
+    }
+
     /// Reads a binary PNM or PAM picture: grey, RGB, or RGBA, which is then premultiplied.
     public static func picture(_ file: [UInt8]) -> PixelBuffer? {
         var fields: [Int] = []

@@ -10,6 +10,8 @@
     /// Lossless pictures are stored as green, blue and red; others by BT.601's matrix over the full
     /// range. How often a sequence is to be shown cannot be said with this version of libavif.
     struct AVIFEncoder: ImageEncoder {
+        func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
+
         func prefersYCbCr(_ options: EncodeOptions) -> Bool {
             options.chromaSubsampling == .half && !options.isLossless
         }

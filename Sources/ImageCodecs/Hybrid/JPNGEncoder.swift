@@ -6,6 +6,8 @@
 
     /// Writes the two parts with the encoders of their formats.
     struct JPNGEncoder: ImageEncoder {
+        func dependsOnQuality(_ options: EncodeOptions) -> Bool { true }
+
         func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
             let parts = try Self.parts(of: image, options)
             guard parts.color.count <= Int(UInt32.max), parts.mask.count <= Int(UInt32.max) else {

@@ -10,6 +10,8 @@
     /// Transparent pixels are laid over white, as JPEG has no alpha. Planes of luma and colour
     /// differences are compressed as they are if the colours are to have half the resolution.
     struct JPEGEncoder: ImageEncoder {
+        func dependsOnQuality(_ options: EncodeOptions) -> Bool { true }
+
         func prefersYCbCr(_ options: EncodeOptions) -> Bool { options.chromaSubsampling == .half }
 
         func encode(
@@ -33,7 +35,8 @@
             } else if image.format == .rgba8 {
                 var row = [UInt8](repeating: 0, count: size.width * 3)
                 for y in 0..<size.height {
-                    layOverWhite(image.row(y), into: &row)
+                    var pixels = row.mutableSpan
+                    PremultipliedAlpha.layOverWhite(image.row(y), into: &pixels)
                     try writer.writeRow(row.span)
                 }
             } else {
@@ -60,13 +63,6 @@
                     }
                 }
                 try writer.writePlanes(blocks)
-            }
-        }
-
-        private func layOverWhite(_ source: Span<UInt8>, into row: inout [UInt8]) {
-            for x in 0..<source.count / 4 {
-                let white = 255 - source[x * 4 + 3]
-                for c in 0..<3 { row[x * 3 + c] = source[x * 4 + c] &+ white }
             }
         }
     }

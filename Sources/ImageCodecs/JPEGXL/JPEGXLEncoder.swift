@@ -12,6 +12,8 @@
 
     /// Writes JPEG XL with libjxl, 8 or 16 bits as the picture has.
     struct JPEGXLEncoder: ImageEncoder {
+        func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {

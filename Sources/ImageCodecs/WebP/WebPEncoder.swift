@@ -7,6 +7,8 @@
 
     /// Writes WebP with libwebp; profile and metadata are put around its pixels.
     struct WebPEncoder: ImageEncoder {
+        func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {

@@ -62,9 +62,10 @@ struct XBMEncoder: ImageEncoder {
             for x in gray.indices { gray[x] = row[x] }
             return
         }
-        var opaque = [UInt8](repeating: 0, count: row.count)
-        for index in row.indices { opaque[index] = row[index] &+ (255 - row[index | 3]) }
+        var opaque = [UInt8](repeating: 0, count: row.count / 4 * 3)
+        var pixels = opaque.mutableSpan
+        PremultipliedAlpha.layOverWhite(row, into: &pixels)
         var result = gray.mutableSpan
-        opaque.span.convert(from: .rgba8, to: .gray8, into: &result)
+        opaque.span.convert(from: .rgb8, to: .gray8, into: &result)
     }
 }

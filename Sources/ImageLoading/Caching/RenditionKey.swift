@@ -46,6 +46,7 @@ public struct RenditionKey: Hashable, Sendable {
             later += " pixels=\(format.rawValue) dithering=\(image.dithering.rawValue)"
         }
         if encode.isLossless { later += " lossless=true" }
+        if let target = encode.targetSSIM { later += " ssim=\(target)" }
         // With their lengths, because an identity may look like the rest of the text.
         for processor in processors {
             later += " process=\(processor.utf8.count):\(processor)"

@@ -329,9 +329,11 @@ public final class ImagePipeline: Sendable {
     ) async throws(LoadError) -> [UInt8] {
         try admission.enter()
         defer { admission.leave() }
-        return try await encodes.run(priority) { () throws(LoadError) in
+        return try await encodes.run(.fixed(priority)) { cancellation throws(LoadError) in
             do throws(CodecError) {
-                return try destination.encode(image)
+                return try destination.encode(image, cancellation: cancellation)
+            } catch .cancelled {
+                throw .cancelled
             } catch {
                 throw .encodingFailed(path: destination.format.name, error)
             }

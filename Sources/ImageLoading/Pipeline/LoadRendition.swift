@@ -41,7 +41,7 @@ extension ImagePipeline {
                 let canBeKept = made.isCurrent && policy != .originals
                 let mayBeRead = canBeKept && request.image.storeUse.contains(.reads)
                 if mayBeRead, let kept = store?.rendition(for: key) { return kept }
-                let rendition = try encode(made, as: request)
+                let rendition = try encode(made, as: request, cancellation)
                 let duration = start.duration(to: clock.now)
                 metrics.recordEncode(duration)
                 context.story.add(
@@ -96,7 +96,7 @@ extension ImagePipeline {
     }
 
     private func encode(
-        _ made: MadeImage, as request: RenditionRequest
+        _ made: MadeImage, as request: RenditionRequest, _ cancellation: CancellationFlag
     ) throws(LoadError) -> Rendition {
         do throws(CodecError) {
             let image = made.loaded.image
@@ -104,9 +104,11 @@ extension ImagePipeline {
                 format: request.format ?? (image.format.hasAlpha ? "png" : "jpeg"),
                 codecs: codecs, options: request.encodeOptions)
             return Rendition(
-                bytes: try destination.encode(image),
+                bytes: try destination.encode(image, cancellation: cancellation),
                 mediaType: destination.format.mediaType, pixelSize: image.size,
                 original: made.loaded.original)
+        } catch .cancelled {
+            throw .cancelled
         } catch {
             throw .encodingFailed(path: request.image.source.name, error)
         }

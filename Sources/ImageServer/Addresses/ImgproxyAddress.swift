@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import FoundationEssentials
 internal import Pixels
 
@@ -96,7 +97,8 @@ struct ImgproxyAddress {
 private struct ImgproxyOptions {
     static let names: Set<Substring> = [
         "resize", "rs", "size", "s", "resizing_type", "rt", "width", "w", "height", "h", "dpr",
-        "enlarge", "el", "gravity", "g", "crop", "c", "rotate", "rot", "blur", "bl", "quality", "q",
+        "autoquality", "aq", "enlarge", "el", "gravity", "g", "crop", "c", "rotate", "rot", "blur",
+        "bl", "quality", "q",
         "format", "f", "ext", "preset", "pr", "expires", "exp", "cachebuster", "cb",
         "strip_metadata", "sm", "strip_color_profile", "scp", "auto_rotate", "ar", "flip", "fl",
         "monochrome", "mc", "filename", "fn", "return_attachment", "att", "raw", "zoom", "z",
@@ -205,11 +207,29 @@ private struct ImgproxyOptions {
                 throw wrong(text)
             }
             options.quality = quality == 0 ? nil : quality
+        case "autoquality", "aq": try readTarget(arguments, text)
         case "format", "f", "ext":
             guard let format = argument(0).flatMap({ formats[$0.lowercased()] }) else {
                 throw wrong(text)
             }
             options.format = format
+        default: throw missing(text)
+        }
+    }
+
+    /// `ssim` and what it must be, or `none`; what imgproxy measures otherwise is not known here.
+    private mutating func readTarget(
+        _ arguments: [Substring], _ text: Substring
+    ) throws(ServerError) {
+        switch (arguments.first, arguments.count) {
+        case ("none", 1):
+            options.targetSSIM = nil
+            options.quality = options.quality ?? EncodeOptions().quality
+        case ("ssim", 2):
+            guard let target = Double(arguments[1]), EncodeOptions.targetSSIMs ~= target else {
+                throw wrong(text)
+            }
+            options.targetSSIM = target
         default: throw missing(text)
         }
     }

@@ -40,6 +40,8 @@ struct PictureOptions: Hashable {
     var blur = 0.0
     /// From 1 to 100; `nil` for the usual one.
     var quality: Int?
+    /// How like the original at its size the picture must look, in place of a quality.
+    var targetSSIM: Double?
     var isLossless = false
     /// The name of a format; `nil` for whatever suits the client.
     var format: String?
@@ -112,10 +114,19 @@ struct PictureOptions: Hashable {
         if blur > 0 { image.processors.append(ImageOperation.blur(sigma: blur)) }
         if let turn { image.processors.append(ImageOperation.turn(turn)) }
         if tone == .bitonal { image.processors.append(ImageOperation.threshold) }
-        var encode = EncodeOptions()
-        if let quality { encode.quality = quality }
-        encode.isLossless = isLossless
-        return RenditionRequest(image: image, format: format, encodeOptions: encode)
+        return RenditionRequest(image: image, format: format, encodeOptions: encodeOptions)
+    }
+
+    /// Whether nothing is said of how much a lossy format may lose.
+    var leavesQualityOpen: Bool { quality == nil && targetSSIM == nil && !isLossless }
+
+    /// How the picture is written.
+    var encodeOptions: EncodeOptions {
+        var options = EncodeOptions()
+        if let quality { options.quality = quality }
+        options.targetSSIM = targetSSIM
+        options.isLossless = isLossless
+        return options
     }
 
     /// The box in device pixels, in the proportions that were asked for.
@@ -150,6 +161,7 @@ struct PictureOptions: Hashable {
         if tone != .color { parts.append(tone.rawValue) }
         if blur > 0 { parts.append("blur\(blur)") }
         if let quality { parts.append("q\(quality)") }
+        if let targetSSIM { parts.append("ssim\(targetSSIM)") }
         if isLossless { parts.append("lossless") }
         if let format { parts.append(format) }
         return parts.joined(separator: ",")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Pixels
 
 /// The segment of an address that asks for a size, such as `512x512` or `1024x@2x,q70,webp`.
@@ -7,7 +8,7 @@ internal import Pixels
 ///     segment = size [ "@" density "x" ] *( "," option )
 ///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
-///             / "lossless" / "q" 1-100 / "blur" sigma / the name of a format
+///             / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / the name of a format
 ///
 /// `_x` leaves the width to the hints of the client; without any it is that of usual pages.
 ///
@@ -104,6 +105,12 @@ struct SizeSegment {
         case _ where formats[String(part)] != nil:
             options.format = formats[String(part)]
             return "a format"
+        case _ where part.hasPrefix("ssim"):
+            let range = EncodeOptions.targetSSIMs
+            if let target = decimal(part.dropFirst(4), range, decimalCount: 3) {
+                options.targetSSIM = target
+                return "a quality"
+            }
         case _ where part.hasPrefix("q"):
             if let quality = decimal(part.dropFirst(), 1...100), quality == quality.rounded() {
                 options.quality = Int(quality)
@@ -119,13 +126,15 @@ struct SizeSegment {
         throw .malformedRequest(reason: "there is no option \u{201C}\(part.prefix(32))\u{201D}")
     }
 
-    /// A number with at most two decimals and no digit too many.
-    private static func decimal(_ text: Substring, _ range: ClosedRange<Double>) -> Double? {
+    /// A number with at most so many decimals and no digit too many.
+    private static func decimal(
+        _ text: Substring, _ range: ClosedRange<Double>, decimalCount: Int = 2
+    ) -> Double? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), text.utf8.count <= 6,
             parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }),
             parts[0].count == 1 || parts[0].first != "0",
-            parts.count == 1 || (parts[1].count <= 2 && parts[1].last != "0"),
+            parts.count == 1 || (parts[1].count <= decimalCount && parts[1].last != "0"),
             let number = Double(text), range.contains(number)
         else { return nil }
         return number

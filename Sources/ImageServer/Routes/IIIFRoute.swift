@@ -51,7 +51,8 @@ extension ImageResponder {
                 "<\(base)/\(meaning.canonical)>;rel=\"canonical\", "
                 + "<\(version.profileAddress)>;rel=\"profile\""
             if let tile = try await tile(meaning, of: identity, request, headers) { return tile }
-            return try await answer(identity, meaning.options, request, headers: headers)
+            return try await answer(
+                identity, withUsualQuality(meaning.options), request, headers: headers)
         }
     }
 

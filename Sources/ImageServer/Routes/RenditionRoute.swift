@@ -60,8 +60,15 @@ extension ImageResponder {
     ) -> (options: PictureOptions, varying: [String]) {
         var (options, varying) = filled(wanted, by: request)
         options = configuration.sizes.snapped(
-            options, maximumSide: configuration.maximumSide)
+            withUsualQuality(options), maximumSide: configuration.maximumSide)
         return (options, varying)
+    }
+
+    /// Fills in how much may be lost, where neither the address nor the client says.
+    func withUsualQuality(_ wanted: PictureOptions) -> PictureOptions {
+        var options = wanted
+        if options.leavesQualityOpen { options.targetSSIM = configuration.targetSSIM }
+        return options
     }
 
     private func filled(
@@ -85,11 +92,13 @@ extension ImageResponder {
         } else if wanted.density == nil {
             options.density = hints.savesData ? 1 : hints.density
         }
-        if wanted.quality == nil, hints.savesData { options.quality = ClientHints.savingQuality }
+        if wanted.leavesQualityOpen, hints.savesData { options.quality = ClientHints.savingQuality }
         if configuration.usesClientHints {
             if wanted.leavesWidthOpen { varying += ["Sec-CH-Width", "Sec-CH-Viewport-Width"] }
             if wanted.density == nil { varying.append("Sec-CH-DPR") }
-            if wanted.density == nil || wanted.quality == nil { varying += ["ECT", "Save-Data"] }
+            if wanted.density == nil || wanted.leavesQualityOpen {
+                varying += ["ECT", "Save-Data"]
+            }
         }
         return (options, varying)
     }

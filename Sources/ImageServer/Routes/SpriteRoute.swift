@@ -82,7 +82,7 @@ extension ImageResponder {
         }
         var wanted = SpriteRequest(
             options: configuration.sizes.snapped(
-                options, maximumSide: configuration.maximumSide),
+                withUsualQuality(options), maximumSide: configuration.maximumSide),
             folder: Array(segments.dropFirst()))
         let query = request.uri.queryParameters
         wanted.offset = try number("offset", 0..., default: 0, request)
@@ -204,11 +204,8 @@ extension ImageResponder {
             while let done = try await group.next() { done.write(to: &writer) }
         }
         let picture = writer.finish()
-        var encode = EncodeOptions()
-        if let quality = wanted.options.quality { encode.quality = quality }
-        encode.isLossless = wanted.options.isLossless
         let destination = try ImageDestination(
-            format: format, codecs: pipeline.codecs, options: encode)
+            format: format, codecs: pipeline.codecs, options: wanted.options.encodeOptions)
         let file = try await pipeline.encode(picture, as: destination)
         return Response(
             status: .ok, headers: headers.with(.contentType, destination.format.mediaType),

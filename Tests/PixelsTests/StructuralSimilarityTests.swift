@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite("How like another a picture looks") struct StructuralSimilarityTests {
+    private static let sizes = [(203, 147), (64, 48), (8, 8), (9, 16), (5, 3), (1, 1)]
+        .map { PixelSize(width: $0, height: $1) }
+
+    /// A picture as binary PNM.
+    private func file(_ picture: PixelBuffer) -> Data {
+        let kind = picture.format == .gray8 ? "P5" : "P6"
+        return Data("\(kind) \(picture.size.width) \(picture.size.height) 255\n".utf8)
+            + Data(picture.packedBytes)
+    }
+
+    @Test(
+        "is what the definition says", .enabled(if: PeerTool.python != nil), arguments: sizes,
+        [PixelFormat.gray8, .rgb8])
+    func definition(size: PixelSize, format: PixelFormat) throws {
+        let picture = TestPicture.photograph(size, format)
+        var random = SeededRandom(seed: 5)
+        var changed = MutablePixelBuffer(picture)
+        for y in 0..<size.height {
+            changed.withMutableRow(y) { row in
+                for index in row.indices {
+                    row[index] = UInt8(clamping: Int(row[index]) / 2 + Int(random.next() % 60))
+                }
+            }
+        }
+        let other = changed.finish()
+        let ours = picture.structuralSimilarity(to: other)
+        try withTemporaryFolder { folder in
+            let paths = ["a.pnm", "b.pnm"].map { folder.appending(path: $0) }
+            for (path, picture) in zip(paths, [picture, other]) {
+                try file(picture).write(to: path)
+            }
+            let theirs = try PeerTool.similarity(paths[0], paths[1])
+            #expect(abs(ours - theirs.blocks) < 1e-9)
+            if size.width >= 64 { #expect(abs(ours - theirs.gaussian) < 0.1) }
+        }
+    }
+
+    @Test("is 1 for the same picture, in whichever format, and the same both ways")
+    func extremes() {
+        let size = PixelSize(width: 50, height: 30)
+        let picture = TestPicture.photograph(size, .gray8)
+        #expect(picture.structuralSimilarity(to: picture) == 1)
+        #expect(picture.structuralSimilarity(to: picture.converted(to: .rgba16)) == 1)
+        let noise = TestPicture.noise(size, .gray8)
+        let similarity = picture.structuralSimilarity(to: noise)
+        #expect(similarity < 0.3)
+        #expect(noise.structuralSimilarity(to: picture) == similarity)
+    }
+
+    @Test("takes luma from planes as it is") func planes() {
+        let size = PixelSize(width: 33, height: 21)
+        let planes = TestPicture.photograph(size, .yCbCr420)
+        let luma = TestPicture.make(size, .gray8) { x, y, _ in planes.row(y)[x] }
+        #expect(planes.structuralSimilarity(to: luma) == 1)
+    }
+
+    @Test("sees what is transparent over white") func transparent() {
+        let size = PixelSize(width: 16, height: 16)
+        let clear = TestPicture.flat(size, .rgba8, [90, 20, 200, 0])
+        #expect(clear.structuralSimilarity(to: TestPicture.flat(size, .gray8, [255])) == 1)
+        let half = TestPicture.flat(size, .rgba8, [0, 0, 0, 127])
+        #expect(half.structuralSimilarity(to: TestPicture.flat(size, .gray8, [128])) == 1)
+    }
+}
