@@ -5,6 +5,7 @@ public import Pixels
 /// A file format with the code that reads and writes it.
 public protocol ImageCodec: Sendable {
     var format: ImageFormat { get }
+    /// A ``RefusingDecoder`` when the format can only be written.
     var decoder: any ImageDecoder { get }
     /// `nil` when the format can only be read.
     var encoder: (any ImageEncoder)? { get }
@@ -16,6 +17,9 @@ public protocol ImageCodec: Sendable {
 }
 
 extension ImageCodec {
+    /// Whether files of the format are decoded, by this codec and in this process.
+    public var canRead: Bool { !(decoder is RefusingDecoder) }
+
     /// The length of the longest signature that the file has.
     public func recognizedByteCount(_ file: Span<UInt8>) -> Int {
         var longest = 0
@@ -36,22 +40,28 @@ private struct RefusedCodec: ImageCodec {
     let codec: any ImageCodec
 
     var format: ImageFormat { codec.format }
-    var decoder: any ImageDecoder { RefusingDecoder(name: format.name) }
+    var decoder: any ImageDecoder {
+        RefusingDecoder(.unsupported(feature: "\(format.name) outside of a sandbox"))
+    }
     var encoder: (any ImageEncoder)? { codec.encoder }
 
     func recognizedByteCount(_ file: Span<UInt8>) -> Int { codec.recognizedByteCount(file) }
 }
 
-private struct RefusingDecoder: ImageDecoder {
-    let name: String
+/// Refuses every file: stands where a format is only written, or must not be read here.
+public struct RefusingDecoder: ImageDecoder {
+    private let error: CodecError
 
-    private var error: CodecError { .unsupported(feature: "\(name) outside of a sandbox") }
+    /// - Parameter error: what is said of a file.
+    public init(_ error: CodecError) { self.error = error }
 
-    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-        throw error
-    }
+    public func header(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> ImageHeader { throw error }
 
-    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) { throw error }
+    public func decode(
+        _ bytes: Span<UInt8>, into rows: inout RowSink
+    ) throws(CodecError) { throw error }
 }
 
 /// Reads one file format.

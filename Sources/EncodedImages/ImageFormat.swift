@@ -20,11 +20,15 @@ public struct ImageFormat: Hashable, Sendable {
 
     /// The name in lower case, such as `jpeg`.
     public let name: String
-    /// File name extensions in lower case, the usual one first.
+    /// File name extensions in lower case, the usual one first; none if no files of it are read.
     public let extensions: [String]
     /// The media type, such as `image/jpeg`.
     public let mediaType: String
     public let signatures: [Signature]
+
+    /// Whether its pictures go into the memory of a display as they are: then no size will do but the
+    /// one that was asked for.
+    public let isForDisplays: Bool
 
     /// Whether that is its name or one of its file name extensions, in any case.
     public func isNamed(_ name: String) -> Bool {
@@ -32,10 +36,14 @@ public struct ImageFormat: Hashable, Sendable {
         return self.name == name || extensions.contains(name)
     }
 
-    public init(name: String, extensions: [String], mediaType: String, signatures: [Signature]) {
+    public init(
+        name: String, extensions: [String], mediaType: String, signatures: [Signature],
+        isForDisplays: Bool = false
+    ) {
         self.name = name
         self.extensions = extensions
         self.mediaType = mediaType
         self.signatures = signatures
+        self.isForDisplays = isForDisplays
     }
 }

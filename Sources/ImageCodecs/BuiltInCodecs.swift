@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
+internal import Pixels
 
 /// Every codec that was built in, one line each; the order means nothing.
 public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: colorConverter)
@@ -47,6 +48,8 @@ private var codecs: [any ImageCodec] { safe + sandboxOnly.map { $0.refusedOutsid
 private var safe: [any ImageCodec] {
     var codecs: [any ImageCodec] = [
         BMPCodec(), GIFCodec(), ICOCodec(.icon), ICOCodec(.cursor), QOICodec(), XBMCodec(),
+        PackedPixelsCodec(.raw, .rgb565), PackedPixelsCodec(.raw, .rgb555),
+        PackedPixelsCodec(.bmp, .rgb565), PackedPixelsCodec(.bmp, .rgb555),
     ]
     #if JPEG
         codecs.append(JPEGCodec())

@@ -230,7 +230,8 @@ struct ImageResponder {
     func sizeOptions(_ segment: String) throws(ServerError) -> PictureOptions? {
         if let preset = presets[segment] { return preset }
         let size = try SizeSegment(
-            segment, maximumSide: configuration.maximumSide, formats: formatNames)
+            segment, maximumSide: configuration.maximumSide, formats: formatNames,
+            devices: configuration.devices)
         if size != nil { try checkOwnOptions() }
         return size?.options
     }

@@ -71,6 +71,9 @@ public struct ImageServer: Sendable {
         public var webSources: WebSources?
         /// Options by names that stand for them in an address, such as `512x512,fill,q70`.
         public var presets: [String: String] = [:]
+        /// Options by the names of devices, such as `rgb565,fill`, which count where an address that
+        /// names the device leaves them open.
+        public var devices: [String: String] = [:]
         /// Whether renditions are made by presets alone.
         public var allowsPresetsOnly = false
         /// Secrets by which everything that was made of a picture may be removed.
@@ -123,7 +126,7 @@ public struct ImageServer: Sendable {
             writableFormats.contains { $0.isNamed(format) }
         }
 
-        /// Whether there is a folder to serve, and all presets and the certificate make sense;
+        /// Whether there is a folder to serve, and all presets, devices and the certificate make sense;
         /// ``ImageServer`` asks, too.
         ///
         /// - Throws: ``ServerError`` with what does not.
@@ -133,20 +136,30 @@ public struct ImageServer: Sendable {
             _ = try tls?.read()
         }
 
-        /// What the names of presets stand for.
+        /// What the names of presets stand for, once it is known that devices make sense.
         func presetOptions() throws(ServerError) -> [String: PictureOptions] {
+            for text in devices.values { _ = try segment("1x1,\(text)", devices: [:]) }
             var options: [String: PictureOptions] = [:]
             for (name, text) in presets {
-                guard
-                    let segment = try SizeSegment(
-                        text, maximumSide: maximumSide, formats: formatNames)
-                else {
+                guard let segment = try segment(text, devices: devices) else {
                     throw .malformedRequest(
                         reason: "the preset \(name) does not begin with a size: \(text)")
                 }
                 options[name] = segment.options
             }
             return options
+        }
+
+        private func segment(
+            _ text: String, devices: [String: String]
+        ) throws(ServerError) -> SizeSegment? {
+            try SizeSegment(
+                text, maximumSide: maximumSide, formats: formatNames, devices: devices)
+        }
+
+        /// Whether pictures in a format, by its name, go into the memory of a display as they are.
+        func isForDisplays(_ format: String?) -> Bool {
+            writableFormats.contains { $0.isForDisplays && $0.name == format }
         }
 
         /// File name extensions, in lower case, of the files that a listing shows.

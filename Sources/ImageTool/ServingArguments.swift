@@ -61,6 +61,14 @@ struct ServingArguments: ParsableArguments {
         help: "A name that stands for options, such as thumb=512x512,fill,q70; may be repeated.")
     var presets: [String] = []
 
+    @Option(
+        name: .customLong("device"),
+        help: """
+            A name for options that count where an address with device=NAME leaves them open, such \
+            as watch=rgb565,fill,up; may be repeated.
+            """)
+    var devices: [String] = []
+
     @Flag(help: "Answer presets alone.")
     var presetsOnly = false
 
@@ -116,12 +124,11 @@ struct ServingArguments: ParsableArguments {
         if !(0.001...86_400 ~= requestTimeout) {
             throw ValidationError("a picture may take from 0.001 to 86400 seconds")
         }
-        for preset in presets where !preset.contains("=") {
-            throw ValidationError("a preset is NAME=OPTIONS, not \(preset)")
-        }
         if (tlsCertificate == nil) != (tlsKey == nil) {
             throw ValidationError("--tls-certificate and --tls-key go together")
         }
+        _ = try options(by: presets, "a preset")
+        _ = try options(by: devices, "a device")
         _ = try ladder()
         _ = try addressGuard()
         _ = try webSources()
@@ -145,11 +152,8 @@ struct ServingArguments: ParsableArguments {
         if let tlsCertificate, let tlsKey {
             configuration.tls = TLSFiles(certificates: tlsCertificate, privateKey: tlsKey)
         }
-        for preset in presets {
-            let parts = preset.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else { continue }
-            configuration.presets[parts[0]] = parts[1]
-        }
+        configuration.presets = try options(by: presets, "a preset")
+        configuration.devices = try options(by: devices, "a device")
         configuration.allowsPresetsOnly = presetsOnly
         configuration.webSources = try webSources()
         _ = try credentials(secrets)
@@ -163,6 +167,19 @@ struct ServingArguments: ParsableArguments {
         }
         configuration.purgeTokens = (secrets["CALOTYPE_PURGE_TOKENS"] ?? "")
             .split(separator: ",").map(String.init)
+    }
+
+    /// What names stand for, of which the last counts.
+    private func options(by pairs: [String], _ kind: String) throws -> [String: String] {
+        var options: [String: String] = [:]
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else {
+                throw ValidationError("\(kind) is NAME=OPTIONS, not \(pair)")
+            }
+            options[parts[0]] = parts[1]
+        }
+        return options
     }
 
     /// Which originals on the web are served; `nil` for none.

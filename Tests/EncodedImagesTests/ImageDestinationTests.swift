@@ -16,17 +16,10 @@ import Testing
         }
     }
 
-    private struct NoDecoder: ImageDecoder {
-        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-            throw .unknownFormat
-        }
-        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {}
-    }
-
     private struct RawCodec: ImageCodec {
         let format = ImageFormat(
             name: "raw", extensions: ["raw"], mediaType: "image/x-raw", signatures: [])
-        let decoder: any ImageDecoder = NoDecoder()
+        let decoder: any ImageDecoder = RefusingDecoder(.unknownFormat)
         let encoder: (any ImageEncoder)? = RawEncoder()
     }
 

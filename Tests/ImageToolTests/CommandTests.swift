@@ -66,6 +66,26 @@ struct CommandTests {
         #expect((object["results"] as? [Any])?.count == 1)
     }
 
+    @Test("writes files that are as like the picture as is wanted, and pixels alone")
+    func converting() throws {
+        let path = try picture("a.png")
+        func byteCount(_ output: String, _ arguments: [String]) throws -> Int {
+            let output = folder.path(output)
+            let answer = try BuiltCommand.run(["convert", path, output] + arguments)
+            #expect(answer.code == 0, "\(answer.errors)")
+            return try Data(contentsOf: URL(filePath: output)).count
+        }
+        let lowest = try byteCount("a.jpg", ["--quality", "32"])
+        #expect(try byteCount("b.jpg", ["--target-ssim", "0.5"]) == lowest)
+        #expect(try byteCount("c.jpg", ["--target-ssim", "0.999"]) > lowest)
+        #expect(try byteCount("d.rgb565", ["--size", "20x30", "--mode", "fill"]) == 1_200)
+        for wrong in ["1", "0.4", "x"] {
+            let answer = try BuiltCommand.run(
+                ["convert", path, folder.path("e.jpg"), "--target-ssim", wrong])
+            #expect(answer.code == 64)
+        }
+    }
+
     @Test("says why in JSON as well, a reason a file")
     func json() throws {
         let good = try picture("a.png")

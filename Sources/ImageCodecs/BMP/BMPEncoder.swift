@@ -3,24 +3,33 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Writes 8-bit greys, 24-bit colours, or 32 bits with alpha, not compressed.
+/// Writes 8-bit greys, 24-bit colours, or 32 bits with alpha, not compressed; or 16-bit colours.
 struct BMPEncoder: ImageEncoder {
+    /// ``Pixels/PixelFormat/rgb565`` or ``Pixels/PixelFormat/rgb555`` for pixels of 16 bits.
+    var packedFormat: PixelFormat?
+
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
-        let image = image.converted(to: image.format.withWholeSamples)
+        let image =
+            packedFormat.map { image.laidOverWhite().converted(to: $0) }
+            ?? image.converted(to: image.format.withWholeSamples)
         let size = image.size
-        let bitsPerPixel: Int
         let format: PixelFormat
-        switch image.format.with8BitChannels {
-        case .gray8: (bitsPerPixel, format) = (8, .gray8)
-        case .rgba8, .alpha8: (bitsPerPixel, format) = (32, .rgba8)
-        default: (bitsPerPixel, format) = (24, .rgb8)
+        switch packedFormat ?? image.format.with8BitChannels {
+        case .gray8: format = .gray8
+        case .rgba8, .alpha8: format = .rgba8
+        case .rgb565: format = .rgb565
+        case .rgb555: format = .rgb555
+        default: format = .rgb8
         }
+        let bitsPerPixel = format.bytesPerPixel * 8
+        let masks = BMPMasks.stated(for: format)
         var profile: [UInt8] = []
         if case .icc(let bytes) = image.colorProfile { profile = bytes }
         let isVersion5 = !profile.isEmpty || format == .rgba8
         let headerByteCount = isVersion5 ? 124 : 40
-        let paletteByteCount = format == .gray8 ? 1024 : 0
-        let dataOffset = 14 + headerByteCount + paletteByteCount
+        // Masks stand where a palette does, if the header has no place for them.
+        let tableByteCount = format == .gray8 ? 1024 : masks != nil && !isVersion5 ? 12 : 0
+        let dataOffset = 14 + headerByteCount + tableByteCount
         let rowByteCount = (size.width * bitsPerPixel + 31) / 32 * 4
         let dataByteCount = rowByteCount * size.height
         let byteCount = dataOffset + dataByteCount + profile.count
@@ -34,24 +43,33 @@ struct BMPEncoder: ImageEncoder {
         file.appendLittleEndian32(byteCount, 0, dataOffset)
         file.appendLittleEndian32(headerByteCount, size.width, size.height)
         file.appendLittleEndian16(1, bitsPerPixel)
-        let hasMasks = format == .rgba8
         // 72 pixels an inch, as most writers say.
-        file.appendLittleEndian32(hasMasks ? 3 : 0, dataByteCount, 2835, 2835, 0, 0)
+        file.appendLittleEndian32(masks == nil ? 0 : 3, dataByteCount, 2835, 2835, 0, 0)
         if isVersion5 {
-            let masks = hasMasks ? BMPMasks.bgra : BMPMasks(red: 0, green: 0, blue: 0)
-            for mask in masks.all { file.appendLittleEndian32(Int(mask)) }
+            for mask in (masks ?? BMPMasks(red: 0, green: 0, blue: 0)).all {
+                file.appendLittleEndian32(Int(mask))
+            }
             let space = profile.isEmpty ? BMPColorSpace.sRGB : BMPColorSpace.embedded
             file.appendLittleEndian32(Int(space))
             file += Array(repeating: 0, count: 48)
             // Perceptual, where the profile has the choice.
             file.appendLittleEndian32(
-                4, profile.isEmpty ? 0 : headerByteCount + paletteByteCount + dataByteCount,
+                4, profile.isEmpty ? 0 : headerByteCount + tableByteCount + dataByteCount,
                 profile.count, 0)
+        } else if let masks {
+            file.appendLittleEndian32(Int(masks.red), Int(masks.green), Int(masks.blue))
         }
         if format == .gray8 {
             for gray in 0..<256 { file.appendLittleEndian32(gray * 0x01_01_01) }
         }
-        Self.appendRows(of: image.converted(to: format), rowByteCount: rowByteCount, to: &file)
+        if packedFormat == nil {
+            Self.appendRows(of: image.converted(to: format), rowByteCount: rowByteCount, to: &file)
+        } else {
+            for y in (0..<size.height).reversed() {
+                file.appendLittleEndian16(image.row(y))
+                file += Array(repeating: 0, count: rowByteCount - size.width * 2)
+            }
+        }
         return file + profile
     }
 

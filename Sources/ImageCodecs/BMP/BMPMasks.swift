@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Pixels
+
 /// Which bits of a pixel of 16 or 32 bits are red, green, blue and alpha; 0 for what is not there.
 struct BMPMasks: Equatable {
     var red: UInt32 = 0
@@ -10,6 +12,16 @@ struct BMPMasks: Equatable {
     /// Blue, green, red and alpha, a byte each.
     static let bgra = BMPMasks(
         red: 0xFF_0000, green: 0xFF00, blue: 0xFF, alpha: 0xFF00_0000)
+
+    /// The masks that a file states whose pixels are of that format; `nil` where none are needed.
+    static func stated(for format: PixelFormat) -> BMPMasks? {
+        switch format {
+        case .rgba8: bgra
+        case .rgb565: BMPMasks(red: 0xF800, green: 0x7E0, blue: 0x1F)
+        case .rgb555: BMPMasks(red: 0x7C00, green: 0x3E0, blue: 0x1F)
+        default: nil
+        }
+    }
 
     init(red: UInt32, green: UInt32, blue: UInt32, alpha: UInt32 = 0) {
         self.red = red

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Pixels
+
 extension Span<UInt8> {
     /// The number of 16 bits at an offset, the smaller byte first, if the bytes go that far.
     func littleEndian16(at offset: Int) -> Int? {
@@ -21,6 +23,16 @@ extension [UInt8] {
         for value in values {
             append(UInt8(truncatingIfNeeded: value))
             append(UInt8(truncatingIfNeeded: value >> 8))
+        }
+    }
+
+    /// Adds a row of 16-bit samples in the machine's byte order, the smaller byte first.
+    mutating func appendLittleEndian16(_ row: Span<UInt8>) {
+        row.withSamples16 { samples in
+            for index in samples.indices {
+                append(UInt8(truncatingIfNeeded: samples[index]))
+                append(UInt8(truncatingIfNeeded: samples[index] >> 8))
+            }
         }
     }
 

@@ -2,25 +2,30 @@
 
 /// The sizes that pictures are made in, so that strangers cannot ask for endlessly many.
 ///
-/// A box is enlarged until its longer side is a step, and keeps its proportions.
+/// A box is enlarged until its longer side is a step, and keeps its proportions. Pictures for displays
+/// are made in the size that was asked for, unless the steps were chosen by hand.
 public struct SizeLadder: Sendable, Hashable {
     /// The lengths in pixels, the smallest first; `nil` for any.
     private let steps: [Int]?
+    private let isForDisplays: Bool
 
-    private init(_ steps: [Int]?) { self.steps = steps }
+    private init(_ steps: [Int]?, isForDisplays: Bool) {
+        self.steps = steps
+        self.isForDisplays = isForDisplays
+    }
 
     /// - Parameter steps: lengths in pixels of at least 1; at least one.
     public init(steps: [Int]) {
         precondition(steps.contains { $0 > 0 }, "a ladder has steps")
-        self.steps = Array(Set(steps.filter { $0 > 0 })).sorted()
+        self.init(Array(Set(steps.filter { $0 > 0 })).sorted(), isForDisplays: true)
     }
 
     /// Makes each size that is asked for.
-    public static let exact = SizeLadder(nil)
+    public static let exact = SizeLadder(nil, isForDisplays: true)
 
     /// Four steps from each power of two to the next, from 16 on: 16, 20, 24, 28, 32, 40 and so on.
     public static let quarters = SizeLadder(
-        steps: (2..<28).flatMap { power in (4..<8).map { $0 << power } })
+        (2..<28).flatMap { power in (4..<8).map { $0 << power } }, isForDisplays: false)
 
     /// The nearest step that is no smaller; the last one for what is larger than all.
     func step(for length: Double) -> Int {
@@ -29,7 +34,18 @@ public struct SizeLadder: Sendable, Hashable {
     }
 
     /// The same box with a step for its longer side, in device pixels.
-    func snapped(_ options: PictureOptions, maximumSide: Int) -> PictureOptions {
+    ///
+    /// - Parameters:
+    ///   - options: what is asked for.
+    ///   - maximumSide: the largest width or height.
+    ///   - isForDisplay: whether the picture goes into the memory of a display as it is.
+    /// - Returns: what is made.
+    func snapped(
+        _ options: PictureOptions, maximumSide: Int, isForDisplay: Bool
+    ) -> PictureOptions {
+        if isForDisplay && !isForDisplays {
+            return Self.exact.snapped(options, maximumSide: maximumSide, isForDisplay: true)
+        }
         guard let longer = [options.width, options.height].compactMap({ $0 }).max() else {
             return options
         }

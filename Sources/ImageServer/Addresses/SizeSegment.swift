@@ -9,6 +9,7 @@ internal import Pixels
 ///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
 ///             / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / the name of a format
+///             / "device=" the name of a device, whose options count where the others say nothing
 ///
 /// `_x` leaves the width to the hints of the client; without any it is that of usual pages.
 ///
@@ -22,9 +23,13 @@ struct SizeSegment {
     ///   - segment: as it stands between two slashes, decoded.
     ///   - maximumSide: the largest width or height in pixels.
     ///   - formats: the names of formats that can be written, by what addresses call them.
+    ///   - devices: options with commas between them, by the names of devices.
     /// - Throws: ``ServerError/malformedRequest(reason:)`` for a size that cannot be, and for an
     ///   option that there is not.
-    init?(_ segment: String, maximumSide: Int, formats: [String: String]) throws(ServerError) {
+    init?(
+        _ segment: String, maximumSide: Int, formats: [String: String],
+        devices: [String: String] = [:]
+    ) throws(ServerError) {
         let parts = segment.split(separator: ",", omittingEmptySubsequences: false)
         guard let size = parts.first, let sides = Self.sides(size) else { return nil }
         var options = PictureOptions()
@@ -35,11 +40,23 @@ struct SizeSegment {
             throw .malformedRequest(reason: "a width that is left open has no density")
         }
         var known: Set<String> = []
+        var device: [Substring] = []
         for part in parts.dropFirst() {
-            let kind = try Self.read(part, into: &options, formats)
+            let kind: String
+            if part.hasPrefix("device=") {
+                device = try Self.device(part.dropFirst("device=".count), devices)
+                kind = "a device"
+            } else {
+                kind = try Self.read(part, into: &options, formats)
+            }
             guard known.insert(kind).inserted else {
                 throw .malformedRequest(reason: "\u{201C}\(part)\u{201D} says \(kind) again")
             }
+        }
+        for part in device {
+            var filled = options
+            let kind = try Self.read(part, into: &filled, formats)
+            if known.insert(kind).inserted { options = filled }
         }
         self.options = options
     }
@@ -77,6 +94,16 @@ struct SizeSegment {
             throw .malformedRequest(reason: "a density is @2x, from 1 to 8")
         }
         return density
+    }
+
+    private static func device(
+        _ name: Substring, _ devices: [String: String]
+    ) throws(ServerError) -> [Substring] {
+        guard let options = devices[String(name)] else {
+            throw .malformedRequest(
+                reason: "there is no device \u{201C}\(name.prefix(32))\u{201D}")
+        }
+        return options.split(separator: ",", omittingEmptySubsequences: false)
     }
 
     /// - Returns: what kind of thing was said.

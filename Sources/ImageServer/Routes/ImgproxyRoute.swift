@@ -46,7 +46,7 @@ extension ImageResponder {
         headers[.cacheControl] = "public, max-age=600, stale-while-revalidate=86400"
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
         if validators.isNotModified(request.headers) { return .notModified(headers) }
-        headers[.contentType] = rendition.mediaType
+        headers.append(contentsOf: description(of: rendition, options))
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: rendition.bytes)))

@@ -58,10 +58,25 @@ extension ImageResponder {
     func suited(
         _ wanted: PictureOptions, to request: Request
     ) -> (options: PictureOptions, varying: [String]) {
-        var (options, varying) = filled(wanted, by: request)
-        options = configuration.sizes.snapped(
-            withUsualQuality(options), maximumSide: configuration.maximumSide)
-        return (options, varying)
+        let (options, varying) = filled(wanted, by: request)
+        return (snapped(withUsualQuality(options)), varying)
+    }
+
+    /// Takes the size to a step of the ladder.
+    func snapped(_ options: PictureOptions) -> PictureOptions {
+        configuration.sizes.snapped(
+            options, maximumSide: configuration.maximumSide,
+            isForDisplay: configuration.isForDisplays(options.format))
+    }
+
+    /// What is said of a rendition besides its validators; its size where its bytes may not say it.
+    func description(of rendition: Rendition, _ options: PictureOptions) -> HTTPFields {
+        var headers: HTTPFields = [.contentType: rendition.mediaType]
+        if configuration.isForDisplays(options.format) {
+            headers[named: "X-Result-Width"] = "\(rendition.pixelSize.width)"
+            headers[named: "X-Result-Height"] = "\(rendition.pixelSize.height)"
+        }
+        return headers
     }
 
     /// Fills in how much may be lost, where neither the address nor the client says.
@@ -137,7 +152,8 @@ extension ImageResponder {
         guard rendition.original == OriginalVersion(identity) else {
             throw ServerError.changedMeanwhile
         }
-        headers[.contentType] = rendition.mediaType
+        let description = description(of: rendition, options)
+        headers.append(contentsOf: description)
         let body = ByteBuffer(bytes: rendition.bytes)
         keep(validators, headers, body)
         return Response(

@@ -81,8 +81,7 @@ extension ImageResponder {
             throw ServerError.malformedRequest(reason: "the pictures of a sheet need a size")
         }
         var wanted = SpriteRequest(
-            options: configuration.sizes.snapped(
-                withUsualQuality(options), maximumSide: configuration.maximumSide),
+            options: snapped(withUsualQuality(options)),
             folder: Array(segments.dropFirst()))
         let query = request.uri.queryParameters
         wanted.offset = try number("offset", 0..., default: 0, request)

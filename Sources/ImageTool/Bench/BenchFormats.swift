@@ -112,7 +112,8 @@ struct BenchFormats: ParsableCommand {
     }
 
     private func chosenFormats() throws -> [String] {
-        let writable = builtInCodecs.codecs.filter { $0.encoder != nil }.map(\.format)
+        let writable = builtInCodecs.codecs.filter { $0.encoder != nil && $0.canRead }
+            .map(\.format)
         guard let formats else {
             // These hold two colours or sizes up to 256 pixels: no choice for a photograph.
             return writable.map(\.name).filter { !["xbm", "ico"].contains($0) }
