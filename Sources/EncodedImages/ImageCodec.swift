@@ -143,28 +143,27 @@ public protocol ImageEncoder: Sendable {
 
     /// Whether a file shows another picture at another ``EncodeOptions/quality``.
     func dependsOnQuality(_ options: EncodeOptions) -> Bool
-
-    /// Writes an animation frame by frame.
-    ///
-    /// - Parameters:
-    ///   - size: the size of every frame in pixels.
-    ///   - loopCount: how often it is to be shown in all; 0 means for ever.
-    ///   - options: how each frame is written.
-    /// - Returns: `nil` if files of the format show one picture only.
-    /// - Throws: ``CodecError``.
-    func animationWriter(
-        _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-    ) throws(CodecError) -> (any AnimationWriter)?
 }
 
 extension ImageEncoder {
     public func prefersYCbCr(_ options: EncodeOptions) -> Bool { false }
 
     public func dependsOnQuality(_ options: EncodeOptions) -> Bool { false }
+}
 
-    public func animationWriter(
+/// Writes one file format, whose files may move.
+public protocol AnimationEncoder: ImageEncoder {
+    /// Writes an animation frame by frame.
+    ///
+    /// - Parameters:
+    ///   - size: the size of every frame in pixels.
+    ///   - loopCount: how often it is to be shown in all; 0 means for ever.
+    ///   - options: how each frame is written.
+    /// - Returns: what takes the frames.
+    /// - Throws: ``CodecError``.
+    func animationWriter(
         _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-    ) throws(CodecError) -> (any AnimationWriter)? { nil }
+    ) throws(CodecError) -> any AnimationWriter
 }
 
 /// How a picture is written; a format that lacks a choice ignores it.

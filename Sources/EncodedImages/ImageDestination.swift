@@ -36,6 +36,9 @@ public struct ImageDestination: Sendable {
     /// Whether whoever decodes a picture for it should set ``DecodeOptions/acceptsYCbCr``.
     public var prefersYCbCr: Bool { encoder.prefersYCbCr(options) }
 
+    /// Whether files of the format may move.
+    public var writesAnimations: Bool { encoder is any AnimationEncoder }
+
     /// Encodes a picture; where ``EncodeOptions/targetSSIM`` says so, at the quality that it needs.
     ///
     /// - Parameters:
@@ -65,10 +68,10 @@ public struct ImageDestination: Sendable {
     public func animationWriter(
         _ size: PixelSize, loopCount: Int
     ) throws(CodecError) -> any AnimationWriter {
-        guard let writer = try encoder.animationWriter(size, loopCount: loopCount, options) else {
+        guard let encoder = encoder as? any AnimationEncoder else {
             throw .unsupported(feature: "animations in the format \(format.name)")
         }
-        return writer
+        return try encoder.animationWriter(size, loopCount: loopCount, options)
     }
 
     /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.

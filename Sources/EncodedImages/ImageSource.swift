@@ -128,9 +128,11 @@ public struct ImageSource: Sendable {
         let plan = DecodePlan(header, options)
         try limits.check(.side, plan.resultSize.largestSide)
         try limits.check(.memoryByteCount, compositionByteCount)
+        var formOptions = options
+        formOptions.convertsToSRGB = options.convertsToSRGB && !header.colorProfile.isSRGB
         return ImageFrames(
-            reader, header, limits, plan, cancellation,
-            options.convertsToSRGB && !header.colorProfile.isSRGB ? codecs.colorConverter : nil)
+            reader, header, limits, plan,
+            ImageFrames.FrameForm(options: formOptions, codecs: codecs), cancellation)
     }
 
     /// The most bytes that ``frames(_:cancellation:)`` takes besides the frames that it gives.

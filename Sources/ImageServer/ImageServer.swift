@@ -52,7 +52,7 @@ public struct ImageServer: Sendable {
         public var sizes = SizeLadder.quarters
         /// The names of formats that clients get if they ask for them in `Accept`, the best first.
         ///
-        /// Other clients get JPEG, or PNG for what has alpha.
+        /// Other clients get JPEG, PNG for what has alpha, or GIF for what moves.
         public var negotiatedFormatNames: [String] = []
         /// The ``EncodedImages/EncodeOptions/targetSSIM`` of pictures whose addresses say nothing of
         /// their quality; `nil` for the usual quality.
@@ -91,6 +91,12 @@ public struct ImageServer: Sendable {
         let formats: [ImageFormat]
         /// Those of them that can be written.
         let writableFormats: [ImageFormat]
+        /// The names of those of them whose files may move.
+        let animationFormatNames: Set<String>
+        /// Those in which whoever accepts them plays animations, too.
+        ///
+        /// Of AVIF and JPEG XL some browsers that accept them show the first frame.
+        static let playedFormatNames: Set = ["webp"]
         /// How long requests in flight may take when the server is told to stop.
         public var stopTimeout = Duration.seconds(10)
         /// How long it may take until the answer to a request for a picture begins.
@@ -105,6 +111,8 @@ public struct ImageServer: Sendable {
             self.directory = directory
             formats = codecs.codecs.map(\.format)
             writableFormats = codecs.codecs.filter { $0.encoder != nil }.map(\.format)
+            animationFormatNames = Set(
+                codecs.codecs.filter { $0.encoder is any AnimationEncoder }.map(\.format.name))
         }
 
         /// The names of formats that can be written, by themselves and by file name extensions.

@@ -123,10 +123,8 @@ struct Convert: ParsableCommand {
             options.convertsToSRGB = !keepProfile
             options.keepsDepth = deep
             let destination = try destination(try blocks(of: source, options))
-            if source.header.frameCount > 1, !still,
-                let file = try encodeFrames(source, options, for: destination)
-            {
-                return file
+            if source.header.frameCount > 1, !still, destination.writesAnimations {
+                return try encodeFrames(source, options, for: destination)
             }
             options.acceptsYCbCr = destination.prefersYCbCr
             return try destination.encode(try source.image(options))
@@ -146,18 +144,11 @@ struct Convert: ParsableCommand {
             .forWriting(MetadataPolicy(metadata, stripsLocation: stripGPS), changes)
     }
 
-    /// - Returns: `nil` if the format shows one picture only.
     private func encodeFrames(
         _ source: ImageSource, _ options: DecodeOptions, for destination: ImageDestination
-    ) throws(CodecError) -> [UInt8]? {
-        var writer: any AnimationWriter
-        do throws(CodecError) {
-            writer = try destination.animationWriter(
-                source.resultSize(options), loopCount: source.header.loopCount)
-        } catch {
-            if case .unsupported = error { return nil }
-            throw error
-        }
+    ) throws(CodecError) -> [UInt8] {
+        var writer = try destination.animationWriter(
+            source.resultSize(options), loopCount: source.header.loopCount)
         let bar = ProgressBar(total: source.header.frameCount, isWanted: true)
         defer { bar.end() }
         var frames = try source.frames(options)

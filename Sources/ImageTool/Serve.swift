@@ -38,6 +38,7 @@ struct Serve: AsyncParsableCommand {
                                          a box that is filled, for a screen of twice the density
               /house/512x512,ssim0.95/1.jpg
                                          at the lowest quality that looks so like the original
+              /house/300x,still/1.gif    the first frame of an animation, which else stays one
               /iiif/3/house%2F1.jpg/…    the IIIF Image API, 3.0 or 2.1
               /tiles/house/1.jpg.dzi     tiles for Deep Zoom
               /sprite/128x128,fill/house many pictures in one; ?as=json says which lies where
@@ -136,6 +137,7 @@ struct Serve: AsyncParsableCommand {
         do throws(LoadError) {
             var loading = ImagePipeline.Configuration()
             loading.memoryCacheByteLimit = memory
+            loading.animatedRenditionPixelCount = serving.animationMegapixels * 1_000_000
             let folder =
                 cacheDirectory
                 ?? RenditionStore.defaultDirectory(

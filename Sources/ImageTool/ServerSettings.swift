@@ -18,6 +18,7 @@ enum ServerSettings {
         "cache-size": .value, "memory": .value, "log-level": .value, "formats": .value,
         "sizes": .value, "target-ssim": .value, "public-address": .value, "rate-limit": .value,
         "request-timeout": .value, "tls-certificate": .value, "tls-key": .value,
+        "animation-megapixels": .value,
         "preset": .list, "device": .list, "source": .list, "allow-network": .list,
         "bucket": .list, "s3-endpoint": .value, "s3-region": .value,
         "client-hints": .flag, "presets-only": .flag, "imgproxy": .flag, "allow-http": .flag,

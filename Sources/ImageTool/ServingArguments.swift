@@ -36,6 +36,13 @@ struct ServingArguments: ParsableArguments {
         transform: parseTargetSSIM)
     var targetSSIM: Double?
 
+    @Option(
+        help: """
+            Megapixels of all frames together up to which an animation stays one; of one of more, and \
+            of all with 0, the first frame is shown.
+            """)
+    var animationMegapixels = 500
+
     @Flag(
         help: """
             Let Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT and Save-Data choose what an \
@@ -123,6 +130,9 @@ struct ServingArguments: ParsableArguments {
         if let rateLimit, !(rateLimit > 0) { throw ValidationError("a rate is more than 0") }
         if !(0.001...86_400 ~= requestTimeout) {
             throw ValidationError("a picture may take from 0.001 to 86400 seconds")
+        }
+        if !(0...1_000_000 ~= animationMegapixels) {
+            throw ValidationError("an animation may have from 0 to 1000000 megapixels")
         }
         if (tlsCertificate == nil) != (tlsKey == nil) {
             throw ValidationError("--tls-certificate and --tls-key go together")

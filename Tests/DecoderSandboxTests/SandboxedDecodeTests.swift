@@ -4,7 +4,9 @@ import DecoderSandbox
 import EncodedImages
 import Foundation
 import ImageCodecs
+import ImageLoading
 import ImageTesting
+import Logging
 import Pixels
 import Testing
 
@@ -103,6 +105,34 @@ import Testing
             }
         }
         #expect(frameCount >= 10)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `more animations than there are workers are all encoded to their end`() async throws {
+        let sandbox = try Sandboxes.make { $0.animationCount = 1 }
+        defer { sandbox.close() }
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodeThreadCount = 2
+        let pipeline = ImagePipeline(
+            codecs: Sandboxes.codecs(sandbox), configuration: configuration,
+            logger: Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() })
+        let file = try #require(Self.samples.first { $0.lastPathComponent == "animation.gif" })
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for side in 1...8 {
+                group.addTask {
+                    let request = RenditionRequest(
+                        image: ImageRequest(
+                            path: file.path, options: DecodeOptions(maximumSide: side)),
+                        animationFormat: "gif")
+                    let rendition = try await pipeline.rendition(for: request)
+                    return try ImageSource(EncodedBytes(rendition.bytes), codecs: builtInCodecs)
+                        .header.frameCount
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == Array(repeating: 5, count: 8))
+        await pipeline.close()
     }
 
     @Test(.enabled(if: builtInCodecs.colorConverter != nil))

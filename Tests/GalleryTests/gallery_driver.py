@@ -129,7 +129,7 @@ class Traffic:
         if request.url.startswith("blob:") or path == "/" or path.startswith("/-/"):
             return
         segments = [unquote(segment) for segment in path[1:].split("/")]
-        box = segments[-2].split("x") if len(segments) > 1 else []
+        box = segments[-2].removesuffix(",still").split("x") if len(segments) > 1 else []
         is_box = len(box) == 2 and box[0].isdigit() and box[1].isdigit()
         if is_box and box[0] != box[1]:
             self.troubles.append(f"not a square box: {path}")

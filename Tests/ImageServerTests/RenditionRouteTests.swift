@@ -163,6 +163,26 @@ import Testing
         #expect(again.headers[.lastModified] == small.headers[.lastModified])
     }
 
+    @Test("is compared by tags that may contain commas, weak or among others") func tags()
+        async throws
+    {
+        let tag = try #require(
+            try await gallery.get("/house/20x20,fill,q70/1.png").headers[.eTag])
+        #expect(tag.contains(","))
+        for known in [tag, "W/\(tag)", "\"x\", \(tag)", "\(tag),W/\"x,y\"", "*"] {
+            let answer = try await gallery.get(
+                "/house/20x20,fill,q70/1.png", [.ifNoneMatch: known])
+            #expect(answer.status == 304, "\(known)")
+        }
+        for other in [
+            "", "\"\"", "\"x\(tag)", String(tag.dropLast()), String(tag.dropFirst()), "x",
+        ] {
+            let answer = try await gallery.get(
+                "/house/20x20,fill,q70/1.png", [.ifNoneMatch: other])
+            #expect(answer.status == 200, "\(other)")
+        }
+    }
+
     @Test("gets another tag when its original changes") func changed() async throws {
         let before = try await gallery.get("/house/10x10/1.png")
         try gallery.picture("house/1.png", PixelSize(width: 50, height: 30), seed: 2)

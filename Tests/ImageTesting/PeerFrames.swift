@@ -7,20 +7,29 @@ public import Pixels
 public struct PeerFrame {
     public let image: PixelBuffer
     public let milliseconds: Int
+    /// What the file says of loops, in the terms of its format; -1 for nothing.
+    public let loop: Int
 }
 
 extension PeerTool {
-    /// Decodes the first frames of an animation with Pillow; `nil` if it cannot.
-    public static func frames(of file: URL, atMost count: Int) throws -> [PeerFrame]? {
+    /// Decodes the first frames of an animation with Pillow, and resizes them if a size is given.
+    ///
+    /// - Returns: `nil` if it cannot.
+    public static func frames(
+        of file: URL, atMost count: Int, resizedTo size: PixelSize? = nil
+    ) throws -> [PeerFrame]? {
         guard let python else { return nil }
         let script = SampleFiles.packageDirectory.appending(path: "Tests/Peers/frames.py").path
-        guard let output = try run(python, [script, file.path, "\(count)"]) else { return nil }
+        let sides = size.map { ["\($0.width)", "\($0.height)"] } ?? []
+        guard let output = try run(python, [script, file.path, "\(count)"] + sides) else {
+            return nil
+        }
         var frames: [PeerFrame] = []
         var offset = 0
         while let end = output[offset...].firstIndex(of: 0x0A) {
             let fields = String(decoding: output[offset..<end], as: UTF8.self)
                 .split(separator: " ").compactMap { Int($0) }
-            guard fields.count == 3 else { return nil }
+            guard fields.count == 4 else { return nil }
             let size = PixelSize(width: fields[0], height: fields[1])
             offset = end + 1 + size.area * 4
             guard offset <= output.count else { return nil }
@@ -29,7 +38,8 @@ extension PeerTool {
             PremultipliedAlpha.multiply(&span)
             frames.append(
                 PeerFrame(
-                    image: PixelBuffer(packed: pixels, size, .rgba8), milliseconds: fields[2]))
+                    image: PixelBuffer(packed: pixels, size, .rgba8), milliseconds: fields[2],
+                    loop: fields[3]))
         }
         return frames
     }

@@ -104,6 +104,7 @@ import Testing
             (#"{"formats": "exe"}"#, [], 64, "exe"), (#"{"sizes": "many"}"#, [], 64, "sizes are"),
             (#"{"requestTimeout": 0}"#, [], 64, "0.001 to 86400"),
             (#"{"socket": "/nowhere/at/all", "requestTimeout": 2.5}"#, [], 0, ""),
+            (#"{"animationMegapixels": -1}"#, [], 64, "0 to 1000000"),
             (#"{"prot": 80}"#, [], 64, "“prot”"),
         ])
     func check(json: String, more: [String], code: Int32, complaint: String) throws {

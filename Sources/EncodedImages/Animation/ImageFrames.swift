@@ -29,8 +29,14 @@ public struct ImageFrame: Sendable {
 ///
 /// Memory: the canvas, one frame and, only while a frame is to be taken back, what it covers.
 public struct ImageFrames: ~Copyable {
+    /// The colours and the format in which frames are given.
+    struct FrameForm {
+        let options: DecodeOptions
+        let codecs: CodecSet
+    }
+
     private enum Source {
-        case animation(any FrameReader, DecodePlan, (any ColorConverter)?)
+        case animation(any FrameReader, DecodePlan, FrameForm)
         case still(ImageSource, DecodeOptions)
         case remote(any RemoteFrames)
         case ended
@@ -66,12 +72,11 @@ public struct ImageFrames: ~Copyable {
 
     init(
         _ reader: any FrameReader, _ header: ImageHeader, _ limits: DecodeLimits,
-        _ plan: DecodePlan, _ cancellation: CancellationFlag?,
-        _ converter: (any ColorConverter)?
+        _ plan: DecodePlan, _ form: FrameForm, _ cancellation: CancellationFlag?
     ) {
         self.limits = limits
         storedSize = header.storedSize
-        source = .animation(reader, plan, converter)
+        source = .animation(reader, plan, form)
         canvas = FrameCanvas(header.storedSize, header.colorProfile)
         self.cancellation = cancellation
         loopCount = header.loopCount
@@ -99,13 +104,13 @@ public struct ImageFrames: ~Copyable {
             try countFrame()
             source = current
             return frame
-        case .animation(var reader, let plan, let converter):
+        case .animation(var reader, let plan, let form):
             do throws(CodecError) {
                 guard let frame = try reader.next() else { return nil }
                 try countFrame()
                 try limits.check(frame.region.size)
-                source = .animation(reader, plan, converter)
-                return try shown(frame, plan, converter)
+                source = .animation(reader, plan, form)
+                return try shown(frame, plan, form)
             } catch {
                 guard case .truncated = error, plan.acceptsTruncated else { throw error }
                 return nil
@@ -120,13 +125,13 @@ public struct ImageFrames: ~Copyable {
     }
 
     private mutating func shown(
-        _ frame: StoredFrame, _ plan: DecodePlan, _ converter: (any ColorConverter)?
+        _ frame: StoredFrame, _ plan: DecodePlan, _ form: FrameForm
     ) throws(CodecError) -> ImageFrame? {
         guard var canvas = canvas.take() else { return nil }
         canvas.draw(frame)
-        var image = canvas.picture(plan)
+        let picture = canvas.picture(plan)
         self.canvas = consume canvas
-        if let converter { image = try converter.convertedToSRGB(image) }
+        let image = try form.codecs.finished(picture, form.options, limits)
         return ImageFrame(
             image: image, duration: frame.duration, region: frame.region,
             disposal: frame.disposal, blending: frame.blending)

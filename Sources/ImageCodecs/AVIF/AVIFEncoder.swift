@@ -9,7 +9,7 @@
     ///
     /// Lossless pictures are stored as green, blue and red; others by BT.601's matrix over the full
     /// range. How often a sequence is to be shown cannot be said with this version of libavif.
-    struct AVIFEncoder: ImageEncoder {
+    struct AVIFEncoder: AnimationEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         func prefersYCbCr(_ options: EncodeOptions) -> Bool {
@@ -27,7 +27,7 @@
 
         func animationWriter(
             _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-        ) throws(CodecError) -> (any AnimationWriter)? {
+        ) throws(CodecError) -> any AnimationWriter {
             AVIFAnimationWriter(size, options)
         }
 

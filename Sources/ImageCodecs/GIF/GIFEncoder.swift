@@ -6,7 +6,7 @@ internal import Pixels
 /// Writes GIF: exactly if a picture has no more than 256 colours, else with those that suit it best.
 ///
 /// A pixel that is less than half opaque becomes transparent, any other opaque.
-struct GIFEncoder: ImageEncoder {
+struct GIFEncoder: AnimationEncoder {
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         var writer = try GIFWriter(image.size, loopCount: 1, options)
         try writer.append(image, duration: .zero)
@@ -15,7 +15,7 @@ struct GIFEncoder: ImageEncoder {
 
     func animationWriter(
         _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-    ) throws(CodecError) -> (any AnimationWriter)? {
+    ) throws(CodecError) -> any AnimationWriter {
         try GIFWriter(size, loopCount: loopCount, options)
     }
 }

@@ -11,7 +11,7 @@
     internal import Pixels
 
     /// Writes JPEG XL with libjxl, 8 or 16 bits as the picture has.
-    struct JPEGXLEncoder: ImageEncoder {
+    struct JPEGXLEncoder: AnimationEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         func encode(
@@ -25,7 +25,7 @@
 
         func animationWriter(
             _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-        ) throws(CodecError) -> (any AnimationWriter)? {
+        ) throws(CodecError) -> any AnimationWriter {
             JPEGXLAnimationWriter(size: size, loopCount: loopCount, options: options)
         }
 

@@ -6,7 +6,7 @@
     internal import Pixels
 
     /// Writes WebP with libwebp; profile and metadata are put around its pixels.
-    struct WebPEncoder: ImageEncoder {
+    struct WebPEncoder: AnimationEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         func encode(
@@ -27,7 +27,7 @@
 
         func animationWriter(
             _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-        ) throws(CodecError) -> (any AnimationWriter)? {
+        ) throws(CodecError) -> any AnimationWriter {
             try WebPAnimationWriter(size, loopCount: loopCount, options)
         }
     }

@@ -18,6 +18,8 @@ struct FramePlace: Hashable, Comparable, Sendable {
 /// Composes the frames of an animation at any place, best in their order.
 struct FrameCursor: ~Copyable {
     private let source: ImageSource
+    /// How often it is shown; 0 means for ever.
+    private let passCount: Int
     private let processors: [any ImageProcessor]
     private let cancellation: CancellationFlag
     private var frames: ImageFrames?
@@ -26,6 +28,7 @@ struct FrameCursor: ~Copyable {
 
     init(_ animation: ImageAnimation, _ cancellation: CancellationFlag) {
         source = animation.source
+        passCount = animation.isPlayedOnce ? 1 : source.header.loopCount
         processors = animation.request.processors
         self.cancellation = cancellation
     }
@@ -43,7 +46,7 @@ struct FrameCursor: ~Copyable {
         if let frame = try frame(at: place.index, options) { return (frame, place) }
         let pass = place.pass + 1
         // One frame that is shown for ever needs to be shown once.
-        guard place.index > 1, source.header.loopCount == 0 || pass < source.header.loopCount,
+        guard place.index > 1, passCount == 0 || pass < passCount,
             let frame = try frame(at: 0, options)
         else { return nil }
         return (frame, FramePlace(pass: pass))

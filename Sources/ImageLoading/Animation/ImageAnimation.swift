@@ -37,6 +37,8 @@ public struct ImageAnimation: AsyncSequence, Sendable {
     let urgency: LoadUrgency
     let source: ImageSource
     let countAhead: Int
+    /// Whether it ends after one pass, however often the file wants it to be shown.
+    var isPlayedOnce = false
 
     /// The frames of one pass.
     public var frameCount: Int { source.header.frameCount }
@@ -92,6 +94,14 @@ extension ImagePipeline {
         precondition(countAhead >= 0, "frames are counted from 0")
         let urgency = urgency ?? LoadUrgency.fixed(request.priority)
         let bytes = try await data(for: request, urgency: urgency)
+        return try await animation(
+            of: bytes, for: request, urgency: urgency, countAhead: countAhead)
+    }
+
+    /// The frames of an animation whose bytes are there.
+    func animation(
+        of bytes: EncodedBytes, for request: ImageRequest, urgency: LoadUrgency, countAhead: Int
+    ) async throws(LoadError) -> ImageAnimation {
         let source = try await lookups.run(urgency) {
             [codecs, limits] _ throws(LoadError) in
             do throws(CodecError) {

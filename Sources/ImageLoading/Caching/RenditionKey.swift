@@ -23,7 +23,8 @@ public struct RenditionKey: Hashable, Sendable {
     static func text(_ request: RenditionRequest) -> String {
         text(
             request.image.options, request.image.processors.map(\.identity),
-            format: request.format, request.encodeOptions)
+            format: request.format, animationFormat: request.animationFormat,
+            request.encodeOptions)
     }
 
     /// The same of a picture that is kept for a view, in a file that loses nothing.
@@ -32,7 +33,8 @@ public struct RenditionKey: Hashable, Sendable {
     }
 
     private static func text(
-        _ image: DecodeOptions, _ processors: [String], format: String?, _ encode: EncodeOptions
+        _ image: DecodeOptions, _ processors: [String], format: String?,
+        animationFormat: String? = nil, _ encode: EncodeOptions
     ) -> String {
         // Settings that came later are written out only if they are not the usual ones.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
@@ -47,6 +49,7 @@ public struct RenditionKey: Hashable, Sendable {
         }
         if encode.isLossless { later += " lossless=true" }
         if let target = encode.targetSSIM { later += " ssim=\(target)" }
+        if let animationFormat { later += " animation=\(animationFormat.lowercased())" }
         // With their lengths, because an identity may look like the rest of the text.
         for processor in processors {
             later += " process=\(processor.utf8.count):\(processor)"

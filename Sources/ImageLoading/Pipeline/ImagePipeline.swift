@@ -37,6 +37,9 @@ public final class ImagePipeline: Sendable {
         public var memoryBudget = MemoryBudget(byteLimit: 1 << 30)
         /// What a file may ask for.
         public var limits = DecodeLimits()
+        /// Pixels of all frames together, as they are stored and as they are written, of an animation
+        /// that may stay one in renditions; of one of more its first frame is shown.
+        public var animatedRenditionPixelCount = 500_000_000
         /// Where renditions and facts are kept; `nil` to keep none.
         public var store: (any RenditionStoring)?
         /// What is kept on disk.
@@ -60,6 +63,7 @@ public final class ImagePipeline: Sendable {
     public let codecs: CodecSet
     /// What a file may ask for.
     public let limits: DecodeLimits
+    let animatedRenditionPixelCount: Int
     let store: (any RenditionStoring)?
     let policy: StorePolicy
     let keptFormat: String
@@ -85,6 +89,9 @@ public final class ImagePipeline: Sendable {
     let encodes: WorkQueue
     /// The animations that are played.
     let playing = PlayingAnimations()
+    /// Lets as many animated renditions be made at a time as there are threads that decode: each may
+    /// hold a worker process until it is over, and threads that wait for one must not be all.
+    let animatedRenditions: AsyncSemaphore
     let sharedData = SharedData()
     let sharedImages = SharedImages()
     let gatheredSizes = GatheredSizes()
@@ -105,6 +112,7 @@ public final class ImagePipeline: Sendable {
     public init(codecs: CodecSet, configuration: Configuration, logger: Logger) {
         self.codecs = codecs
         limits = configuration.limits
+        animatedRenditionPixelCount = configuration.animatedRenditionPixelCount
         store = configuration.store
         policy = configuration.storePolicy
         keptFormat = configuration.keptFormat
@@ -115,6 +123,7 @@ public final class ImagePipeline: Sendable {
             byteLimit: configuration.memoryCacheByteLimit, lifetime: configuration.memoryLifetime,
             budget: budget)
         let width = configuration.decodeThreadCount
+        animatedRenditions = AsyncSemaphore(count: width)
         let room = configuration.maximumQueuedDecodeCount
         // Lookups are short and what they lead to is bounded above, so the bound is a wide one.
         lookups = WorkQueue(width: max(2, width), maximumWaitingCount: max(8192, room))

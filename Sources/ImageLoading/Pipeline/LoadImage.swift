@@ -185,6 +185,7 @@ extension ImagePipeline {
                     loaded: LoadedImage(
                         image, key: key, original: base.loaded.original,
                         originalSize: base.loaded.originalSize,
+                        originalFrameCount: base.loaded.originalFrameCount,
                         cost: base.loaded.cost + duration,
                         storability: base.loaded.storability),
                     isCurrent: base.isCurrent, isOutOfDate: base.isOutOfDate)
@@ -227,7 +228,8 @@ extension ImagePipeline {
             return MadeImage(
                 loaded: LoadedImage(
                     image, key: image.format == .yCbCr420 ? key : key.withoutPlanes,
-                    original: from.original, originalSize: from.originalSize, cost: duration,
+                    original: from.original, originalSize: from.originalSize,
+                    originalFrameCount: from.originalFrameCount, cost: duration,
                     storability: from.storability),
                 isCurrent: larger.isCurrent, isOutOfDate: larger.isOutOfDate)
         }
@@ -362,7 +364,8 @@ extension ImagePipeline {
                 decoded.image,
                 key: decoded.image.format == .yCbCr420 ? key : key.withoutPlanes,
                 original: data.original, originalSize: source.pixelSize,
-                isOriginalScalable: source.header.isScalable, cost: duration,
+                isOriginalScalable: source.header.isScalable,
+                originalFrameCount: source.header.frameCount, cost: duration,
                 storability: data.storability)
             return (image, decoded.report.problem == nil)
         } catch {

@@ -77,6 +77,7 @@ extension ImagePipeline {
                         image, key: key.withoutPlanes, original: kept.original,
                         originalSize: facts.originalSize,
                         isOriginalScalable: facts.isOriginalScalable,
+                        originalFrameCount: facts.originalFrameCount,
                         cost: start.duration(to: clock.now),
                         storability: Storability(freshUntil: facts.freshUntil)),
                     isCurrent: true, reservation: reservation)
@@ -127,20 +128,23 @@ extension ImagePipeline {
     }
 }
 
-/// What a kept picture's file does not say: four numbers of eight bytes, the least significant
+/// What a kept picture's file does not say: five numbers of eight bytes, the least significant
 /// first.
 struct KeptFacts: Equatable {
-    static let byteCount = 32
+    static let byteCount = 40
 
     let originalSize: PixelSize
     let isOriginalScalable: Bool
     let freshUntil: Int
+    let originalFrameCount: Int
 
     var bytes: [UInt8] {
-        [originalSize.width, originalSize.height, isOriginalScalable ? 1 : 0, freshUntil]
-            .flatMap { number in
-                (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-            }
+        [
+            originalSize.width, originalSize.height, isOriginalScalable ? 1 : 0, freshUntil,
+            originalFrameCount,
+        ].flatMap { number in
+            (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
     }
 }
 
@@ -148,18 +152,20 @@ extension KeptFacts {
     init(_ image: LoadedImage) {
         self.init(
             originalSize: image.originalSize, isOriginalScalable: image.isOriginalScalable,
-            freshUntil: image.storability.freshUntil)
+            freshUntil: image.storability.freshUntil,
+            originalFrameCount: image.originalFrameCount)
     }
 
     /// - Returns: `nil` if there is nothing behind them, or no picture has such a size.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > Self.byteCount else { return nil }
-        let numbers = (0..<4).map { number in
+        let numbers = (0..<5).map { number in
             (0..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[number * 8 + $1]) }
         }
         guard numbers[0] > 0, numbers[1] > 0 else { return nil }
         self.init(
             originalSize: PixelSize(width: numbers[0], height: numbers[1]),
-            isOriginalScalable: numbers[2] != 0, freshUntil: numbers[3])
+            isOriginalScalable: numbers[2] != 0, freshUntil: numbers[3],
+            originalFrameCount: numbers[4])
     }
 }

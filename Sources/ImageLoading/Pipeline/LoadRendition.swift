@@ -8,6 +8,20 @@ struct NoUpdate: LoadUpdate {
     mutating func merge(_ newer: NoUpdate) {}
 }
 
+/// What a rendition is made from.
+private enum RenditionBase: Sendable {
+    case picture(MadeImage)
+    /// Without its first frame, so that nobody waits for memory while holding some.
+    case animation(OriginalIdentity, OriginalVersion)
+
+    var original: OriginalVersion {
+        switch self {
+        case .picture(let made): made.loaded.original
+        case .animation(_, let original): original
+        }
+    }
+}
+
 extension ImagePipeline {
     /// Store, else image, encode, keep.
     func loadRendition(
@@ -18,6 +32,33 @@ extension ImagePipeline {
             metrics.countStoreHit()
             return kept
         }
+        let base = try await renditionBase(request, urgency, story)
+        let key = RenditionKey(base.original, request)
+        return try await sharedRenditions.value(
+            for: key,
+            SharedRenditions.Consumer(
+                urgency: urgency, storeWish: { [policy] in policy.wish(request) }, story: story)
+        ) { [self] context throws(LoadError) in
+            switch base {
+            case .picture(let made):
+                return try await encoded(made, request, key, context)
+            case .animation(let original, _):
+                do throws(LoadError) {
+                    return try await encodedFrames(of: original, request, key, context)
+                } catch  where error.isWantOfRoom || error.isDamage {
+                    // There was room for the first frame, and it is whole.
+                    var still = request
+                    still.animationFormat = nil
+                    return try await loadRendition(still, context.urgency, nil)
+                }
+            }
+        }
+    }
+
+    /// Decodes the picture, or the first frame, by which an animation is known.
+    private func renditionBase(
+        _ request: RenditionRequest, _ urgency: LoadUrgency, _ story: LoadStory?
+    ) async throws(LoadError) -> RenditionBase {
         let imageRequest = decodeRequest(of: request)
         let made = try await loadImage(
             imageRequest,
@@ -26,35 +67,47 @@ extension ImagePipeline {
                 storeWish: { [policy] in policy.wish(request).intersection(.original) },
                 failurePolicy: request.image.failurePolicy, story: story))
         if made.isOutOfDate { revalidateSoon(made.loaded, imageRequest) }
-        let key = RenditionKey(made.loaded.original, request)
-        return try await sharedRenditions.value(
-            for: key,
-            SharedRenditions.Consumer(
-                urgency: urgency, storeWish: { [policy] in policy.wish(request) }, story: story)
-        ) { [self] context throws(LoadError) in
-            let submitted = clock.now
-            return try await encodes.run(
-                context.urgency, continuing: true
-            ) { [self] cancellation throws(LoadError) in
-                let start = clock.now
-                // Someone may have made it since the store was asked.
-                let canBeKept = made.isCurrent && policy != .originals
-                let mayBeRead = canBeKept && request.image.storeUse.contains(.reads)
-                if mayBeRead, let kept = store?.rendition(for: key) { return kept }
-                let rendition = try encode(made, as: request, cancellation)
-                let duration = start.duration(to: clock.now)
-                metrics.recordEncode(duration)
-                context.story.add(
-                    LoadStep(
-                        .encode, "\(rendition.bytes.count) bytes of \(rendition.mediaType)",
-                        duration: duration, wait: submitted.duration(to: start)))
-                let storability = made.loaded.storability
-                if canBeKept, storability.isAllowed, context.storeWish().contains(.value) {
-                    store?.insert(rendition, for: key, freshUntil: storability.answersByNameUntil)
-                }
-                return rendition
-            }
+        return staysAnimated(made.loaded, request)
+            ? .animation(made.loaded.key.original, made.loaded.original) : .picture(made)
+    }
+
+    /// A picture in the format that was asked for; from the store if it has been made meanwhile.
+    private func encoded(
+        _ made: MadeImage, _ request: RenditionRequest, _ key: RenditionKey,
+        _ context: LoadContext<NoUpdate>
+    ) async throws(LoadError) -> Rendition {
+        let submitted = clock.now
+        return try await encodes.run(
+            context.urgency, continuing: true
+        ) { [self] cancellation throws(LoadError) in
+            let start = clock.now
+            if made.isCurrent, let kept = keptMeanwhile(key, request) { return kept }
+            let rendition = try encode(made, as: request, cancellation)
+            let duration = start.duration(to: clock.now)
+            metrics.recordEncode(duration)
+            context.story.add(
+                LoadStep(
+                    .encode, "\(rendition.bytes.count) bytes of \(rendition.mediaType)",
+                    duration: duration, wait: submitted.duration(to: start)))
+            if made.isCurrent { keep(rendition, key, made.loaded.storability, context) }
+            return rendition
         }
+    }
+
+    /// A rendition that someone has made since the store was first asked.
+    func keptMeanwhile(_ key: RenditionKey, _ request: RenditionRequest) -> Rendition? {
+        guard policy != .originals, request.image.storeUse.contains(.reads) else { return nil }
+        return store?.rendition(for: key)
+    }
+
+    /// Keeps a rendition of an original that is still the same, if that may be.
+    func keep(
+        _ rendition: Rendition, _ key: RenditionKey, _ storability: Storability,
+        _ context: LoadContext<NoUpdate>
+    ) {
+        guard policy != .originals, storability.isAllowed, context.storeWish().contains(.value)
+        else { return }
+        store?.insert(rendition, for: key, freshUntil: storability.answersByNameUntil)
     }
 
     /// What is decoded for a rendition: in planes if the encoder takes them as they are.

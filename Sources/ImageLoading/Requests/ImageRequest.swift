@@ -153,13 +153,22 @@ public struct RenditionRequest: Sendable {
     /// The name of a format or one of its file name extensions; `nil` for PNG when the result has
     /// alpha, else JPEG.
     public var format: String?
+    /// The format, named likewise, in which an animation stays one; `nil` for its first frame in
+    /// ``format``.
+    ///
+    /// Whatever does not move is in ``format``; and so is the first frame of an animation that is
+    /// larger than ``ImagePipeline/Configuration/animatedRenditionPixelCount`` or memory allow, that
+    /// has a damaged frame, or if files of this format show one picture only.
+    public var animationFormat: String?
     public var encodeOptions: EncodeOptions
 
     public init(
-        image: ImageRequest, format: String? = nil, encodeOptions: EncodeOptions = EncodeOptions()
+        image: ImageRequest, format: String? = nil, animationFormat: String? = nil,
+        encodeOptions: EncodeOptions = EncodeOptions()
     ) {
         self.image = image
         self.format = format
+        self.animationFormat = animationFormat
         self.encodeOptions = encodeOptions
     }
 }

@@ -70,6 +70,14 @@ extension LoadError: CustomStringConvertible {
         }
     }
 
+    /// Whether a smaller picture, or fewer of them, might have been made.
+    var isWantOfRoom: Bool {
+        switch self {
+        case .memoryBudgetExceeded, .decodingFailed(_, .limitExceeded): true
+        default: false
+        }
+    }
+
     /// What went wrong below while the picture at `path` was made.
     init(decoding path: String, _ error: CodecError) {
         self =

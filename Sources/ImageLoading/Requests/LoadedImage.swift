@@ -16,6 +16,8 @@ public final class LoadedImage: Sendable {
     public let originalSize: PixelSize
     /// Whether the original is drawn at any size, so that a larger picture shows more of it.
     public let isOriginalScalable: Bool
+    /// The frames of the original, which is animated if there are several.
+    public let originalFrameCount: Int
     /// Whether something better is still to come.
     public let isPreview: Bool
     /// The time that making it took, from bytes that were there: what it costs to make it again.
@@ -26,25 +28,26 @@ public final class LoadedImage: Sendable {
 
     public convenience init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion? = nil,
-        originalSize: PixelSize, isOriginalScalable: Bool = false, isPreview: Bool = false,
-        cost: Duration = .zero
+        originalSize: PixelSize, isOriginalScalable: Bool = false, originalFrameCount: Int = 1,
+        isPreview: Bool = false, cost: Duration = .zero
     ) {
         self.init(
             image, key: key, original: original, originalSize: originalSize,
-            isOriginalScalable: isOriginalScalable, isPreview: isPreview, cost: cost,
-            storability: Storability())
+            isOriginalScalable: isOriginalScalable, originalFrameCount: originalFrameCount,
+            isPreview: isPreview, cost: cost, storability: Storability())
     }
 
     init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion?, originalSize: PixelSize,
-        isOriginalScalable: Bool = false, isPreview: Bool = false, cost: Duration,
-        storability: Storability
+        isOriginalScalable: Bool = false, originalFrameCount: Int, isPreview: Bool = false,
+        cost: Duration, storability: Storability
     ) {
         self.image = image
         self.key = key
         self.original = original ?? OriginalVersion(key.original)
         self.originalSize = originalSize
         self.isOriginalScalable = isOriginalScalable
+        self.originalFrameCount = originalFrameCount
         self.isPreview = isPreview
         self.cost = cost
         firstStorability = storability

@@ -105,6 +105,7 @@ private struct ImgproxyOptions {
         "max_bytes", "mb", "background", "bg", "padding", "pd", "trim", "t", "extend", "ex",
         "sharpen", "sh", "pixelate", "pix", "watermark", "wm", "skip_processing", "skp",
         "min-width", "mw", "min-height", "mh", "page", "pg", "style", "st",
+        "disable_animation", "da",
     ]
 
     let maximumSide: Int
@@ -213,6 +214,7 @@ private struct ImgproxyOptions {
                 throw wrong(text)
             }
             options.format = format
+        case "disable_animation", "da": options.isStill = Self.isTrue(argument(0) ?? "")
         default: throw missing(text)
         }
     }

@@ -45,6 +45,10 @@ struct PictureOptions: Hashable {
     var isLossless = false
     /// The name of a format; `nil` for whatever suits the client.
     var format: String?
+    /// Whether an animation is shown by its first frame.
+    var isStill = false
+    /// The name of the format in which an animation stays one; `nil` for its first frame.
+    var animationFormat: String?
 
     /// Whether the result depends on the size of the original in more than its box.
     var needsOriginalSize: Bool {
@@ -114,7 +118,9 @@ struct PictureOptions: Hashable {
         if blur > 0 { image.processors.append(ImageOperation.blur(sigma: blur)) }
         if let turn { image.processors.append(ImageOperation.turn(turn)) }
         if tone == .bitonal { image.processors.append(ImageOperation.threshold) }
-        return RenditionRequest(image: image, format: format, encodeOptions: encodeOptions)
+        return RenditionRequest(
+            image: image, format: format, animationFormat: animationFormat,
+            encodeOptions: encodeOptions)
     }
 
     /// Whether nothing is said of how much a lossy format may lose.
@@ -164,6 +170,7 @@ struct PictureOptions: Hashable {
         if let targetSSIM { parts.append("ssim\(targetSSIM)") }
         if isLossless { parts.append("lossless") }
         if let format { parts.append(format) }
+        if let animationFormat { parts.append("moving-\(animationFormat)") }
         return parts.joined(separator: ",")
     }
 

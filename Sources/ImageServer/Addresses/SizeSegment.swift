@@ -8,7 +8,8 @@ internal import Pixels
 ///     segment = size [ "@" density "x" ] *( "," option )
 ///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
-///             / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / the name of a format
+///             / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / "still"
+///             / the name of a format
 ///             / "device=" the name of a device, whose options count where the others say nothing
 ///
 /// `_x` leaves the width to the hints of the client; without any it is that of usual pages.
@@ -129,6 +130,9 @@ struct SizeSegment {
         case "lossless":
             options.isLossless = true
             return "a quality"
+        case "still":
+            options.isStill = true
+            return "that it is still"
         case _ where formats[String(part)] != nil:
             options.format = formats[String(part)]
             return "a format"

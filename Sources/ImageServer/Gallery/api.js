@@ -24,10 +24,14 @@ export function originalURL(folder, name, version) {
   return `/${encodePath(join(folder, name))}?v=${encodeURIComponent(version)}`;
 }
 
-/** The address of a rendition fitted into `side` × `side` pixels; the original's for null. */
-export function renditionURL(folder, name, version, side) {
+/**
+ * The address of a rendition fitted into `side` × `side` pixels; the original's for null.
+ *
+ * An animation plays only where it is looked at alone: elsewhere its first frame will do.
+ */
+export function renditionURL(folder, name, version, side, { plays = false } = {}) {
   if (side === null) return originalURL(folder, name, version);
-  const box = join(folder, `${side}x${side}`);
+  const box = join(folder, `${side}x${side}${plays ? "" : ",still"}`);
   return `/${encodePath(join(box, name))}?v=${encodeURIComponent(version)}`;
 }
 

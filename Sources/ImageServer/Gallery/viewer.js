@@ -165,7 +165,7 @@ export class Viewer {
     const url = this.#url(this.#index);
     if (url === this.#exactURL && !exact.hidden) return;
     this.#exactURL = url;
-    const previewURL = this.#bestAtHand() ?? this.#rendition(this.#index, PREVIEW_SIDE);
+    const previewURL = this.#bestAtHand() ?? this.#still(this.#index, PREVIEW_SIDE);
     this.#keepOnly([url, previewURL, ...this.#neighbours().map((index) => this.#url(index))]);
     const placeholder = listing.placeholder(this.#index);
     if (placeholder !== undefined && exact.hidden) this.#painter.paint(frame, placeholder);
@@ -272,14 +272,21 @@ export class Viewer {
 
   #rendition(index, side) {
     const { folder, names, versions } = this.#listing;
+    return renditionURL(folder, names[index], versions[index], side, { plays: true });
+  }
+
+  /** As the grid asks for it. */
+  #still(index, side) {
+    const { folder, names, versions } = this.#listing;
     return renditionURL(folder, names[index], versions[index], side);
   }
 
   /** The largest rendition of the picture that is loaded already; null when there is none. */
   #bestAtHand() {
     for (const side of this.#listing.ladder.toReversed()) {
-      const url = this.#rendition(this.#index, side);
-      if (this.#loader.has(url)) return url;
+      const urls = [this.#rendition(this.#index, side), this.#still(this.#index, side)];
+      const url = urls.find((other) => this.#loader.has(other));
+      if (url !== undefined) return url;
     }
     return null;
   }

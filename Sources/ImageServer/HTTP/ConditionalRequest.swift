@@ -18,10 +18,12 @@ struct Validators {
     /// Whether the client has what it would get (RFC 9110, section 13.2.2).
     func isNotModified(_ headers: HTTPFields) -> Bool {
         if let tags = headers[.ifNoneMatch] {
-            return tags.split(separator: ",").contains { tag in
-                let tag = tag.drop { $0 == " " }
-                let strong = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
-                return tag.prefix { $0 != " " } == "*" || strong.prefix { $0 != " " } == entityTag
+            // Tags stand between quotes and may contain commas; weak ones count as strong ones do.
+            let parts = tags.split(separator: "\"", omittingEmptySubsequences: false)
+            return parts.indices.contains { index in
+                index % 2 == 0
+                    ? parts[index].contains("*")
+                    : index < parts.count - 1 && "\"\(parts[index])\"" == entityTag
             }
         }
         guard let modified, let known = headers[.ifModifiedSince].flatMap(HTTPDate.init) else {

@@ -92,10 +92,14 @@ extension ImageResponder {
         var options = wanted
         var varying: [String] = []
         let negotiated = configuration.negotiatedFormats
+        var accepted: AcceptedFormats?
         if wanted.format == nil, !negotiated.isEmpty {
             varying.append("Accept")
-            options.format = AcceptedFormats(request.headers[.accept]).best(of: negotiated)?.name
+            let formats = AcceptedFormats(request.headers[.accept])
+            options.format = formats.best(of: negotiated)?.name
+            accepted = formats
         }
+        options.animationFormat = animationFormat(wanted, accepted)
         // Without a word on hints nothing is read: most answers are ones that were there already.
         guard configuration.usesClientHints || wanted.leavesWidthOpen else {
             return (options, varying)
@@ -116,6 +120,22 @@ extension ImageResponder {
             }
         }
         return (options, varying)
+    }
+
+    /// The format in which an animation stays one: that of the address if it can, else one that the
+    /// client accepts, else GIF, which everybody plays.
+    private func animationFormat(
+        _ wanted: PictureOptions, _ accepted: AcceptedFormats?
+    ) -> String? {
+        guard !wanted.isStill else { return nil }
+        if let format = wanted.format {
+            return configuration.animationFormatNames.contains(format) ? format : nil
+        }
+        let played = configuration.negotiatedFormats.filter {
+            ImageServer.Configuration.playedFormatNames.contains($0.name)
+        }
+        if let format = accepted?.best(of: played) { return format.name }
+        return configuration.animationFormatNames.contains("gif") ? "gif" : nil
     }
 
     /// A picture as it was asked for to the last, in whichever grammar.

@@ -9,14 +9,17 @@ import Synchronization
 @testable import ImageLoading
 
 /// Reads animations whose frames are all of one grey, their number.
-final class FakeAnimation: ImageCodec, ImageDecoder {
+///
+/// What it writes begins with the number of loops, or 255 for a still picture; then come of each
+/// frame its width, its grey and its duration in hundredths of a second.
+final class FakeAnimation: ImageCodec, ImageDecoder, AnimationEncoder {
     static let size = PixelSize(width: 16, height: 8)
 
     let format = ImageFormat(
         name: "moving", extensions: [], mediaType: "image/x-moving",
         signatures: [.init(Array("MOVE".utf8))])
     var decoder: any ImageDecoder { self }
-    var encoder: (any ImageEncoder)? { nil }
+    var encoder: (any ImageEncoder)? { self }
 
     private let frameCount: Int
     private let loopCount: Int
@@ -57,6 +60,26 @@ final class FakeAnimation: ImageCodec, ImageDecoder {
         for bytes: EncodedBytes, limits: DecodeLimits
     ) throws(CodecError) -> (any FrameReader)? { Reader(animation: self) }
 
+    func encode(
+        _ image: PixelBuffer, _ options: EncodeOptions
+    ) throws(CodecError) -> [UInt8] { [255, UInt8(image.size.width), image.row(0)[0], 0] }
+
+    func animationWriter(
+        _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
+    ) throws(CodecError) -> any AnimationWriter { Writer(bytes: [UInt8(loopCount)]) }
+
+    private struct Writer: AnimationWriter {
+        var bytes: [UInt8]
+
+        mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
+            bytes += [
+                UInt8(image.size.width), image.row(0)[0], UInt8(duration / .milliseconds(10)),
+            ]
+        }
+
+        mutating func finish() throws(CodecError) -> [UInt8] { bytes }
+    }
+
     private struct Reader: FrameReader {
         let animation: FakeAnimation
         var number = 0
@@ -85,15 +108,19 @@ struct AnimationHarness {
     /// What is charged before anything is ahead: what composing takes, and a frame.
     static let baseByteCount = 4 * frameByteCount
 
-    init(_ codec: FakeAnimation, byteLimit: Int = 1 << 20) {
+    init(
+        _ codec: FakeAnimation, byteLimit: Int = 1 << 20,
+        _ change: (inout ImagePipeline.Configuration) -> Void = { _ in }
+    ) {
         self.codec = codec
         let budget = MemoryBudget(byteLimit: byteLimit)
         self.budget = budget
         var configuration = ImagePipeline.Configuration()
         configuration.decodeThreadCount = 1
         configuration.memoryBudget = budget
+        change(&configuration)
         pipeline = ImagePipeline(
-            codecs: CodecSet([codec]), configuration: configuration, logger: .silent)
+            codecs: CodecSet([codec, FakeCodec()]), configuration: configuration, logger: .silent)
     }
 
     func animation(
@@ -102,6 +129,18 @@ struct AnimationHarness {
         var request = ImageRequest(.bytes(EncodedBytes(Array("MOVE".utf8)), name: "a"))
         change(&request)
         return try await pipeline.animation(for: request, countAhead: countAhead)
+    }
+
+    /// Asks for a rendition; in the format of fake stills if it is not to move.
+    func rendition(
+        animationFormat: String? = "moving",
+        _ change: (inout ImageRequest) -> Void = { _ in }
+    ) async throws(LoadError) -> Rendition {
+        var request = ImageRequest(.bytes(EncodedBytes(Array("MOVE".utf8)), name: "a"))
+        change(&request)
+        return try await pipeline.rendition(
+            for: RenditionRequest(
+                image: request, format: "moving", animationFormat: animationFormat))
     }
 
     /// Waits until so many frames are ahead and nothing is decoded.

@@ -38,7 +38,7 @@ import Testing
         let facts = [16, 0, 0, 0, 0, 0, 0, 0] as [UInt8]
         #expect(
             replaced.bytes
-                == facts + facts + Array(repeating: 0, count: 16)
+                == facts + facts + Array(repeating: 0, count: 16) + [1, 0, 0, 0, 0, 0, 0, 0]
                 + FakeCodec.file(PixelSize(width: 4, height: 4), grey: 9))
     }
 
