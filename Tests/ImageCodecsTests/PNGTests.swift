@@ -81,6 +81,23 @@ import Testing
         }
     }
 
+    @Test("a profile that is none, or of other colours, is left out and the picture written")
+    func wrongProfile() throws {
+        var cmyk = [UInt8](repeating: 0, count: 132)
+        cmyk.replaceSubrange(0..<4, with: [0, 0, 0, 132])
+        cmyk.replaceSubrange(12..<24, with: Array("prtrCMYKLab ".utf8))
+        cmyk.replaceSubrange(36..<40, with: Array("acsp".utf8))
+        for profile in [[7], [UInt8](repeating: 0, count: 128), cmyk] {
+            let size = PixelSize(width: 3, height: 2)
+            let image = MutablePixelBuffer(size: size, format: .rgb8, colorProfile: .icc(profile))
+            let file = try ImageDestination(format: "png", codecs: builtInCodecs)
+                .encode(image.finish())
+            let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+            #expect(again.header.colorProfile == .sRGB)
+            #expect(again.pixelSize == size)
+        }
+    }
+
     @Test("keeps 16 bits when asked to, and writes them", arguments: ["gray", "rgb", "rgba"])
     func depthKept(name: String) throws {
         for suffix in ["", "-interlaced"] {

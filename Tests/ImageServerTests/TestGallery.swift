@@ -73,7 +73,7 @@ final class TestGallery: Sendable {
         }
         change(&configuration)
         pipeline = ImagePipeline(
-            codecs: CodecSet(builtInCodecs.codecs + [gate]), configuration: configuration,
+            codecs: builtInCodecs.adding([gate]), configuration: configuration,
             logger: Logger(label: "test"))
     }
 

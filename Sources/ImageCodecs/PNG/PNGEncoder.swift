@@ -72,14 +72,15 @@
             settings.bit_depth = image.format.isDeep ? 16 : 8
             settings.compression_level = Int32(min(max(options.compressionLevel, 0), 9))
             try check(unsafe calotype_png_writer_start(raw, &settings))
-            if case .icc(let profile) = image.colorProfile, !profile.isEmpty {
-                try unsafe setBlock(profile) { unsafe calotype_png_writer_set_profile($0, $1, $2) }
-            }
             if let block = options.metadata.exif, !block.isEmpty {
                 try unsafe setBlock(block) { unsafe calotype_png_writer_set_exif($0, $1, $2) }
             }
             for text in PNGTexts.texts(of: options.metadata) {
                 try setText(text)
+            }
+            // The last, because from then on libpng leaves out what is wrong.
+            if case .icc(let profile) = image.colorProfile, !profile.isEmpty {
+                try unsafe setBlock(profile) { unsafe calotype_png_writer_set_profile($0, $1, $2) }
             }
             try check(unsafe calotype_png_writer_write_header(raw))
         }
