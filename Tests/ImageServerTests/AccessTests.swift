@@ -83,7 +83,8 @@ import Testing
             ("/_/w:10/dpr:2/plain/house/1.png", 20, 15),
             ("/_/rot:90/w:15/plain/house/1.png", 15, 20),
             ("/_/rs:fill:10:10/g:noea/q:50/bl:1/mc:1/plain/house/1.png", 10, 10),
-            ("/_/cb:7/sm:1/plain/house/1.png", 40, 30), ("/_/pr:small/plain/house/1.png", 8, 6),
+            ("/_/cb:7/sm:1/plain/house/1.png", 40, 30), ("/_/el:1/plain/house/1.png", 40, 30),
+            ("/_/pr:small/plain/house/1.png", 8, 6),
         ])
     func imgproxy(address: String, width: Int, height: Int) async throws {
         let gallery = try TestGallery {

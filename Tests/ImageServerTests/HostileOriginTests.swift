@@ -87,7 +87,7 @@ import Testing
             changingLoader: {
                 $0.responseTimeout = slowness == .silent ? .seconds(30) : Self.never
                 $0.idleTimeout = slowness == .stopsMidway ? .seconds(30) : Self.never
-                $0.totalTimeout = slowness == .trickles ? .seconds(10_000) : Self.never
+                $0.totalTimeout = slowness == .trickles ? .seconds(1_000) : Self.never
             }, Self.first(slowness == .silent ? nil : start)
         ) { origin in
             let before = try await origin.gallery.get("/20x20/good.png")

@@ -118,6 +118,8 @@ private struct ImgproxyOptions {
     /// The options, of which those of imgproxy mean the picture after it is turned, and then mirrored.
     var turnedOptions: PictureOptions {
         var result = options
+        // Without a size there is nothing to be enlarged to but the largest that is answered.
+        if options.width == nil, options.height == nil { result.allowsEnlarging = false }
         if options.isMirrored { result.degrees = (360 - options.degrees) % 360 }
         if result.degrees % 180 != 0 {
             (result.width, result.height) = (options.height, options.width)
