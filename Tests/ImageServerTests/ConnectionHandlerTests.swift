@@ -122,6 +122,14 @@ import Testing
         answering.embeddedEventLoop.advanceTime(by: .seconds(121))
         #expect(!answering.isActive)
 
+        // An answer that nobody reads.
+        let stalled = try channel()
+        try stalled.pipeline.syncOperations.addHandler(SlowWriter(), position: .first)
+        try stalled.writeInbound(head("/ready"))
+        try stalled.writeInbound(HTTPRequestPart.end(nil))
+        stalled.embeddedEventLoop.advanceTime(by: .seconds(61))
+        #expect(!stalled.isActive)
+
         // A request that never ends.
         let reading = try channel()
         try reading.writeInbound(head("/other", .post))

@@ -120,9 +120,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func checkLater(_ context: ChannelHandlerContext, _ start: NIODeadline) {
         idleCheck = context.eventLoop.assumeIsolated().scheduleTask(deadline: start + idleTimeout) {
             [self] in
-            let isAnswering = (forwardedCount > 0 && !isReading) || writingCount > 0
             let now = context.eventLoop.now
-            if isAnswering {
+            // Whoever does not read what was answered here is not waited for.
+            if forwardedCount > 0, !isReading {
                 checkLater(context, now)
             } else if lastUse + idleTimeout <= now {
                 context.close(promise: nil)
