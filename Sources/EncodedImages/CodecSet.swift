@@ -90,6 +90,25 @@ public struct CodecSet: Sendable {
         return image.converted(to: format, dithering: options.dithering)
     }
 
+    /// The same picture in colours that any file can say: those of an ICC profile that describes it,
+    /// else sRGB.
+    public func inPortableColors(
+        _ image: consuming PixelBuffer
+    ) throws(CodecError) -> PixelBuffer {
+        let isGray = image.format == .gray8 || image.format == .gray16
+        if case .icc(let bytes) = image.colorProfile, let profile = ICCProfile(bytes),
+            profile.colorSpace == (isGray ? "GRAY" : "RGB ")
+        {
+            return image
+        }
+        return try inSRGB(image)
+    }
+
+    /// The same picture in sRGB.
+    public func inSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
+        try finished(image, DecodeOptions(), DecodeLimits())
+    }
+
     /// The codec of a format by its name or one of its file name extensions, in any case.
     public func codec(named name: String) -> (any ImageCodec)? {
         codecs.first { $0.format.isNamed(name) }

@@ -143,12 +143,17 @@ public protocol ImageEncoder: Sendable {
 
     /// Whether a file shows another picture at another ``EncodeOptions/quality``.
     func dependsOnQuality(_ options: EncodeOptions) -> Bool
+
+    /// Whether an ICC profile of the picture is written, where other programs look for it.
+    var writesColorProfiles: Bool { get }
 }
 
 extension ImageEncoder {
     public func prefersYCbCr(_ options: EncodeOptions) -> Bool { false }
 
     public func dependsOnQuality(_ options: EncodeOptions) -> Bool { false }
+
+    public var writesColorProfiles: Bool { false }
 }
 
 /// Writes one file format, whose files may move.

@@ -36,6 +36,9 @@ public struct ImageDestination: Sendable {
     /// Whether whoever decodes a picture for it should set ``DecodeOptions/acceptsYCbCr``.
     public var prefersYCbCr: Bool { encoder.prefersYCbCr(options) }
 
+    /// Whether files of the format say of which colours their pictures are.
+    public var writesColorProfiles: Bool { encoder.writesColorProfiles }
+
     /// Whether files of the format may move.
     public var writesAnimations: Bool { encoder is any AnimationEncoder }
 

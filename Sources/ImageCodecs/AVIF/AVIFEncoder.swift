@@ -12,6 +12,8 @@
     struct AVIFEncoder: AnimationEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
+        var writesColorProfiles: Bool { true }
+
         func prefersYCbCr(_ options: EncodeOptions) -> Bool {
             options.chromaSubsampling == .half && !options.isLossless
         }

@@ -8,6 +8,9 @@ struct BMPEncoder: ImageEncoder {
     /// ``Pixels/PixelFormat/rgb565`` or ``Pixels/PixelFormat/rgb555`` for pixels of 16 bits.
     var packedFormat: PixelFormat?
 
+    /// What goes into a display as it is, is read by nobody who knows of profiles.
+    var writesColorProfiles: Bool { packedFormat == nil }
+
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         let image =
             packedFormat.map { image.laidOverWhite().converted(to: $0) }

@@ -12,6 +12,8 @@
     struct JPEGEncoder: ImageEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { true }
 
+        var writesColorProfiles: Bool { true }
+
         func prefersYCbCr(_ options: EncodeOptions) -> Bool { options.chromaSubsampling == .half }
 
         func encode(

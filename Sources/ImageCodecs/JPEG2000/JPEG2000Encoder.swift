@@ -13,6 +13,8 @@
     struct JPEG2000Encoder: ImageEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
+        var writesColorProfiles: Bool { true }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {

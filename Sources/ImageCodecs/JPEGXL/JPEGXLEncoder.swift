@@ -14,6 +14,8 @@
     struct JPEGXLEncoder: AnimationEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
+        var writesColorProfiles: Bool { true }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {

@@ -7,6 +7,8 @@
 
     /// Writes PNG with libpng, 8 or 16 bits a sample, not interlaced.
     struct PNGEncoder: ImageEncoder {
+        var writesColorProfiles: Bool { true }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {

@@ -11,6 +11,8 @@
     /// tiles, each smaller version a directory of its own behind the picture; its tiles are JPEG,
     /// unless everything is to be kept or there is alpha or more than 8 bits.
     struct TIFFEncoder: ImageEncoder {
+        var writesColorProfiles: Bool { true }
+
         private static let tileSide = 256
 
         func encode(

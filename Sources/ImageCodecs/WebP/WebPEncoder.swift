@@ -9,6 +9,8 @@
     struct WebPEncoder: AnimationEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
+        var writesColorProfiles: Bool { true }
+
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {

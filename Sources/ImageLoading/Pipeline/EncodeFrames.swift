@@ -38,6 +38,8 @@ extension ImagePipeline {
         var image = request.image
         // Of an animation that ends early the frames that are there are shown, as browsers do.
         image.options.acceptsTruncated = true
+        // Few programs that play animations look for a profile in one.
+        image.options.convertsToSRGB = true
         var animation = try await self.animation(
             of: data.bytes, for: image, urgency: urgency, countAhead: 1)
         animation.isPlayedOnce = true

@@ -152,10 +152,16 @@ extension ImagePipeline {
         _ made: MadeImage, as request: RenditionRequest, _ cancellation: CancellationFlag
     ) throws(LoadError) -> Rendition {
         do throws(CodecError) {
-            let image = made.loaded.image
+            var image = made.loaded.image
             let destination = try ImageDestination(
                 format: request.format ?? (image.format.hasAlpha ? "png" : "jpeg"),
                 codecs: codecs, options: request.encodeOptions)
+            if !request.image.options.convertsToSRGB {
+                image =
+                    destination.writesColorProfiles
+                    ? try codecs.inPortableColors(image)
+                    : try codecs.inSRGB(image)
+            }
             return Rendition(
                 bytes: try destination.encode(image, cancellation: cancellation),
                 mediaType: destination.format.mediaType, pixelSize: image.size,

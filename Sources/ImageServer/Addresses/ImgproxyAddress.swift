@@ -147,9 +147,13 @@ private struct ImgproxyOptions {
             expires = date
             return
         case "cachebuster", "cb", "filename", "fn": return
-        case "strip_metadata", "sm", "strip_color_profile", "scp", "auto_rotate", "ar":
+        case "strip_metadata", "sm", "auto_rotate", "ar":
             // That is what is always done; something else is not.
             guard arguments.first.map(Self.isTrue) ?? true else { throw missing(text) }
+            return
+        case "strip_color_profile", "scp":
+            options.keepsProfile = !(arguments.first.map(Self.isTrue) ?? true)
+            hasOwnOptions = hasOwnOptions || options.keepsProfile
             return
         default: break
         }

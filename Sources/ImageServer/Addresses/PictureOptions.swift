@@ -36,6 +36,8 @@ struct PictureOptions: Hashable {
     /// Clockwise, after mirroring: 0, 90, 180 or 270.
     var degrees = 0
     var tone = Tone.color
+    /// Whether the picture keeps its colour profile, where the format of the answer has room for it.
+    var keepsProfile = false
     /// The standard deviation of the blur in pixels of the result; 0 for none.
     var blur = 0.0
     /// From 1 to 100; `nil` for the usual one.
@@ -114,6 +116,7 @@ struct PictureOptions: Hashable {
         decode.anchor = anchor
         decode.allowsEnlarging = allowsEnlarging
         if tone != .color { decode.pixelFormat = .gray8 }
+        decode.convertsToSRGB = !keepsProfile || tone != .color
         var image = ImageRequest(source, options: decode, priority: .visible)
         if blur > 0 { image.processors.append(ImageOperation.blur(sigma: blur)) }
         if let turn { image.processors.append(ImageOperation.turn(turn)) }
@@ -165,6 +168,7 @@ struct PictureOptions: Hashable {
         if isMirrored { parts.append("mirrored") }
         if degrees != 0 { parts.append("turned\(degrees)") }
         if tone != .color { parts.append(tone.rawValue) }
+        if keepsProfile { parts.append("profile") }
         if blur > 0 { parts.append("blur\(blur)") }
         if let quality { parts.append("q\(quality)") }
         if let targetSSIM { parts.append("ssim\(targetSSIM)") }

@@ -8,7 +8,7 @@ internal import Pixels
 ///     segment = size [ "@" density "x" ] *( "," option )
 ///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
-///             / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / "still"
+///             / "profile" / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / "still"
 ///             / the name of a format
 ///             / "device=" the name of a device, whose options count where the others say nothing
 ///
@@ -127,6 +127,9 @@ struct SizeSegment {
         case "gray":
             options.tone = .gray
             return "a tone"
+        case "profile":
+            options.keepsProfile = true
+            return "of which colours it is"
         case "lossless":
             options.isLossless = true
             return "a quality"
