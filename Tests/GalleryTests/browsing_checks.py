@@ -2,6 +2,8 @@
 """Folders and their pictures, on screens of several kinds."""
 
 import pathlib
+import re
+from urllib.parse import unquote
 
 from gallery_driver import folder_hash
 
@@ -206,6 +208,16 @@ class BrowsingChecks:
             "getComputedStyle(document.querySelector('.tile.loaded img')).transitionDuration"
         )
         self.check("reduced motion: pictures do not fade in", duration == "0s", duration)
+        asked = []
+        gallery.page.on("request", lambda request: asked.append(unquote(request.url)))
+        gallery.page.locator(".tile").first.click()
+        gallery.wait("() => !document.querySelector('[data-part=exact]').hidden")
+        sizes = [url for url in asked if re.search(r"/\d+x\d+", url)]
+        self.check(
+            "reduced motion: animations stand still in the viewer",
+            bool(sizes) and all(",still/" in url for url in sizes),
+            sizes,
+        )
         gallery.close()
 
 

@@ -8,6 +8,7 @@ import { PlaceholderPainter } from "./placeholder-painter.js";
 import { shareAddress } from "./share.js";
 import { followSwipes } from "./swipe.js";
 import { date, number } from "./text.js";
+import { prefersStillness } from "./zoom.js";
 
 // Below zero: nothing in the grid is more urgent than the picture that is looked at.
 const EXACT = -3;
@@ -272,7 +273,8 @@ export class Viewer {
 
   #rendition(index, side) {
     const { folder, names, versions } = this.#listing;
-    return renditionURL(folder, names[index], versions[index], side, { plays: true });
+    const plays = !prefersStillness();
+    return renditionURL(folder, names[index], versions[index], side, { plays });
   }
 
   /** As the grid asks for it. */

@@ -154,6 +154,7 @@ export class Zoom {
   }
 }
 
-function prefersStillness() {
+/** Whether the reader has asked the system for little that moves. */
+export function prefersStillness() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
