@@ -4,6 +4,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import NIOTLS
 import Testing
 
 @testable import ImageServer
@@ -135,6 +136,21 @@ import Testing
         try reading.writeInbound(head("/other", .post))
         reading.embeddedEventLoop.advanceTime(by: .seconds(61))
         #expect(!reading.isActive)
+    }
+
+    @Test("who does not agree on how to encrypt it is not waited for") func handshake() throws {
+        for isAgreed in [false, true] {
+            let channel = EmbeddedChannel(handler: HandshakeDeadline(.seconds(60)))
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+            #expect(channel.isActive)
+            if isAgreed {
+                channel.pipeline.fireUserInboundEventTriggered(
+                    TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"))
+            }
+            channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+            #expect(channel.isActive == isAgreed)
+        }
     }
 
     @Test("an answer on its way ends before it is closed for a stop") func stop() throws {

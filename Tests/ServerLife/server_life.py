@@ -22,13 +22,17 @@ class Server:
 
     def __init__(self, program: str, folder: str, *options: str, listener: socket.socket | None = None):
         # As systemd does: the socket is descriptor 3, and the variable names the process itself.
-        hand_on = (lambda: os.dup2(listener.fileno(), 3)) if listener else None
+        def hand_on():
+            os.dup2(listener.fileno(), 3)
+            # If it was that already, nothing has been done so far.
+            os.set_inheritable(3, True)
+
         shell = 'LISTEN_PID=$$ exec "$@"' if listener else 'exec "$@"'
         self.process = subprocess.Popen(
             ["sh", "-c", shell, "sh", program, "serve", f"{folder}/photos",
              "--cache-directory", f"{folder}/cache", "--port", "0", *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE if options else None, text=True,
-            preexec_fn=hand_on, close_fds=listener is None,
+            preexec_fn=hand_on if listener else None, close_fds=listener is None,
             env=dict(os.environ, LISTEN_FDS="1") if listener else None)
         said = self.process.stdout.readline()
         assert " at " in said, f"the server did not start: {said!r}"

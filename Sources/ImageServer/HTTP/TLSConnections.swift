@@ -5,6 +5,7 @@ internal import HummingbirdHTTP2
 internal import Logging
 internal import NIOCore
 internal import NIOSSL
+internal import NIOTLS
 internal import ServiceLifecycle
 internal import Synchronization
 internal import UnixSignals
@@ -82,7 +83,17 @@ final class TLSConnections: ServerChildChannel, Service {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        current.withLock(\.self).setup(channel: channel, logger: logger)
+        let connection = current.withLock(\.self).setup(channel: channel, logger: logger)
+        do {
+            let pipeline = channel.pipeline.syncOperations
+            let encryption = try pipeline.handler(type: NIOSSLServerHandler.self)
+            try pipeline.addHandler(
+                HandshakeDeadline(configuration.idleTimeout.map { TimeAmount($0) } ?? .seconds(60)),
+                position: .after(encryption))
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        return connection
     }
 
     func handle(value: Value, logger: Logger) async {
@@ -104,5 +115,28 @@ final class TLSConnections: ServerChildChannel, Service {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         for await _ in signals.cancelOnGracefulShutdown() { renew() }
+    }
+}
+
+/// Closes a connection on which nobody agrees on how to encrypt it; those behind know of none yet.
+final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let timeout: TimeAmount
+    private var end: Scheduled<Void>?
+
+    init(_ timeout: TimeAmount) { self.timeout = timeout }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        end = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
+            context.close(promise: nil)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end?.cancel() }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted? = event as? TLSUserEvent { end?.cancel() }
+        context.fireUserInboundEventTriggered(event)
     }
 }
