@@ -16,7 +16,7 @@ struct ServingArguments: ParsableArguments {
     @Option(
         help: """
             Formats that clients get if they accept them, the best first, such as avif,webp; others \
-            get JPEG or PNG.
+            get JPEG, PNG, or GIF of what moves.
             """)
     var formats = ""
 
