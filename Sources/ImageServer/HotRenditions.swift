@@ -30,7 +30,7 @@ final class HotRenditions: Sendable {
         var lookedAt: ContinuousClock.Instant
         var lastUse: UInt64
 
-        var byteCount: Int { answer.body.readableBytes + HotRenditions.entryOverhead }
+        var byteCount: Int { answer.body.storageCapacity + HotRenditions.entryOverhead }
     }
 
     private struct State {
@@ -43,7 +43,7 @@ final class HotRenditions: Sendable {
     static let lifetime = Duration.milliseconds(100)
     private static let maximumEntryByteCount = 1 << 20
     /// About what an address and its headers take, so that endless addresses of little have an end.
-    private static let entryOverhead = 1 << 10
+    static let entryOverhead = 3 << 10
 
     private let byteLimit: Int
     private let state = Mutex(State())

@@ -114,8 +114,9 @@ import Testing
         let gallery = try TestGallery()
         try gallery.picture("1.png")
         let identity = try gallery.identity("1.png")
-        // With the kilobyte that is counted for each, four have room.
-        let hot = HotRenditions(byteLimit: 8_192)
+        // With what is counted for the headers of each, four have room.
+        let byteLimit = 4 * (1_024 + HotRenditions.entryOverhead)
+        let hot = HotRenditions(byteLimit: byteLimit)
         let start = ContinuousClock.now
         func insert(_ number: Int, byteCount: Int) {
             hot.insert(answer(identity, byteCount: byteCount), key(number), lookedAt: start)
@@ -127,7 +128,7 @@ import Testing
         #expect(isThere(0))
         #expect(!isThere(1))
         #expect(isThere(4))
-        insert(5, byteCount: 8_193)
+        insert(5, byteCount: byteLimit + 1)
         #expect(!isThere(5))
     }
 }
