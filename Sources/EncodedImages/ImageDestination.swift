@@ -91,13 +91,9 @@ public struct ImageDestination: Sendable {
 }
 
 private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError) {
-    var template = Array("\(path).XXXXXX".utf8CString)
-    let descriptor = unsafe template.withUnsafeMutableBufferPointer {
-        unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
+    guard let (descriptor, temporary) = makeTemporaryFile("\(path).") else {
+        throw .file(reason: systemError(errno))
     }
-    guard descriptor >= 0 else { throw .file(reason: systemError(errno)) }
-    let name = template.dropLast().map(UInt8.init(bitPattern:))
-    let temporary = String(decoding: name, as: UTF8.self)
     var failure: String?
     var written = 0
     while written < bytes.count && failure == nil {

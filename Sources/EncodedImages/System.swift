@@ -33,3 +33,18 @@ private final class ThreadStart: Sendable {
 package func systemError(_ code: Int32) -> String {
     unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
 }
+
+/// Makes an empty file that nobody else knows, open to be read and written, for its owner alone.
+///
+/// - Parameter prefix: the path up to the characters that make it unlike any other.
+/// - Returns: its descriptor and its path; `nil` if the system refuses, and `errno` says why.
+package func makeTemporaryFile(_ prefix: String) -> (descriptor: Int32, path: String)? {
+    // The last six are for the system to choose.
+    var template = Array("\(prefix)XXXXXX".utf8CString)
+    let descriptor = unsafe template.withUnsafeMutableBufferPointer {
+        unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
+    }
+    guard descriptor >= 0 else { return nil }
+    let path = template.dropLast().map(UInt8.init(bitPattern:))
+    return (descriptor, String(decoding: path, as: UTF8.self))
+}

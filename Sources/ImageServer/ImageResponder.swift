@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
 internal import ImageLoading
 internal import Logging
 internal import NIOCore

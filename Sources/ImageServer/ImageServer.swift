@@ -321,7 +321,7 @@ public struct ImageServer: Sendable {
             HTTP2ChannelConfiguration(
                 idleTimeout: configuration.idleTimeout,
                 gracefulCloseTimeout: configuration.stopTimeout, streamConfiguration: http1),
-            logger: self.logger, responder: respond)
+            handshakeTimeout: idleTimeout, logger: self.logger, responder: respond)
         let listener = Listener(
             place: place, connection: connections, onListening: listening, logger: logger)
         return [connections, listener]

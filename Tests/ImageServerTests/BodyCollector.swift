@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 import Synchronization
 

@@ -3,7 +3,6 @@
 import EncodedImages
 import Foundation
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import ImageCodecs
 import ImageLoading

@@ -119,7 +119,10 @@ final class TileFileWriter: TileWriter {
         var status = stat()
         var (descriptor, name): (Int32, String)
         repeat {
-            (descriptor, name) = try Self.makeFile(beside: path)
+            guard let file = makeTemporaryFile("\(path).part-") else {
+                throw .storeFailed(reason: "\(path): \(systemError(errno))")
+            }
+            (descriptor, name) = file
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             // Says that somebody still writes it; goes with the process. Who looked for files that
             // were left over may have taken it for one before that, and removed it.
@@ -129,19 +132,6 @@ final class TileFileWriter: TileWriter {
         } while status.st_nlink == 0
         self.descriptor = descriptor
         temporaryPath = name
-    }
-
-    private static func makeFile(beside path: String) throws(LoadError) -> (Int32, String) {
-        var template = Array("\(path).part-XXXXXX".utf8CString)
-        let descriptor = unsafe template.withUnsafeMutableBufferPointer {
-            unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
-        }
-        guard descriptor >= 0 else {
-            throw .storeFailed(reason: "\(path): \(systemError(errno))")
-        }
-        let name = String(
-            decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return (descriptor, name)
     }
 
     deinit {

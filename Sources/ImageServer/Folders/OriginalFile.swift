@@ -5,7 +5,7 @@
 #else
     internal import Darwin
 #endif
-internal import Hummingbird
+internal import HummingbirdCore
 internal import ImageLoading
 internal import NIOCore
 internal import NIOPosix

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
 
 /// What a client's copy of an answer is compared by.
 struct Validators {

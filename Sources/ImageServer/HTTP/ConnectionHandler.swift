@@ -2,7 +2,6 @@
 
 internal import HTTPTypes
 internal import NIOCore
-internal import NIOExtras
 internal import NIOHTTPTypes
 
 /// Answers what needs no wait as soon as it is read, and closes connections that nobody uses.

@@ -3,7 +3,8 @@
 internal import EncodedImages
 internal import FoundationEssentials
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
 internal import ImageLoading
 
 /// What a client is told of an error: a status and a line without a path of the file system.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Hummingbird
+internal import HummingbirdCore
 internal import NIOCore
 internal import NIOHTTPTypes
 

@@ -55,15 +55,18 @@ final class TLSConnections: ServerChildChannel, Service {
     private let files: TLSFiles
     private let configuration: HTTP2UpgradeChannel.Configuration
     private let responder: HTTPChannelHandler.Responder
+    private let handshakeTimeout: TimeAmount
     private let logger: Logger
     private let current: Mutex<HTTP2UpgradeChannel>
 
     init(
-        _ files: TLSFiles, _ configuration: HTTP2UpgradeChannel.Configuration, logger: Logger,
+        _ files: TLSFiles, _ configuration: HTTP2UpgradeChannel.Configuration,
+        handshakeTimeout: TimeAmount, logger: Logger,
         responder: @escaping HTTPChannelHandler.Responder
     ) throws(ServerError) {
         self.files = files
         self.configuration = configuration
+        self.handshakeTimeout = handshakeTimeout
         self.responder = responder
         self.logger = logger
         current = Mutex(try Self.channel(files, configuration, responder))
@@ -88,8 +91,7 @@ final class TLSConnections: ServerChildChannel, Service {
             let pipeline = channel.pipeline.syncOperations
             let encryption = try pipeline.handler(type: NIOSSLServerHandler.self)
             try pipeline.addHandler(
-                HandshakeDeadline(configuration.idleTimeout.map { TimeAmount($0) } ?? .seconds(60)),
-                position: .after(encryption))
+                HandshakeDeadline(handshakeTimeout), position: .after(encryption))
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }

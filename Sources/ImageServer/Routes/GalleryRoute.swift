@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
 
 /// A file of the gallery page, built into the program.
 struct GalleryFile: Sendable {

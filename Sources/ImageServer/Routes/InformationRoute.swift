@@ -2,7 +2,8 @@
 
 internal import EncodedImages
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
 internal import ImageLoading
 internal import Pixels
 

@@ -2,7 +2,7 @@
 
 internal import EncodedImages
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
 internal import ImageLoading
 internal import Pixels
 

@@ -2,7 +2,7 @@
 
 internal import Crypto
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
 internal import ImageLoading
 
 extension ImageResponder {

@@ -115,28 +115,43 @@ import Testing
         #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
     }
 
+    /// A picture whose first answer comes piece by piece, and whose next ones go on from there.
+    private static func slowAnswer(_ index: Int) -> FakeAnswer {
+        FakeAnswer(
+            fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,
+            holdsPieces: index == 0, rangeValidator: "\"a\"")
+    }
+
+    /// Waits until a piece is held back behind `count` that have come, and somebody watches the clock.
+    private static func pieceIsHeld(_ count: Int, _ fixture: HTTPFixture, _ log: EventLog) async {
+        await eventually {
+            fixture.transport.heldCount(HTTPFixture.address) == 1
+                && log.receivedByteCounts.count == count && !fixture.clock.sleeps.isEmpty
+        }
+    }
+
+    /// Lets a piece come every six seconds.
+    private static func sendPieces(_ count: Int, _ fixture: HTTPFixture, _ log: EventLog) async {
+        for piece in 0..<count {
+            await pieceIsHeld(piece, fixture, log)
+            fixture.clock.advance(by: .seconds(6))
+            await eventually { !fixture.clock.sleeps.isEmpty }
+            fixture.transport.release(HTTPFixture.address)
+        }
+    }
+
     @Test("is one whose body stands still for too long, and goes on where it stood")
     func idleTimeout() async throws {
         let fixture = try Self.fixture {
             $0.maximumRetryCount = 0
             $0.idleTimeout = .seconds(7)
         } _: { _, index in
-            FakeAnswer(
-                fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,
-                holdsPieces: index == 0, rangeValidator: "\"a\"")
+            Self.slowAnswer(index)
         }
         let log = EventLog()
         let task = Task { try await fixture.load(events: log) }
         // Slow is not still: each piece has its own time.
-        for count in 0..<3 {
-            await eventually {
-                fixture.transport.heldCount(HTTPFixture.address) == 1
-                    && log.receivedByteCounts.count == count && !fixture.clock.sleeps.isEmpty
-            }
-            fixture.clock.advance(by: .seconds(6))
-            await eventually { !fixture.clock.sleeps.isEmpty }
-            fixture.transport.release(HTTPFixture.address)
-        }
+        await Self.sendPieces(3, fixture, log)
         await eventually {
             fixture.transport.heldCount(HTTPFixture.address) == 1
                 && log.receivedByteCounts.count == 3
@@ -156,22 +171,12 @@ import Testing
             $0.idleTimeout = .seconds(7)
             $0.totalTimeout = .seconds(20)
         } _: { _, index in
-            FakeAnswer(
-                fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,
-                holdsPieces: index == 0, rangeValidator: "\"a\"")
+            Self.slowAnswer(index)
         }
         let log = EventLog()
         let task = Task { try await fixture.load(events: log) }
-        for count in 0...3 {
-            await eventually {
-                fixture.transport.heldCount(HTTPFixture.address) == 1
-                    && log.receivedByteCounts.count == count && !fixture.clock.sleeps.isEmpty
-            }
-            guard count < 3 else { break }
-            fixture.clock.advance(by: .seconds(6))
-            await eventually { !fixture.clock.sleeps.isEmpty }
-            fixture.transport.release(HTTPFixture.address)
-        }
+        await Self.sendPieces(3, fixture, log)
+        await Self.pieceIsHeld(3, fixture, log)
         fixture.clock.advance(by: .seconds(2))
         await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
         #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
