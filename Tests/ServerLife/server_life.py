@@ -132,6 +132,10 @@ def encrypted(program: str, folder: str):
     answer = subprocess.run(
         [program, "serve", f"{folder}/photos", "--check-config", *options], capture_output=True, text=True)
     assert answer.returncode == 1 and str(used_key) in answer.stderr, answer
+    missing = ["--tls-certificate", f"{folder}/missing.pem", "--tls-key", str(used_key)]
+    answer = subprocess.run(
+        [program, "serve", f"{folder}/photos", "--check-config", *missing], capture_output=True, text=True)
+    assert answer.returncode == 1 and "missing.pem: No such file" in answer.stderr, answer
     answer = subprocess.run(
         [program, "serve", f"{folder}/photos", *options[:2]], capture_output=True, text=True)
     assert answer.returncode == 64 and "--tls-key" in answer.stderr, answer

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import Logging
@@ -29,10 +35,10 @@ public struct TLSFiles: Sendable, Hashable {
     func read() throws(ServerError) -> TLSConfiguration {
         let chain = try? NIOSSLCertificate.fromPEMFile(certificates)
         guard let chain, !chain.isEmpty else {
-            throw .badCertificate(path: certificates, reason: "no certificates in a file of PEM")
+            throw Self.unusable(certificates, "no certificates in a file of PEM")
         }
         guard let key = try? NIOSSLPrivateKey(file: privateKey, format: .pem) else {
-            throw .badCertificate(path: privateKey, reason: "no private key in a file of PEM")
+            throw Self.unusable(privateKey, "no private key in a file of PEM")
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -42,6 +48,12 @@ public struct TLSFiles: Sendable, Hashable {
                 path: privateKey, reason: "not the key of the certificate in \(certificates)")
         }
         return configuration
+    }
+
+    /// What is wrong with a file: what the system says of it, else what is not in it.
+    private static func unusable(_ path: String, _ lack: String) -> ServerError {
+        .badCertificate(
+            path: path, reason: unsafe access(path, R_OK) == 0 ? lack : systemError(errno))
     }
 }
 
