@@ -3,6 +3,7 @@
 import EncodedImages
 import ImageTesting
 import Pixels
+import Synchronization
 import Testing
 
 @testable import ImageLoading
@@ -169,6 +170,38 @@ import Testing
         cache.insert(held)
         cache.trim(toShare: 0)
         #expect(cache.larger(than: key(120)) === held)
+    }
+
+    @Test("is found among hundreds of sizes and parts of one original") func manySizes() {
+        let cache = MemoryCache(byteLimit: 100 << 20)
+        func key(_ side: Int) -> ImageKey {
+            var options = DecodeOptions(maximumSide: side)
+            options.allowsEnlarging = true
+            return .named("a", options)
+        }
+        for side in 1...300 { cache.insert(image(key(side), square(side), of: square(1_000))) }
+        // One pixel less is near enough.
+        for side in 2...300 {
+            #expect(cache.larger(than: key(side))?.image.size == square(side - 1))
+        }
+        #expect(cache.larger(than: key(302)) == nil)
+        #expect(cache.closest(to: key(302))?.image.size == square(300))
+        #expect(cache.larger(than: key(.max)) == nil)
+
+        // Where hundreds of parts stand in the way, one that is larger than it must be will do.
+        for x in 0..<300 {
+            var part = key(20)
+            part.options.region = .init(x: x, y: 0, width: 100, height: 100)
+            cache.insert(image(part, square(20), of: square(1_000)))
+        }
+        #expect(cache.larger(than: key(10))?.image.size == square(9))
+        #expect(cache.larger(than: key(21))?.image.size == square(45))
+        // What has all pixels of the original will do for any size.
+        cache.insert(image(key(1_000), square(1_000), of: square(1_000)))
+        #expect(cache.larger(than: key(5_000))?.image.size == square(1_000))
+        #expect(cache.larger(than: key(.max))?.image.size == square(1_000))
+        cache.removeAll(of: .named("a"))
+        #expect(cache.state.withLock { $0.entriesByOriginal.isEmpty && $0.entries.isEmpty })
     }
 
     @Test(

@@ -5,6 +5,8 @@ internal import Pixels
 /// A picture that the memory cache has, or had and finds again as long as somebody holds it.
 final class CacheEntry {
     let key: ImageKey
+    /// The pixels of the picture.
+    let pixelCount: Int
     /// The picture, if the cache itself keeps it.
     private(set) var kept: LoadedImage?
     /// The bytes of the budget that are taken for it.
@@ -29,11 +31,13 @@ final class CacheEntry {
     /// A picture that only others keep.
     init(heldElsewhere image: LoadedImage) {
         key = image.key
+        pixelCount = image.image.size.area
         held = image
     }
 
     init(_ image: LoadedImage, _ reservation: MemoryReservation?) {
         key = image.key
+        pixelCount = image.image.size.area
         kept = image
         self.reservation = reservation
     }
@@ -82,10 +86,8 @@ final class CacheEntry {
     }
 }
 
-extension CacheEntry: Hashable {
+extension CacheEntry: Equatable {
     static func == (one: CacheEntry, other: CacheEntry) -> Bool { one === other }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A picture on its way out of the cache; its memory is freed outside of the lock.

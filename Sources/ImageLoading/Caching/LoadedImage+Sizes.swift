@@ -37,6 +37,17 @@ extension LoadedImage {
         return part.region(of: self.part(of: wanted)) != nil
     }
 
+    /// The pixels that a picture has at least from which `wanted` can be made, unless it has all that
+    /// the original has; `nil` if this picture differs in more than its size.
+    func leastPixelCount(for wanted: ImageKey) -> Int? {
+        guard isOfSameKind(as: wanted) else { return nil }
+        let size = part(of: wanted).size
+        // A pixel is lost to rounding, and another is near enough.
+        let (count, isTooLarge) = max(0, size.width - 2)
+            .multipliedReportingOverflow(by: max(0, size.height - 2))
+        return isTooLarge ? .max : count
+    }
+
     /// Whether a smaller picture can be made from this one's samples.
     var canBeResized: Bool {
         // Formats whose samples are no whole numbers in bytes of their own would have to be unpacked.

@@ -5,17 +5,19 @@ internal import Pixels
 internal import Synchronization
 
 extension MemoryCache {
+    /// Of so many pictures of an original at most it is asked whether they will do, so that looking
+    /// costs less than a decode also where thousands are there.
+    static let candidateLimit = 256
+
     /// The smallest finished picture from which the wanted one can be made without a decode.
     ///
     /// It shows the same part of the same original or all of it, differs in nothing else than its
     /// size, and has at least as many pixels; ``LoadedImage/resized(for:)`` does the rest. Finding
     /// it is a use of it.
     public func larger(than wanted: ImageKey) -> LoadedImage? {
-        candidate(for: wanted) { images in
-            images.filter {
-                !$0.isPreview && $0.canBeResized && $0.satisfies(wanted, .inexact)
-            }.min { $0.image.size.area < $1.image.size.area }
-        }
+        let now = instant
+        let largest = state.withLock { $0.largestImages(of: wanted.original, now) }
+        return use(larger(than: wanted, largest, now))
     }
 
     /// What can be shown until the wanted picture is there: the sharpest that shows the same.
@@ -23,23 +25,35 @@ extension MemoryCache {
     /// It may be smaller than wanted or a preview; a picture that is large enough is preferred to a
     /// larger one, and a finished picture to a preview of its size. Finding it is a use of it.
     public func closest(to wanted: ImageKey) -> LoadedImage? {
-        if let larger = larger(than: wanted) { return larger }
-        return candidate(for: wanted) { images in
-            images.filter { $0.shows(wanted) }.max { one, other in
+        let now = instant
+        let largest = state.withLock { $0.largestImages(of: wanted.original, now) }
+        if let larger = larger(than: wanted, largest, now) { return use(larger) }
+        return use(
+            largest.filter { $0.shows(wanted) }.max { one, other in
                 let (area, otherArea) = (one.image.size.area, other.image.size.area)
                 return area == otherArea
                     ? one.isPreview && !other.isPreview : area < otherArea
-            }
-        }
+            })
     }
 
-    private func candidate(
-        for wanted: ImageKey, _ best: ([LoadedImage]) -> LoadedImage?
+    private func larger(
+        than wanted: ImageKey, _ largest: [LoadedImage], _ now: ContinuousClock.Instant?
     ) -> LoadedImage? {
-        let now = instant
-        let images = state.withLock { $0.images(of: wanted.original, now) }
-        guard let found = best(images) else { return nil }
-        state.withLock { $0.touch(found.key) }
-        return found
+        let smallest = { (images: [LoadedImage]) in
+            images.first {
+                !$0.isPreview && $0.canBeResized && $0.satisfies(wanted, .inexact)
+            }
+        }
+        let found = smallest(largest)
+        guard largest.count == Self.candidateLimit,
+            let pixelCount = largest.lazy.compactMap({ $0.leastPixelCount(for: wanted) }).first
+        else { return found }
+        return smallest(
+            state.withLock { $0.images(of: wanted.original, atLeast: pixelCount, now) }) ?? found
+    }
+
+    private func use(_ image: LoadedImage?) -> LoadedImage? {
+        if let image { state.withLock { $0.touch(image.key) } }
+        return image
     }
 }

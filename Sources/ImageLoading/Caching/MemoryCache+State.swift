@@ -14,7 +14,7 @@ extension MemoryCache {
         /// What is looked at has moved since the distances were asked for.
         var hasOldDistances = false
         private(set) var entries: [ImageKey: CacheEntry] = [:]
-        private(set) var entriesByOriginal: [OriginalIdentity: Set<CacheEntry>] = [:]
+        private(set) var entriesByOriginal: [OriginalIdentity: EntriesBySize] = [:]
         /// The entries whose pictures the cache keeps.
         private(set) var queue = EvictionQueue()
         /// The worth of the best picture that had to go: what new ones start from.
@@ -71,11 +71,29 @@ extension MemoryCache.State {
         return (Found(image: image, isKept: entry.kept != nil, expiry: entry.expiry), nil)
     }
 
-    /// Every picture of an original, whoever keeps it.
-    func images(
+    /// The largest pictures of an original, whoever keeps them: ``MemoryCache/candidateLimit`` of
+    /// them, the smallest first.
+    func largestImages(
         of original: OriginalIdentity, _ now: ContinuousClock.Instant?
     ) -> [LoadedImage] {
-        (entriesByOriginal[original] ?? []).filter { !$0.isExpired(at: now) }.compactMap(\.image)
+        guard let entries = entriesByOriginal[original] else { return [] }
+        return images(entries.all.reversed(), now).reversed()
+    }
+
+    /// The pictures of an original with the fewest pixels that are enough.
+    func images(
+        of original: OriginalIdentity, atLeast pixelCount: Int, _ now: ContinuousClock.Instant?
+    ) -> [LoadedImage] {
+        guard let entries = entriesByOriginal[original] else { return [] }
+        return images(entries.suffix(atLeast: pixelCount), now)
+    }
+
+    private func images(
+        _ entries: some Collection<CacheEntry>, _ now: ContinuousClock.Instant?
+    ) -> [LoadedImage] {
+        Array(
+            entries.lazy.filter { !$0.isExpired(at: now) }.compactMap(\.image)
+                .prefix(MemoryCache.candidateLimit))
     }
 
     mutating func touch(_ key: ImageKey) {
@@ -176,13 +194,13 @@ extension MemoryCache.State {
     }
 
     mutating func removeAll(of original: OriginalIdentity) -> [EvictedImage] {
-        (entriesByOriginal[original] ?? []).compactMap { forget($0) }
+        (entriesByOriginal[original]?.all ?? []).compactMap { forget($0) }
     }
 
     mutating func removeAll(
         of original: OriginalIdentity, except version: OriginalVersion
     ) -> [EvictedImage] {
-        (entriesByOriginal[original] ?? []).filter { $0.image?.original != version }
+        (entriesByOriginal[original]?.all ?? []).filter { $0.image?.original != version }
             .compactMap { forget($0) }
     }
 
@@ -207,7 +225,7 @@ extension MemoryCache.State {
 
     private mutating func add(_ entry: CacheEntry) {
         entries[entry.key] = entry
-        entriesByOriginal[entry.key.original, default: []].insert(entry)
+        entriesByOriginal[entry.key.original, default: EntriesBySize()].insert(entry)
         if entry.kept != nil {
             queue.insert(entry)
             statistics.byteCount += entry.byteCount
@@ -229,7 +247,7 @@ extension MemoryCache.State {
         entries[entry.key] = nil
         let original = entry.key.original
         entriesByOriginal[original]?.remove(entry)
-        if entriesByOriginal[original]?.isEmpty == true { entriesByOriginal[original] = nil }
+        if entriesByOriginal[original]?.all.isEmpty == true { entriesByOriginal[original] = nil }
     }
 
     /// Forgets what nobody holds any more, once there may be much of it.

@@ -40,8 +40,8 @@ public final class MemoryCache: Sendable {
     ///   - byteLimit: what the pictures may take together; 0 stores nothing.
     ///   - countLimit: how many pictures are kept; 0 stores nothing.
     ///   - lifetime: how long after it was put in a picture is found; `nil` for ever.
-    ///   - budget: the account that the pictures are charged to, which asks this cache for room and
-    ///     no other that was made for it before.
+    ///   - budget: the account that the pictures are charged to, which asks this cache for room
+    ///     before those that are made for it later.
     ///   - now: the clock by which pictures age.
     public init(
         byteLimit: Int, countLimit: Int = .max, lifetime: Duration? = nil,
