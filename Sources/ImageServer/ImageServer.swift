@@ -82,6 +82,8 @@ public struct ImageServer: Sendable {
         public var clientRate: Double?
         /// Bytes of renditions that are kept in memory as they were sent.
         public var hotByteLimit = 32 << 20
+        /// Bytes of decoded tiles that are kept in memory.
+        public var tileByteLimit = 64 << 20
         /// What `/metrics` answers; `nil` for nothing.
         public var metrics: PrometheusMetrics?
         /// Where the world finds the server, such as `https://pictures.example`; `nil` for where it
@@ -208,7 +210,8 @@ public struct ImageServer: Sendable {
             ClientLimiter(rate: $0, burst: max(1, Int($0 * 10)))
         }
         tileImages = TileImages(
-            pipeline.codecs, pipeline.limits, store: configuration.tileStore)
+            pipeline.codecs, pipeline.limits, store: configuration.tileStore,
+            byteLimit: configuration.tileByteLimit, pipeline.budget)
         self.logger = logger
     }
 
@@ -227,7 +230,10 @@ public struct ImageServer: Sendable {
 
     /// Runs to the end of a group made by ``serviceGroup(stoppingOn:onListening:)``.
     func run(_ group: ServiceGroup) async throws(ServerError) {
-        let memory = MemoryPressure { [pipeline] in pipeline.respond(to: $0) }
+        let memory = MemoryPressure { [pipeline, tileImages] in
+            tileImages.respond(to: $0)
+            pipeline.respond(to: $0)
+        }
         defer { memory.stop() }
         let failure: (any Error)?
         do {

@@ -21,18 +21,27 @@ final class TileImages: Sendable {
 
     private let codecs: CodecSet
     private let limits: DecodeLimits
-    private let store: (any TileStore)?
-    private let cache = TileCache()
+    private let store: any TileStore
+    private let cache: TileCache
+    private let directPixelCount: Int
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - codecs: what reads pictures, and writes tiles.
     ///   - limits: what a picture may ask for.
     ///   - store: what keeps tiles; `nil` to keep those of the pictures used last in memory.
-    init(_ codecs: CodecSet, _ limits: DecodeLimits, store: (any TileStore)?) {
+    ///   - byteLimit: what decoded tiles may take together, and as much again those kept in memory.
+    ///   - budget: the account that pixels are charged to.
+    init(
+        _ codecs: CodecSet, _ limits: DecodeLimits, store: (any TileStore)?, byteLimit: Int,
+        _ budget: MemoryBudget
+    ) {
         self.codecs = codecs
         self.limits = limits
-        self.store = store
+        self.store = store ?? MemoryTileStore(byteLimit: byteLimit)
+        cache = TileCache(byteLimit: byteLimit, budget: budget)
+        // The tiles of a level that is decoded at once have room beside those of another.
+        directPixelCount = byteLimit / 8
     }
 
     /// The tiles of a picture; reads its header.
@@ -51,9 +60,10 @@ final class TileImages: Sendable {
         var configuration = TiledImage.Configuration()
         configuration.tileSide = Self.tileSide
         configuration.endsInOnePixel = true
+        configuration.directPixelCount = min(configuration.directPixelCount, directPixelCount)
         let image = try TiledImage(
             source, name: "\(identity.path) \(identity.version)", codecs: codecs,
-            store: store ?? MemoryTileStore(), queue: queue, cache: cache,
+            store: store, queue: queue, cache: cache,
             configuration: configuration)
         return state.withLock { state in
             if let known = state.images[identity] { return known }
@@ -77,6 +87,9 @@ final class TileImages: Sendable {
             state.order.removeAll { $0 == identity }
         }
     }
+
+    /// Lets go of decoded tiles where memory is short.
+    func respond(to pressure: MemoryPressureLevel) { cache.respond(to: pressure) }
 
     /// Ends the work; nothing is answered any more.
     func close() async {

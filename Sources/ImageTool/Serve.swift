@@ -88,7 +88,7 @@ struct Serve: AsyncParsableCommand {
     var cacheSize = 2_000_000_000
 
     @Option(
-        help: "How much memory decoded pictures may take (default: 256MiB).",
+        help: "How much memory pictures, tiles and answers may be kept in (default: 256MiB).",
         transform: parseByteCount)
     var memory = 256 << 20
 
@@ -136,7 +136,11 @@ struct Serve: AsyncParsableCommand {
         let pipeline: ImagePipeline
         do throws(LoadError) {
             var loading = ImagePipeline.Configuration()
-            loading.memoryCacheByteLimit = memory
+            // One amount for all that is kept: pictures, tiles and answers.
+            configuration.tileByteLimit = memory / 4
+            configuration.hotByteLimit = memory / 8
+            loading.memoryCacheByteLimit =
+                memory - configuration.tileByteLimit - configuration.hotByteLimit
             loading.animatedRenditionPixelCount = serving.animationMegapixels * 1_000_000
             let folder =
                 cacheDirectory

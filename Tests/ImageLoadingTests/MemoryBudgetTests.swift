@@ -34,6 +34,67 @@ import Testing
         return cache
     }
 
+    @Test("asks the cache that came first before the next, and no more of them than it must")
+    func caches() throws {
+        let first = cache(5)
+        let tiles = TileCache(byteLimit: 1_000, budget: budget)
+        for x in 0..<5 { tiles.put(x) }
+        #expect((first.byteCount, tiles.byteCount) == (320, 320))
+
+        let one = try #require(budget.tryReserve(600))
+        #expect((first.byteCount, tiles.byteCount) == (64, 320))
+        let other = try #require(budget.tryReserve(200))
+        #expect((first.byteCount, tiles.byteCount) == (0, 192))
+        #expect(budget.byteCount == 992)
+
+        // There is no room for another, and none is taken.
+        let third = try #require(budget.tryReserve(190))
+        #expect(tiles.byteCount == 0)
+        tiles.put(9)
+        #expect(tiles.byteCount == 0)
+        one.release()
+        tiles.put(9)
+        #expect(budget.byteCount == 200 + 190 + 64)
+        tiles.removeAll()
+        #expect(budget.byteCount == 200 + 190)
+        withExtendedLifetime((other, third)) {}
+    }
+
+    @Test("has half of the tiles given up on a warning, and all when memory is critical")
+    func pressure() {
+        let tiles = TileCache(byteLimit: 1_000, budget: budget)
+        for x in 0..<4 { tiles.put(x) }
+        tiles.respond(to: .normal)
+        #expect(budget.byteCount == 256)
+        tiles.respond(to: .warning)
+        #expect(budget.byteCount == 128)
+        tiles.respond(to: .critical)
+        #expect((budget.byteCount, tiles.byteCount) == (0, 0))
+    }
+
+    @Test("a level is decoded once there is room for it, and its tiles are charged") func level()
+        async throws
+    {
+        let maker = TileMaker()
+        var configuration = maker.configuration
+        configuration.directPixelCount = 1 << 20
+        let budget = MemoryBudget(byteLimit: 100_000)
+        let picture = try TiledImage(
+            ImageSource(
+                FormulaCodec.file(PixelSize(width: 128, height: 128)), codecs: maker.codecs),
+            name: "picture", codecs: maker.codecs, queue: maker.queue,
+            cache: TileCache(budget: budget), configuration: configuration)
+        let other = try await budget.reserve(100_000)
+        let tile = Task { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
+        await eventually { budget.waitingCount == 1 }
+        #expect(maker.codec.decodes.begun == 0)
+        other.release()
+        #expect(try await tile.value.size == PixelSize(width: 64, height: 64))
+        #expect(budget.byteCount == picture.cache.byteCount)
+        #expect(budget.byteCount == 4 * 64 * 192)
+        await maker.queue.close()
+    }
+
     @Test("takes back what is released, when it is let go of or in part")
     func releasing() async throws {
         var reservation: MemoryReservation? = try await budget.reserve(600)
@@ -237,4 +298,13 @@ private final class NameLog: Sendable {
     var names: [String] { log.withLock { $0 } }
 
     func append(_ name: String) { log.withLock { $0.append(name) } }
+}
+
+extension TileCache {
+    /// A tile of 64 bytes.
+    fileprivate func put(_ x: Int) {
+        insert(
+            TestPicture.flat(PixelSize(width: 64, height: 1), .gray8, [7]),
+            Key(picture: "picture", tile: TileAddress(level: 0, x: x, y: 0)))
+    }
 }

@@ -199,6 +199,26 @@ import Testing
         let empty = LinuxMemoryFiles(systemFolder: "/nowhere", groupsFolder: "/nowhere")
         #expect(empty.read() == MemoryStatusFiles())
     }
+
+    @Test("what is freed goes back to the system, also from below what is still used")
+    func returned() throws {
+        func held() throws -> Int {
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+            return try #require(Int(pages.split(separator: " ")[1])) * 4_096
+        }
+        var large: [[UInt8]] = []
+        var small: [[UInt8]] = []
+        for _ in 0..<2_560 {
+            large.append(Array(repeating: 1, count: 100_000))
+            small.append(Array(repeating: 1, count: 1_000))
+        }
+        large.removeAll()
+        let before = try held()
+        returnFreedMemory()
+        // Other tests run beside this one.
+        #expect(try held() < before - 128 << 20)
+        withExtendedLifetime(small) {}
+    }
 }
 
 /// Says what a test tells it to.

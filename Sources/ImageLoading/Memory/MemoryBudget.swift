@@ -5,15 +5,15 @@ internal import Synchronization
 /// One account of bytes for all that holds pixels: decodes in flight, cached images and the frames
 /// of animations.
 ///
-/// Whoever is about to allocate reserves first. When the account is full, a cache that is attached
-/// gives up what is worth least; whoever still finds no room waits, the most urgent first, then the
+/// Whoever is about to allocate reserves first. When the account is full, the caches that are
+/// attached give up what is worth least, the first of them before the next; whoever still finds no room waits, the most urgent first, then the
 /// oldest. Nobody who asks later and is no more urgent gets in first, so a large reservation
 /// is not starved by small ones.
 ///
 /// What only a consumer holds any more, such as a picture on screen that the cache let go of, is not
 /// in the account: only its consumer can give it back.
 ///
-/// A lock: every operation is short, never awaits, and neither resumes anybody nor asks the cache
+/// A lock: every operation is short, never awaits, and neither resumes anybody nor asks a cache
 /// while it is held.
 public final class MemoryBudget: Sendable {
     /// Names a reservation that waits, so that it can be made more urgent.
@@ -47,8 +47,9 @@ public final class MemoryBudget: Sendable {
         /// The next to be let in stands first.
         var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
-        var reclaim: Reclaim?
-        /// Somebody asks the cache and looks at the queue again afterwards.
+        /// Those of the caches, in the order in which they are asked.
+        var reclaims: [Reclaim] = []
+        /// Somebody asks the caches and looks at the queue again afterwards.
         var isReclaiming = false
     }
 
@@ -56,7 +57,7 @@ public final class MemoryBudget: Sendable {
 
     public init(byteLimit: Int) { state = Mutex(State(byteLimit: byteLimit)) }
 
-    /// Lowering it takes back nothing that is reserved, but the cache is asked.
+    /// Lowering it takes back nothing that is reserved, but the caches are asked.
     public var byteLimit: Int {
         get { state.withLock { $0.byteLimit } }
         set {
@@ -130,20 +131,22 @@ public final class MemoryBudget: Sendable {
 
     /// Reserves without waiting.
     ///
-    /// - Returns: `nil` if there is no room, also after the cache gave up what it could, or if others
+    /// - Returns: `nil` if there is no room, also after the caches gave up what they could, or if others
     ///   wait for it.
     public func tryReserve(_ byteCount: Int) -> MemoryReservation? {
         precondition(byteCount >= 0, "bytes are counted from 0")
         while true {
-            let (isTaken, missing, reclaim) = state.withLock { state in
+            let (isTaken, missing, reclaims) = state.withLock { state in
                 guard state.waiters.isEmpty, byteCount <= state.byteLimit else {
-                    return (false, 0, nil as Reclaim?)
+                    return (false, 0, [Reclaim]())
                 }
                 let isTaken = state.take(byteCount)
-                return (isTaken, state.byteCount + byteCount - state.byteLimit, state.reclaim)
+                return (isTaken, state.byteCount + byteCount - state.byteLimit, state.reclaims)
             }
             if isTaken { return MemoryReservation(byteCount, in: self) }
-            guard let reclaim, returnAll(reclaim(missing)) > 0 else { return nil }
+            let reclaimed = Self.reclaim(missing, from: reclaims)
+            guard reclaimed > 0 else { return nil }
+            giveBack(reclaimed)
         }
     }
 
@@ -160,8 +163,8 @@ public final class MemoryBudget: Sendable {
         settle()
     }
 
-    /// Says who can give up cached images, in place of whoever could until now.
-    func attach(_ reclaim: @escaping Reclaim) { state.withLock { $0.reclaim = reclaim } }
+    /// Adds a cache that can give up images, to be asked after those that were added before.
+    func attach(_ reclaim: @escaping Reclaim) { state.withLock { $0.reclaims.append(reclaim) } }
 
     /// Takes bytes back, and lets in who has room now.
     func giveBack(_ byteCount: Int) {
@@ -169,25 +172,25 @@ public final class MemoryBudget: Sendable {
         settle()
     }
 
-    /// Lets in those for whom there is room, asking the cache for what the first of the rest needs.
+    /// Lets in those for whom there is room, asking the caches for what the first of the rest needs.
     ///
     /// Whoever makes reserved bytes reclaimable calls it, too.
     func settle() {
         while true {
-            let (admitted, first, missing, reclaim) = state.withLock { state in
+            let (admitted, first, missing, reclaims) = state.withLock { state in
                 let admitted = state.admit()
                 // Without anybody who waits this is what a lowered limit asks for.
                 let first = state.waiters.first
                 let missing = state.byteCount + (first?.byteCount ?? 0) - state.byteLimit
-                guard !state.isReclaiming, missing > 0, let reclaim = state.reclaim else {
-                    return (admitted, nil as Ticket?, 0, nil as Reclaim?)
+                guard !state.isReclaiming, missing > 0, !state.reclaims.isEmpty else {
+                    return (admitted, nil as Ticket?, 0, [Reclaim]())
                 }
                 state.isReclaiming = true
-                return (admitted, first?.ticket, missing, reclaim)
+                return (admitted, first?.ticket, missing, state.reclaims)
             }
             answer(admitted)
-            guard let reclaim else { return }
-            let byteCount = Self.end(reclaim(missing))
+            guard !reclaims.isEmpty else { return }
+            let byteCount = Self.reclaim(missing, from: reclaims)
             let isOver = state.withLock { state in
                 state.isReclaiming = false
                 state.byteCount -= byteCount
@@ -228,15 +231,15 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    private func returnAll(_ reservations: [MemoryReservation]) -> Int {
-        let byteCount = Self.end(reservations)
-        giveBack(byteCount)
-        return byteCount
-    }
-
-    /// Ends reservations without telling the budget of each.
-    private static func end(_ reservations: [MemoryReservation]) -> Int {
-        reservations.reduce(0) { $0 + $1.end() }
+    /// Has caches give up images until there are enough.
+    ///
+    /// - Returns: the bytes of their reservations, of which the budget is not told yet.
+    private static func reclaim(_ byteCount: Int, from reclaims: [Reclaim]) -> Int {
+        var sum = 0
+        for reclaim in reclaims where sum < byteCount {
+            sum += reclaim(byteCount - sum).reduce(0) { $0 + $1.end() }
+        }
+        return sum
     }
 }
 

@@ -173,13 +173,15 @@ public final class ImagePipeline: Sendable {
         return memory.closest(to: key)
     }
 
-    /// Lets go of pictures because memory runs short; what somebody shows stays.
+    /// Lets go of pictures because memory runs short, and gives the system what was freed until now;
+    /// what somebody shows stays.
     ///
     /// Animations look ahead by half as many frames on a warning, and not at all while memory is
     /// critical, until another level is told.
     public func respond(to pressure: MemoryPressureLevel) {
         memory.respond(to: pressure)
         playing.respond(to: pressure)
+        if pressure != .normal { returnFreedMemory() }
     }
 
     /// Lets go of most pictures because the program is no longer looked at.

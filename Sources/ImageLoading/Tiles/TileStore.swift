@@ -55,9 +55,12 @@ public protocol TileWriter: AnyObject {
 }
 
 /// Keeps tiles in memory, for pictures that are looked at once, and for tests.
+///
+/// The pyramids that were not used for longest go first; the newest stays, however large it is.
 public final class MemoryTileStore: TileStore {
     private struct Tiles: StoredTiles {
         var files: [TileAddress: [UInt8]] = [:]
+        var byteCount = 0
 
         func file(of tile: TileAddress) -> [UInt8]? { files[tile] }
     }
@@ -74,32 +77,57 @@ public final class MemoryTileStore: TileStore {
 
         func write(_ file: [UInt8], as tile: TileAddress) throws(LoadError) {
             tiles.files[tile] = file
+            tiles.byteCount += file.count
         }
 
         func finish() throws(LoadError) -> any StoredTiles {
-            store.sets.withLock { $0[key] = tiles }
+            store.keep(tiles, key)
             return tiles
         }
     }
 
-    private let sets = Mutex<[TileSetKey: Tiles]>([:])
+    private struct TileSet {
+        let key: TileSetKey
+        let tiles: Tiles
+    }
 
-    public init() {}
+    private let byteLimit: Int
+    /// The one used last is last.
+    private let sets = Mutex<[TileSet]>([])
+
+    /// - Parameter byteLimit: what the files may take together.
+    public init(byteLimit: Int = .max) { self.byteLimit = byteLimit }
 
     /// The bytes of all files.
-    public var byteCount: Int {
+    public var byteCount: Int { sets.withLock { $0.reduce(0) { $0 + $1.tiles.byteCount } } }
+
+    public func tiles(for key: TileSetKey) -> (any StoredTiles)? {
         sets.withLock { sets in
-            sets.values.reduce(0) { $0 + $1.files.values.reduce(0) { $0 + $1.count } }
+            guard let index = sets.firstIndex(where: { $0.key == key }) else { return nil }
+            let found = sets.remove(at: index)
+            sets.append(found)
+            return found.tiles
         }
     }
 
-    public func tiles(for key: TileSetKey) -> (any StoredTiles)? { sets.withLock { $0[key] } }
+    private func keep(_ tiles: Tiles, _ key: TileSetKey) {
+        sets.withLock { sets in
+            sets.removeAll { $0.key == key }
+            sets.append(TileSet(key: key, tiles: tiles))
+            var byteCount = sets.reduce(0) { $0 + $1.tiles.byteCount }
+            while byteCount > byteLimit, sets.count > 1 {
+                byteCount -= sets.removeFirst().tiles.byteCount
+            }
+        }
+    }
 
     public func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter {
         Writer(self, key)
     }
 
-    public func removeTiles(for key: TileSetKey) { sets.withLock { $0[key] = nil } }
+    public func removeTiles(for key: TileSetKey) {
+        sets.withLock { $0.removeAll { $0.key == key } }
+    }
 }
 
 /// A tile as a file.

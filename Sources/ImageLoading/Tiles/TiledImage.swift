@@ -99,8 +99,10 @@ public final class TiledImage: Sendable {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
         if let image = cachedTile(tile) { return image }
         if isDirect(tile.level) {
-            let level = try await levels.value(for: tile.level, on: queue.reading, priority) {
-                flag throws(LoadError) in try self.decodeLevel(tile.level, flag)
+            let level = try await levels.value(
+                for: tile.level, .init(urgency: LoadUrgency.fixed(priority))
+            ) { context throws(LoadError) in
+                try await self.decodeLevel(tile.level, context.urgency)
             }
             // It may have gone from the cache already.
             return cachedTile(tile) ?? level.cut(pyramid.rect(of: tile))
@@ -199,28 +201,34 @@ public final class TiledImage: Sendable {
 }
 
 extension TiledImage {
-    /// Decodes a level, and puts all of its tiles into the cache.
+    /// Decodes a level once there is room for it, and puts all of its tiles into the cache.
     private func decodeLevel(
-        _ level: Int, _ cancellation: CancellationFlag
-    ) throws(LoadError) -> PixelBuffer {
+        _ level: Int, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> PixelBuffer {
         // A box of means, so that a level looks like those that are made of one another.
         var options = DecodeOptions(box: pyramid.size(ofLevel: level), mode: .stretch)
         options.kernel = .box
         options.acceptsTruncated = configuration.acceptsTruncated
-        do throws(CodecError) {
-            let image = try source.image(options, cancellation: cancellation)
-            let (columns, rows) = pyramid.tileCounts(ofLevel: level)
+        let room = try await cache.budget?.reserve(source.resultByteCount(options), urgency)
+        return try await queue.reading.run(urgency) {
+            [options] cancellation throws(LoadError) in
+            defer { room?.release() }
+            let image: PixelBuffer
+            do throws(CodecError) {
+                image = try self.source.image(options, cancellation: cancellation)
+            } catch {
+                throw LoadError(decoding: self.name, error)
+            }
+            let (columns, rows) = self.pyramid.tileCounts(ofLevel: level)
             for y in 0..<rows {
                 for x in 0..<columns {
                     let tile = TileAddress(level: level, x: x, y: y)
-                    cache.insert(
-                        image.cut(pyramid.rect(of: tile)),
-                        TileCache.Key(picture: name, tile: tile))
+                    self.cache.insert(
+                        image.cut(self.pyramid.rect(of: tile)),
+                        TileCache.Key(picture: self.name, tile: tile))
                 }
             }
             return image
-        } catch {
-            throw LoadError(decoding: name, error)
         }
     }
 

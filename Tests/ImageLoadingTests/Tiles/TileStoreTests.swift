@@ -56,6 +56,39 @@ import Testing
         #expect(tiles.file(of: key.pyramid.tiles[0]) == file(key.pyramid.tiles[0]))
     }
 
+    @Test("in memory those go first that nobody asked for, and the newest never")
+    func memoryRoom() throws {
+        let byteCount = key.pyramid.tiles.reduce(0) { $0 + file($1).count }
+        func write(_ name: String, _ store: MemoryTileStore) throws {
+            var key = key
+            key.name = name
+            let writer = try store.makeTiles(for: key)
+            for tile in key.pyramid.tiles { try writer.write(file(tile), as: tile) }
+            _ = try writer.finish()
+        }
+        func names(_ store: MemoryTileStore) -> [String] {
+            ["a", "b", "c"].filter { name in
+                var key = key
+                key.name = name
+                return store.tiles(for: key) != nil
+            }
+        }
+        let store = MemoryTileStore(byteLimit: 2 * byteCount)
+        try write("a", store)
+        try write("b", store)
+        var first = key
+        first.name = "a"
+        #expect(store.tiles(for: first) != nil)
+        try write("c", store)
+        #expect(names(store) == ["a", "c"])
+        #expect(store.byteCount == 2 * byteCount)
+
+        let small = MemoryTileStore(byteLimit: 1)
+        try write("a", small)
+        try write("b", small)
+        #expect(names(small) == ["b"])
+    }
+
     @Test("lets those go first that nobody asked for") func room() throws {
         // The tiles, and some bytes for each of them and for the key.
         let byteCount = key.pyramid.tiles.reduce(1_000) { $0 + file($1).count + 48 }
