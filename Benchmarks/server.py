@@ -10,6 +10,7 @@ Prints a table of medians. A peer that is not installed is left out: nginx and w
 (nginx-light, libnginx-mod-http-image-filter, wrk), thumbor from PyPI (THUMBOR=path of its program).
 """
 
+import collections
 import concurrent.futures
 import http.client
 import json
@@ -67,17 +68,20 @@ class Server:
             self.process.kill()
 
     def memory(self) -> int:
-        """The MiB that the server and what it started hold."""
-        total = 0
+        """The MiB that the server and what it started, and that started, hold."""
+        held, children = {}, collections.defaultdict(list)
         for status in Path("/proc").glob("[0-9]*/status"):
             try:
                 text = status.read_text()
             except OSError:
                 continue
             fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-            if str(self.process.pid) in (fields["Pid"].strip(), fields["PPid"].strip()):
-                total += int(fields.get("VmRSS", "0 kB").split()[0])
-        return total // 1024
+            held[int(fields["Pid"])] = int(fields.get("VmRSS", "0 kB").split()[0])
+            children[int(fields["PPid"])].append(int(fields["Pid"]))
+        family = [self.process.pid]
+        for process in family:
+            family += children[process]
+        return sum(held.get(process, 0) for process in family) // 1024
 
 
 def cold(server) -> tuple[float, int]:

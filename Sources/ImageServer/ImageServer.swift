@@ -148,10 +148,14 @@ public struct ImageServer: Sendable {
 
         /// What the names of presets stand for, once it is known that devices make sense.
         func presetOptions() throws(ServerError) -> [String: PictureOptions] {
-            for text in devices.values { _ = try segment("1x1,\(text)", devices: [:]) }
+            for (name, text) in devices {
+                _ = try segment("1x1,\(text)", of: "the device \(name)", devices: [:])
+            }
             var options: [String: PictureOptions] = [:]
             for (name, text) in presets {
-                guard let segment = try segment(text, devices: devices) else {
+                guard
+                    let segment = try segment(text, of: "the preset \(name)", devices: devices)
+                else {
                     throw .malformedRequest(
                         reason: "the preset \(name) does not begin with a size: \(text)")
                 }
@@ -161,10 +165,14 @@ public struct ImageServer: Sendable {
         }
 
         private func segment(
-            _ text: String, devices: [String: String]
+            _ text: String, of setting: String, devices: [String: String]
         ) throws(ServerError) -> SizeSegment? {
-            try SizeSegment(
-                text, maximumSide: maximumSide, formats: formatNames, devices: devices)
+            do throws(ServerError) {
+                return try SizeSegment(
+                    text, maximumSide: maximumSide, formats: formatNames, devices: devices)
+            } catch {
+                throw .malformedRequest(reason: "\(setting): \(error)")
+            }
         }
 
         /// Whether pictures in a format, by its name, go into the memory of a display as they are.

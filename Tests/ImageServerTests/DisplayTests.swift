@@ -77,14 +77,22 @@ import Testing
     }
 
     @Test("a device may stand in a preset, and must make sense itself") func settings() throws {
-        var configuration = try gallery(["watch": "rgb565,fill"]).configuration
+        let gallery = try gallery(["watch": "rgb565,fill"])
+        var configuration = gallery.configuration
         configuration.presets = ["small": "40x40,device=watch"]
         let preset = try #require(try configuration.presetOptions()["small"])
         #expect(preset.format == "rgb565")
         #expect(preset.mode == .fill)
         for options in ["rgb564", "", "40x40", "device=watch"] {
             configuration.devices["bad"] = options
-            #expect(throws: ServerError.self, "\(options)") { try configuration.check() }
+            let error = #expect(throws: ServerError.self, "\(options)") {
+                try configuration.check()
+            }
+            #expect(error?.description.hasPrefix("the device bad: ") == true)
         }
+        configuration.devices["bad"] = nil
+        configuration.presets["wrong"] = "40x40,blurry"
+        let error = #expect(throws: ServerError.self) { try configuration.check() }
+        #expect(error?.description.hasPrefix("the preset wrong: ") == true)
     }
 }
