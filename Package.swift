@@ -14,11 +14,9 @@ let cLibraries = [
         trait: "WebP", links: ["webp", "webpmux", "webpdemux"],
         purpose: "Read and write WebP with libwebp."),
     CLibrary(trait: "TIFF", links: ["tiff"], purpose: "Read and write TIFF with libtiff."),
-    CLibrary(trait: "AVIF", links: ["avif"], purpose: "Read and write AVIF with libavif."),
-    CLibrary(trait: "HEIF", links: ["heif"], purpose: "Read HEIC with libheif."),
-    CLibrary(
-        trait: "JPEGXL", links: ["jxl"],
-        purpose: "Read and write JPEG XL with libjxl."),
+    CLibrary(trait: "AVIF", links: [], purpose: "Read and write AVIF with libavif."),
+    CLibrary(trait: "HEIF", links: [], purpose: "Read HEIC with libheif."),
+    CLibrary(trait: "JPEGXL", links: [], purpose: "Read and write JPEG XL with libjxl."),
     CLibrary(
         trait: "JPEG2000", links: ["openjp2"], purpose: "Read and write JPEG 2000 with OpenJPEG."),
     CLibrary(
@@ -67,12 +65,13 @@ let package = Package(
             url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: cLibraries.map(\.target) + [
+        .target(name: "CLazyLibrary", path: "Sources/ImageCodecs/LazyLibrary/CLazyLibrary"),
         .target(name: "Pixels", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "EncodedImages", dependencies: ["Pixels"]),
         .target(
             name: "ImageCodecs",
             dependencies: ["EncodedImages", "Pixels"] + cLibraries.map(\.dependency),
-            exclude: cLibraries.map(\.folder)),
+            exclude: cLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(
             name: "ImageLoading",
             dependencies: [
@@ -148,7 +147,8 @@ let package = Package(
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: [
-                "BombOpener", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
+                "BombOpener", "CLazyLibrary", "EncodedImages", "ImageCodecs", "ImageTesting",
+                "Pixels",
             ]),
         .testTarget(
             name: "ImageLoadingTests",
@@ -260,7 +260,8 @@ struct CLibrary {
 
     /// The trait; also the folder in `Sources/ImageCodecs` and, after a C, the module's name.
     let trait: String
-    /// The names that the linker knows it and what it needs by.
+    /// The names that the linker knows it and what it needs by; none if it is loaded when it is
+    /// first needed.
     let links: [String]
     let purpose: String
     var accelerator: Accelerator?
@@ -276,7 +277,8 @@ struct CLibrary {
     var target: Target {
         let faster = accelerator.map { ($0, BuildSettingCondition.when(traits: [$0.trait])) }
         return .target(
-            name: module, path: "Sources/ImageCodecs/\(folder)",
+            name: module, dependencies: links.isEmpty ? ["CLazyLibrary"] : [],
+            path: "Sources/ImageCodecs/\(folder)",
             cSettings: faster.map { [.define("CALOTYPE_\($0.trait)", $1)] },
             linkerSettings: links.map { .linkedLibrary($0) }
                 + (faster.map { [.linkedLibrary($0.link, $1)] } ?? []))

@@ -8,8 +8,12 @@ public let builtInCodecs = CodecSet(codecs, missing: missing, colorConverter: co
 
 /// The same for a process that can do nothing but decode: it also reads the formats that are refused
 /// anywhere else, because what reads them is large, old, or can be kept busy for ever.
-public let sandboxCodecs = CodecSet(
-    safe + sandboxOnly, missing: missing, colorConverter: colorConverter)
+///
+/// Their libraries are loaded with the first use of it, while the process still can.
+public let sandboxCodecs = {
+    loadLazyLibraries()
+    return CodecSet(safe + sandboxOnly, missing: missing, colorConverter: colorConverter)
+}()
 
 /// Files whose decoding makes libraries read what they need of the system, while they still can: the
 /// names of languages, the usual fonts, and what decodes the pictures in an SVG.

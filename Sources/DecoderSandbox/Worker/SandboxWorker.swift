@@ -12,7 +12,7 @@ public enum SandboxWorker {
     /// Gives up everything that decoding does not need, then decodes what the host sends.
     ///
     /// - Parameters:
-    ///   - codecs: the formats that are read here.
+    ///   - codecs: the formats that are read here; their libraries must be loaded already.
     ///   - rehearsals: files of the program's own that are decoded first, so that libraries that read
     ///     tables of the system when they are first used have done so.
     public static func run(codecs: CodecSet, rehearsals: [[UInt8]] = []) -> Never {

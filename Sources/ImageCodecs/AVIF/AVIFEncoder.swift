@@ -88,6 +88,7 @@
             guard size.largestSide <= 65_535 else {
                 throw .unsupported(feature: "an AVIF with a side of more than 65535 pixels")
             }
+            try unsafe requireLibrary(calotype_avif_missing())
             var settings = unsafe calotype_avif_settings()
             unsafe settings.width = UInt32(size.width)
             unsafe settings.height = UInt32(size.height)

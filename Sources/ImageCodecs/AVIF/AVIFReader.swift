@@ -15,6 +15,7 @@
         private(set) var duration = Duration.zero
 
         init(_ limits: DecodeLimits, readsMetadata: Bool) throws(CodecError) {
+            try unsafe requireLibrary(calotype_avif_missing())
             // The header's numbers are checked by the caller, who says which limit was broken;
             // these are for pictures whose AV1 data says something else.
             guard

@@ -14,6 +14,7 @@
         private let transformations: HEIFTransformations
 
         @unsafe init(_ file: UnsafeBufferPointer<UInt8>, page: Int) throws(CodecError) {
+            try unsafe requireLibrary(calotype_heif_missing())
             guard let raw = unsafe calotype_heif_reader_create() else {
                 throw .library(message: "no memory for a HEIF decoder")
             }

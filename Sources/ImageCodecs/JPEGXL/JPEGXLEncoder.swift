@@ -74,6 +74,7 @@
         private let raw: OpaquePointer
 
         init(_ image: PixelBuffer, _ options: EncodeOptions, loopCount: Int?) throws(CodecError) {
+            try unsafe requireLibrary(calotype_jxl_writer_missing())
             var settings = unsafe calotype_jxl_settings()
             unsafe settings.width = UInt32(clamping: image.size.width)
             unsafe settings.height = UInt32(clamping: image.size.height)
@@ -117,6 +118,7 @@
 
         /// Takes a JPEG file as it is.
         init(jpeg: Span<UInt8>, _ options: EncodeOptions) throws(CodecError) {
+            try unsafe requireLibrary(calotype_jxl_writer_missing())
             let effort = Self.effort(options.compressionLevel)
             let raw = unsafe jpeg.withUnsafeBufferPointer {
                 unsafe calotype_jxl_writer_create_from_jpeg($0.baseAddress, $0.count, effort)

@@ -19,6 +19,7 @@
         private var multiplied: [UInt8] = []
 
         init() throws(CodecError) {
+            try unsafe requireLibrary(calotype_jxl_reader_missing())
             guard let raw = unsafe calotype_jxl_reader_create() else {
                 throw .library(message: "no memory for a JPEG XL decoder")
             }
@@ -144,6 +145,7 @@
         }
 
         static func frameCount(_ file: Span<UInt8>, limit: Int) throws(CodecError) -> Int {
+            try unsafe requireLibrary(calotype_jxl_reader_missing())
             var count: Int32 = 0
             let status = unsafe file.withUnsafeBufferPointer {
                 unsafe calotype_jxl_count_frames(
@@ -157,6 +159,7 @@
         static func box(
             _ type: String, _ file: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> [UInt8]? {
+            try unsafe requireLibrary(calotype_jxl_reader_missing())
             var start: UnsafeMutablePointer<UInt8>?
             var count = 0
             let status = unsafe file.withUnsafeBufferPointer {

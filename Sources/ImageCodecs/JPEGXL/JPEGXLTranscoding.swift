@@ -37,6 +37,7 @@
         public static func jpeg(
             fromJPEGXL file: Span<UInt8>, limits: DecodeLimits = DecodeLimits()
         ) throws(CodecError) -> [UInt8] {
+            try unsafe requireLibrary(calotype_jxl_reader_missing())
             var start: UnsafeMutablePointer<UInt8>?
             var count = 0
             let status = unsafe file.withUnsafeBufferPointer {

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <avif/avif.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// The name of the library that the header is of.
+#if AVIF_VERSION_MAJOR == 0
+#define AVIF_LIBRARY "libavif.so.15"
+#else
+#define AVIF_LIBRARY "libavif.so.16"
+#endif
+
+#define FUNCTIONS(F) \
+    F(avifCodecName) F(avifCropRectConvertCleanApertureBox) F(avifDecoderCreate) \
+    F(avifDecoderDestroy) F(avifDecoderNextImage) F(avifDecoderParse) F(avifDecoderSetIO) \
+    F(avifEncoderAddImage) F(avifEncoderCreate) F(avifEncoderDestroy) F(avifEncoderFinish) \
+    F(avifImageAllocatePlanes) F(avifImageCreate) F(avifImageDestroy) F(avifImageRGBToYUV) \
+    F(avifImageSetMetadataExif) F(avifImageSetMetadataXMP) F(avifImageSetProfileICC) \
+    F(avifRGBImageAllocatePixels) F(avifRGBImageFreePixels) F(avifRGBImageSetDefaults) \
+    F(avifRWDataFree) F(avifResultToString)
+
+CALOTYPE_LAZY_LIBRARY(AVIF_LIBRARY, FUNCTIONS)
+
+const char *calotype_avif_missing(void) { return load_lazily(); }
 
 struct calotype_avif_reader {
     avifDecoder *decoder;
@@ -39,13 +60,13 @@ calotype_avif_reader *calotype_avif_reader_create(bool reads_metadata, uint32_t 
                                                   uint32_t maximum_frames) {
     calotype_avif_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
-    reader->decoder = avifDecoderCreate();
+    reader->decoder = lazy.avifDecoderCreate();
     if (!reader->decoder) {
         free(reader);
         return NULL;
     }
     avifDecoder *decoder = reader->decoder;
-    if (avifCodecName(AVIF_CODEC_CHOICE_DAV1D, AVIF_CODEC_FLAG_CAN_DECODE))
+    if (lazy.avifCodecName(AVIF_CODEC_CHOICE_DAV1D, AVIF_CODEC_FLAG_CAN_DECODE))
         decoder->codecChoice = AVIF_CODEC_CHOICE_DAV1D;
     decoder->maxThreads = 1;
     decoder->strictFlags = AVIF_STRICT_DISABLED;
@@ -57,12 +78,12 @@ calotype_avif_reader *calotype_avif_reader_create(bool reads_metadata, uint32_t 
     decoder->imageCountLimit = maximum_frames;
     reader->io.read = read_bytes;
     reader->io.data = reader;
-    avifDecoderSetIO(decoder, &reader->io);
+    lazy.avifDecoderSetIO(decoder, &reader->io);
     return reader;
 }
 
 void calotype_avif_reader_destroy(calotype_avif_reader *reader) {
-    avifDecoderDestroy(reader->decoder);
+    lazy.avifDecoderDestroy(reader->decoder);
     free(reader);
 }
 
@@ -72,7 +93,7 @@ const char *calotype_avif_reader_message(const calotype_avif_reader *reader) {
 
 static calotype_avif_status status_of(calotype_avif_reader *reader, avifResult result) {
     const char *detail = reader->decoder->diag.error;
-    snprintf(reader->message, sizeof reader->message, "%s%s%s", avifResultToString(result),
+    snprintf(reader->message, sizeof reader->message, "%s%s%s", lazy.avifResultToString(result),
              detail[0] ? ": " : "", detail);
     switch (result) {
     case AVIF_RESULT_OK: return calotype_avif_ok;
@@ -94,7 +115,7 @@ calotype_avif_status calotype_avif_reader_parse(calotype_avif_reader *reader,
                                                 const uint8_t *bytes, size_t count) {
     reader->bytes = bytes;
     reader->count = count;
-    calotype_avif_status status = status_of(reader, avifDecoderParse(reader->decoder));
+    calotype_avif_status status = status_of(reader, lazy.avifDecoderParse(reader->decoder));
     reader->bytes = NULL;
     return status;
 }
@@ -134,7 +155,7 @@ void calotype_avif_reader_info(const calotype_avif_reader *reader, calotype_avif
     avifCropRect crop = {0, 0, image->width, image->height};
     avifDiagnostics diagnostics;
     if (!(image->transformFlags & AVIF_TRANSFORM_CLAP) ||
-        !avifCropRectConvertCleanApertureBox(&crop, &image->clap, image->width, image->height,
+        !lazy.avifCropRectConvertCleanApertureBox(&crop, &image->clap, image->width, image->height,
                                              image->yuvFormat, &diagnostics))
         crop = (avifCropRect){0, 0, image->width, image->height};
     info->crop_x = crop.x;
@@ -157,7 +178,7 @@ calotype_avif_status calotype_avif_reader_next(calotype_avif_reader *reader,
                                                calotype_avif_frame *frame) {
     reader->bytes = bytes;
     reader->count = count;
-    calotype_avif_status status = status_of(reader, avifDecoderNextImage(reader->decoder));
+    calotype_avif_status status = status_of(reader, lazy.avifDecoderNextImage(reader->decoder));
     reader->bytes = NULL;
     if (status != calotype_avif_ok) return status;
     calotype_avif_reader_info(reader, &frame->info);
@@ -183,7 +204,7 @@ struct calotype_avif_writer {
 
 static bool make_image(calotype_avif_writer *writer, const calotype_avif_settings *settings) {
     avifImage *image =
-        avifImageCreate(settings->width, settings->height, (uint32_t)settings->depth,
+        lazy.avifImageCreate(settings->width, settings->height, (uint32_t)settings->depth,
                         format_of(settings->channels == 1 ? 0 : settings->subsampling));
     if (!image) return false;
     writer->image = image;
@@ -193,19 +214,20 @@ static bool make_image(calotype_avif_writer *writer, const calotype_avif_setting
         is_identity ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
     image->colorPrimaries = (avifColorPrimaries)settings->primaries;
     image->transferCharacteristics = (avifTransferCharacteristics)settings->transfer;
-    if (settings->icc_count) avifImageSetProfileICC(image, settings->icc, settings->icc_count);
+    if (settings->icc_count) lazy.avifImageSetProfileICC(image, settings->icc, settings->icc_count);
     if (settings->exif_count)
-        avifImageSetMetadataExif(image, settings->exif, settings->exif_count);
-    if (settings->xmp_count) avifImageSetMetadataXMP(image, settings->xmp, settings->xmp_count);
+        lazy.avifImageSetMetadataExif(image, settings->exif, settings->exif_count);
+    if (settings->xmp_count)
+        lazy.avifImageSetMetadataXMP(image, settings->xmp, settings->xmp_count);
     // libavif would repeat EXIF's orientation for pixels that are upright already.
     image->transformFlags = AVIF_TRANSFORM_NONE;
     if (settings->channels < 3)
-        return avifImageAllocatePlanes(image, AVIF_PLANES_YUV) == AVIF_RESULT_OK;
-    avifRGBImageSetDefaults(&writer->rgb, image);
+        return lazy.avifImageAllocatePlanes(image, AVIF_PLANES_YUV) == AVIF_RESULT_OK;
+    lazy.avifRGBImageSetDefaults(&writer->rgb, image);
     writer->rgb.format = settings->channels == 4 ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
     // Samples of more than 8 bits come with 16.
     writer->rgb.depth = settings->depth > 8 ? 16 : 8;
-    avifRGBImageAllocatePixels(&writer->rgb);
+    lazy.avifRGBImageAllocatePixels(&writer->rgb);
     return writer->rgb.pixels != NULL;
 }
 
@@ -213,7 +235,7 @@ calotype_avif_writer *calotype_avif_writer_create(const calotype_avif_settings *
     calotype_avif_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return NULL;
     writer->channels = settings->channels;
-    writer->encoder = avifEncoderCreate();
+    writer->encoder = lazy.avifEncoderCreate();
     if (!writer->encoder || !make_image(writer, settings)) {
         calotype_avif_writer_destroy(writer);
         return NULL;
@@ -229,10 +251,10 @@ calotype_avif_writer *calotype_avif_writer_create(const calotype_avif_settings *
 }
 
 void calotype_avif_writer_destroy(calotype_avif_writer *writer) {
-    if (writer->rgb.pixels) avifRGBImageFreePixels(&writer->rgb);
-    if (writer->image) avifImageDestroy(writer->image);
-    if (writer->encoder) avifEncoderDestroy(writer->encoder);
-    avifRWDataFree(&writer->output);
+    if (writer->rgb.pixels) lazy.avifRGBImageFreePixels(&writer->rgb);
+    if (writer->image) lazy.avifImageDestroy(writer->image);
+    if (writer->encoder) lazy.avifEncoderDestroy(writer->encoder);
+    lazy.avifRWDataFree(&writer->output);
     free(writer);
 }
 
@@ -253,7 +275,7 @@ void calotype_avif_writer_set_row(calotype_avif_writer *writer, int plane, uint3
 static calotype_avif_status written(calotype_avif_writer *writer, avifResult result) {
     if (result == AVIF_RESULT_OK) return calotype_avif_ok;
     const char *detail = writer->encoder->diag.error;
-    snprintf(writer->message, sizeof writer->message, "%s%s%s", avifResultToString(result),
+    snprintf(writer->message, sizeof writer->message, "%s%s%s", lazy.avifResultToString(result),
              detail[0] ? ": " : "", detail);
     return calotype_avif_failed;
 }
@@ -261,10 +283,10 @@ static calotype_avif_status written(calotype_avif_writer *writer, avifResult res
 calotype_avif_status calotype_avif_writer_add(calotype_avif_writer *writer,
                                               uint64_t milliseconds) {
     if (writer->channels >= 3) {
-        avifResult result = avifImageRGBToYUV(writer->image, &writer->rgb);
+        avifResult result = lazy.avifImageRGBToYUV(writer->image, &writer->rgb);
         if (result != AVIF_RESULT_OK) return written(writer, result);
     }
-    return written(writer, avifEncoderAddImage(writer->encoder, writer->image,
+    return written(writer, lazy.avifEncoderAddImage(writer->encoder, writer->image,
                                                milliseconds ? milliseconds : 1,
                                                milliseconds ? AVIF_ADD_IMAGE_FLAG_NONE
                                                             : AVIF_ADD_IMAGE_FLAG_SINGLE));
@@ -273,7 +295,7 @@ calotype_avif_status calotype_avif_writer_add(calotype_avif_writer *writer,
 calotype_avif_status calotype_avif_writer_finish(calotype_avif_writer *writer,
                                                  const uint8_t **bytes, size_t *count) {
     calotype_avif_status status =
-        written(writer, avifEncoderFinish(writer->encoder, &writer->output));
+        written(writer, lazy.avifEncoderFinish(writer->encoder, &writer->output));
     *bytes = writer->output.data;
     *count = writer->output.size;
     return status;

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
+#include "library.h"
 
 #include <jxl/decode.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FUNCTIONS(F) \
+    F(JxlDecoderCloseInput) F(JxlDecoderCreate) F(JxlDecoderDestroy) F(JxlDecoderFlushImage) \
+    F(JxlDecoderGetBasicInfo) F(JxlDecoderGetBoxType) F(JxlDecoderGetColorAsEncodedProfile) \
+    F(JxlDecoderGetColorAsICCProfile) F(JxlDecoderGetExtraChannelInfo) \
+    F(JxlDecoderGetFrameHeader) F(JxlDecoderGetICCProfileSize) F(JxlDecoderImageOutBufferSize) \
+    F(JxlDecoderProcessInput) F(JxlDecoderReleaseBoxBuffer) F(JxlDecoderReleaseInput) \
+    F(JxlDecoderReleaseJPEGBuffer) F(JxlDecoderSetBoxBuffer) F(JxlDecoderSetDecompressBoxes) \
+    F(JxlDecoderSetImageOutBuffer) F(JxlDecoderSetInput) F(JxlDecoderSetJPEGBuffer) \
+    F(JxlDecoderSetKeepOrientation) F(JxlDecoderSetPreferredColorProfile) \
+    F(JxlDecoderSubscribeEvents)
+
+CALOTYPE_LAZY_LIBRARY(JXL_LIBRARY, FUNCTIONS)
+
+const char *calotype_jxl_reader_missing(void) { return load_lazily(); }
 
 struct calotype_jxl_reader {
     JxlDecoder *decoder;
@@ -20,19 +37,19 @@ struct calotype_jxl_reader {
 calotype_jxl_reader *calotype_jxl_reader_create(void) {
     calotype_jxl_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
-    reader->decoder = JxlDecoderCreate(NULL);
+    reader->decoder = lazy.JxlDecoderCreate(NULL);
     if (!reader->decoder) {
         free(reader);
         return NULL;
     }
-    JxlDecoderSubscribeEvents(reader->decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING |
+    lazy.JxlDecoderSubscribeEvents(reader->decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING |
                                                    JXL_DEC_FRAME | JXL_DEC_FULL_IMAGE);
-    JxlDecoderSetKeepOrientation(reader->decoder, JXL_TRUE);
+    lazy.JxlDecoderSetKeepOrientation(reader->decoder, JXL_TRUE);
     return reader;
 }
 
 void calotype_jxl_reader_destroy(calotype_jxl_reader *reader) {
-    JxlDecoderDestroy(reader->decoder);
+    lazy.JxlDecoderDestroy(reader->decoder);
     free(reader->icc);
     free(reader->pixels);
     free(reader);
@@ -52,7 +69,7 @@ uint32_t calotype_jxl_reader_ticks(const calotype_jxl_reader *reader) { return r
 
 static bool take_info(calotype_jxl_reader *reader) {
     JxlBasicInfo basic;
-    if (JxlDecoderGetBasicInfo(reader->decoder, &basic) != JXL_DEC_SUCCESS) return false;
+    if (lazy.JxlDecoderGetBasicInfo(reader->decoder, &basic) != JXL_DEC_SUCCESS) return false;
     calotype_jxl_info *info = &reader->info;
     info->width = basic.xsize;
     info->height = basic.ysize;
@@ -71,7 +88,7 @@ static bool take_info(calotype_jxl_reader *reader) {
     }
     for (uint32_t i = 0; i < basic.num_extra_channels && i < 256; i++) {
         JxlExtraChannelInfo extra;
-        if (JxlDecoderGetExtraChannelInfo(reader->decoder, i, &extra) == JXL_DEC_SUCCESS &&
+        if (lazy.JxlDecoderGetExtraChannelInfo(reader->decoder, i, &extra) == JXL_DEC_SUCCESS &&
             extra.type == JXL_CHANNEL_BLACK)
             info->has_black = true;
     }
@@ -112,7 +129,7 @@ static bool take_colors(calotype_jxl_reader *reader) {
     JxlColorEncoding encoding;
     memset(&encoding, 0, sizeof encoding);
     bool is_encoded =
-        JxlDecoderGetColorAsEncodedProfile(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA,
+        lazy.JxlDecoderGetColorAsEncodedProfile(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA,
                                            &encoding) == JXL_DEC_SUCCESS;
     if (is_encoded && take_code_points(&reader->info, &encoding)) return true;
     if (!is_encoded && reader->info.is_xyb) {
@@ -123,20 +140,20 @@ static bool take_colors(calotype_jxl_reader *reader) {
         encoding.primaries = JXL_PRIMARIES_SRGB;
         encoding.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
         encoding.rendering_intent = JXL_RENDERING_INTENT_PERCEPTUAL;
-        if (JxlDecoderSetPreferredColorProfile(decoder, &encoding) == JXL_DEC_SUCCESS &&
-            JxlDecoderGetColorAsEncodedProfile(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA,
+        if (lazy.JxlDecoderSetPreferredColorProfile(decoder, &encoding) == JXL_DEC_SUCCESS &&
+            lazy.JxlDecoderGetColorAsEncodedProfile(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA,
                                                &encoding) == JXL_DEC_SUCCESS &&
             take_code_points(&reader->info, &encoding))
             return true;
     }
     size_t count = 0;
-    if (JxlDecoderGetICCProfileSize(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA, &count) !=
+    if (lazy.JxlDecoderGetICCProfileSize(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA, &count) !=
             JXL_DEC_SUCCESS ||
         count == 0)
         return true;
     reader->icc = malloc(count);
     if (!reader->icc) return false;
-    if (JxlDecoderGetColorAsICCProfile(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA,
+    if (lazy.JxlDecoderGetColorAsICCProfile(decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA,
                                        reader->icc, count) == JXL_DEC_SUCCESS)
         reader->info.icc_count = count;
     return true;
@@ -152,12 +169,12 @@ static calotype_jxl_status status_of(JxlDecoderStatus status) {
 
 static void lend(calotype_jxl_reader *reader, const uint8_t *bytes, size_t count) {
     if (reader->position > count) reader->position = count;
-    JxlDecoderSetInput(reader->decoder, bytes + reader->position, count - reader->position);
+    lazy.JxlDecoderSetInput(reader->decoder, bytes + reader->position, count - reader->position);
 }
 
 static calotype_jxl_status give_back(calotype_jxl_reader *reader, size_t count,
                                      calotype_jxl_status status) {
-    reader->position = count - JxlDecoderReleaseInput(reader->decoder);
+    reader->position = count - lazy.JxlDecoderReleaseInput(reader->decoder);
     return status;
 }
 
@@ -165,7 +182,7 @@ calotype_jxl_status calotype_jxl_reader_parse(calotype_jxl_reader *reader, const
                                               size_t count) {
     lend(reader, bytes, count);
     for (;;) {
-        JxlDecoderStatus status = JxlDecoderProcessInput(reader->decoder);
+        JxlDecoderStatus status = lazy.JxlDecoderProcessInput(reader->decoder);
         switch (status) {
         case JXL_DEC_BASIC_INFO:
             if (!take_info(reader)) return give_back(reader, count, calotype_jxl_malformed);
@@ -185,24 +202,25 @@ calotype_jxl_status calotype_jxl_reader_next(calotype_jxl_reader *reader, const 
                              JXL_NATIVE_ENDIAN, 0};
     lend(reader, bytes, count);
     for (;;) {
-        JxlDecoderStatus status = JxlDecoderProcessInput(reader->decoder);
+        JxlDecoderStatus status = lazy.JxlDecoderProcessInput(reader->decoder);
         JxlFrameHeader header;
         size_t size = 0;
         switch (status) {
         case JXL_DEC_FRAME:
             reader->ticks = 0;
-            if (JxlDecoderGetFrameHeader(reader->decoder, &header) == JXL_DEC_SUCCESS)
+            if (lazy.JxlDecoderGetFrameHeader(reader->decoder, &header) == JXL_DEC_SUCCESS)
                 reader->ticks = header.duration;
             break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
-            if (JxlDecoderImageOutBufferSize(reader->decoder, &format, &size) != JXL_DEC_SUCCESS)
+            if (lazy.JxlDecoderImageOutBufferSize(reader->decoder, &format, &size) !=
+                JXL_DEC_SUCCESS)
                 return give_back(reader, count, calotype_jxl_unsupported);
             if (size != (size_t)reader->info.width * reader->info.height * (size_t)channels *
                             (is_wide ? 2 : 1))
                 return give_back(reader, count, calotype_jxl_malformed);
             if (!reader->pixels) reader->pixels = malloc(size);
             if (!reader->pixels) return give_back(reader, count, calotype_jxl_failed);
-            if (JxlDecoderSetImageOutBuffer(reader->decoder, &format, reader->pixels, size) !=
+            if (lazy.JxlDecoderSetImageOutBuffer(reader->decoder, &format, reader->pixels, size) !=
                 JXL_DEC_SUCCESS)
                 return give_back(reader, count, calotype_jxl_unsupported);
             break;
@@ -213,20 +231,20 @@ calotype_jxl_status calotype_jxl_reader_next(calotype_jxl_reader *reader, const 
 }
 
 bool calotype_jxl_reader_flush(calotype_jxl_reader *reader) {
-    return reader->pixels && JxlDecoderFlushImage(reader->decoder) == JXL_DEC_SUCCESS;
+    return reader->pixels && lazy.JxlDecoderFlushImage(reader->decoder) == JXL_DEC_SUCCESS;
 }
 
 calotype_jxl_status calotype_jxl_count_frames(const uint8_t *bytes, size_t count, int limit,
                                               int *frames) {
-    JxlDecoder *decoder = JxlDecoderCreate(NULL);
+    JxlDecoder *decoder = lazy.JxlDecoderCreate(NULL);
     if (!decoder) return calotype_jxl_failed;
-    JxlDecoderSubscribeEvents(decoder, JXL_DEC_FRAME);
-    JxlDecoderSetInput(decoder, bytes, count);
+    lazy.JxlDecoderSubscribeEvents(decoder, JXL_DEC_FRAME);
+    lazy.JxlDecoderSetInput(decoder, bytes, count);
     JxlDecoderStatus status;
     *frames = 0;
-    while ((status = JxlDecoderProcessInput(decoder)) == JXL_DEC_FRAME && *frames < limit)
+    while ((status = lazy.JxlDecoderProcessInput(decoder)) == JXL_DEC_FRAME && *frames < limit)
         ++*frames;
-    JxlDecoderDestroy(decoder);
+    lazy.JxlDecoderDestroy(decoder);
     return status == JXL_DEC_FRAME || status == JXL_DEC_SUCCESS ? calotype_jxl_ok
                                                                 : status_of(status);
 }
@@ -235,32 +253,33 @@ calotype_jxl_status calotype_jxl_copy_box(const uint8_t *bytes, size_t count, co
                                           size_t limit, uint8_t **box, size_t *box_count) {
     *box = NULL;
     *box_count = 0;
-    JxlDecoder *decoder = JxlDecoderCreate(NULL);
+    JxlDecoder *decoder = lazy.JxlDecoderCreate(NULL);
     if (!decoder) return calotype_jxl_failed;
     calotype_jxl_status result = calotype_jxl_ok;
     size_t capacity = 0;
     bool is_wanted = false;
-    JxlDecoderSubscribeEvents(decoder, JXL_DEC_BOX);
-    JxlDecoderSetDecompressBoxes(decoder, JXL_TRUE);
-    JxlDecoderSetInput(decoder, bytes, count);
-    JxlDecoderCloseInput(decoder);
+    lazy.JxlDecoderSubscribeEvents(decoder, JXL_DEC_BOX);
+    lazy.JxlDecoderSetDecompressBoxes(decoder, JXL_TRUE);
+    lazy.JxlDecoderSetInput(decoder, bytes, count);
+    lazy.JxlDecoderCloseInput(decoder);
     for (;;) {
-        JxlDecoderStatus status = JxlDecoderProcessInput(decoder);
+        JxlDecoderStatus status = lazy.JxlDecoderProcessInput(decoder);
         if (is_wanted && status != JXL_DEC_BOX_NEED_MORE_OUTPUT) {
-            *box_count = capacity - JxlDecoderReleaseBoxBuffer(decoder);
+            *box_count = capacity - lazy.JxlDecoderReleaseBoxBuffer(decoder);
             break;
         }
         if (status == JXL_DEC_BOX) {
             JxlBoxType found;
-            if (JxlDecoderGetBoxType(decoder, found, JXL_TRUE) != JXL_DEC_SUCCESS) break;
+            if (lazy.JxlDecoderGetBoxType(decoder, found, JXL_TRUE) != JXL_DEC_SUCCESS) break;
             if (memcmp(found, type, 4) != 0) continue;
             is_wanted = true;
             capacity = 4096;
             *box = malloc(capacity);
             if (!*box) result = calotype_jxl_failed;
-            if (!*box || JxlDecoderSetBoxBuffer(decoder, *box, capacity) != JXL_DEC_SUCCESS) break;
+            if (!*box || lazy.JxlDecoderSetBoxBuffer(decoder, *box, capacity) != JXL_DEC_SUCCESS)
+                break;
         } else if (status == JXL_DEC_BOX_NEED_MORE_OUTPUT) {
-            size_t rest = JxlDecoderReleaseBoxBuffer(decoder);
+            size_t rest = lazy.JxlDecoderReleaseBoxBuffer(decoder);
             size_t used = capacity - rest;
             if (capacity > limit) {
                 *box_count = capacity;
@@ -273,14 +292,14 @@ calotype_jxl_status calotype_jxl_copy_box(const uint8_t *bytes, size_t count, co
                 break;
             }
             *box = larger;
-            if (JxlDecoderSetBoxBuffer(decoder, larger + used, capacity - used) !=
+            if (lazy.JxlDecoderSetBoxBuffer(decoder, larger + used, capacity - used) !=
                 JXL_DEC_SUCCESS)
                 break;
         } else {
             break;
         }
     }
-    JxlDecoderDestroy(decoder);
+    lazy.JxlDecoderDestroy(decoder);
     return result;
 }
 
@@ -288,27 +307,27 @@ calotype_jxl_status calotype_jxl_copy_jpeg(const uint8_t *bytes, size_t count, s
                                            uint8_t **jpeg, size_t *jpeg_count) {
     *jpeg = NULL;
     *jpeg_count = 0;
-    JxlDecoder *decoder = JxlDecoderCreate(NULL);
+    JxlDecoder *decoder = lazy.JxlDecoderCreate(NULL);
     if (!decoder) return calotype_jxl_failed;
     calotype_jxl_status result = calotype_jxl_unsupported;
     size_t capacity = 0;
-    JxlDecoderSubscribeEvents(decoder, JXL_DEC_JPEG_RECONSTRUCTION | JXL_DEC_FULL_IMAGE);
-    JxlDecoderSetInput(decoder, bytes, count);
-    JxlDecoderCloseInput(decoder);
+    lazy.JxlDecoderSubscribeEvents(decoder, JXL_DEC_JPEG_RECONSTRUCTION | JXL_DEC_FULL_IMAGE);
+    lazy.JxlDecoderSetInput(decoder, bytes, count);
+    lazy.JxlDecoderCloseInput(decoder);
     for (;;) {
-        JxlDecoderStatus status = JxlDecoderProcessInput(decoder);
+        JxlDecoderStatus status = lazy.JxlDecoderProcessInput(decoder);
         if (status == JXL_DEC_JPEG_RECONSTRUCTION || status == JXL_DEC_JPEG_NEED_MORE_OUTPUT) {
-            size_t used = capacity ? capacity - JxlDecoderReleaseJPEGBuffer(decoder) : 0;
+            size_t used = capacity ? capacity - lazy.JxlDecoderReleaseJPEGBuffer(decoder) : 0;
             capacity = capacity ? capacity * 2 : 64 << 10;
             uint8_t *larger = capacity / 2 <= limit ? realloc(*jpeg, capacity) : NULL;
             result = larger ? calotype_jxl_malformed : calotype_jxl_failed;
             if (!larger) break;
             *jpeg = larger;
-            if (JxlDecoderSetJPEGBuffer(decoder, larger + used, capacity - used) !=
+            if (lazy.JxlDecoderSetJPEGBuffer(decoder, larger + used, capacity - used) !=
                 JXL_DEC_SUCCESS)
                 break;
         } else if (status == JXL_DEC_FULL_IMAGE && capacity) {
-            *jpeg_count = capacity - JxlDecoderReleaseJPEGBuffer(decoder);
+            *jpeg_count = capacity - lazy.JxlDecoderReleaseJPEGBuffer(decoder);
             result = calotype_jxl_ok;
             break;
         } else {
@@ -318,7 +337,7 @@ calotype_jxl_status calotype_jxl_copy_jpeg(const uint8_t *bytes, size_t count, s
             break;
         }
     }
-    JxlDecoderDestroy(decoder);
+    lazy.JxlDecoderDestroy(decoder);
     if (result != calotype_jxl_ok) {
         free(*jpeg);
         *jpeg = NULL;

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
+#include "library.h"
 
 #include <jxl/encode.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FUNCTIONS(F) \
+    F(JxlColorEncodingSetToSRGB) F(JxlEncoderAddBox) F(JxlEncoderAddImageFrame) \
+    F(JxlEncoderAddJPEGFrame) F(JxlEncoderCloseBoxes) F(JxlEncoderCloseInput) \
+    F(JxlEncoderCreate) F(JxlEncoderDestroy) F(JxlEncoderFrameSettingsCreate) \
+    F(JxlEncoderFrameSettingsSetOption) F(JxlEncoderInitBasicInfo) F(JxlEncoderInitFrameHeader) \
+    F(JxlEncoderProcessOutput) F(JxlEncoderSetBasicInfo) F(JxlEncoderSetCodestreamLevel) \
+    F(JxlEncoderSetColorEncoding) F(JxlEncoderSetFrameDistance) F(JxlEncoderSetFrameHeader) \
+    F(JxlEncoderSetFrameLossless) F(JxlEncoderSetICCProfile) F(JxlEncoderStoreJPEGMetadata) \
+    F(JxlEncoderUseBoxes) F(JxlEncoderUseContainer)
+
+CALOTYPE_LAZY_LIBRARY(JXL_LIBRARY, FUNCTIONS)
+
+const char *calotype_jxl_writer_missing(void) { return load_lazily(); }
 
 struct calotype_jxl_writer {
     JxlEncoder *encoder;
@@ -16,7 +32,7 @@ struct calotype_jxl_writer {
 };
 
 void calotype_jxl_writer_destroy(calotype_jxl_writer *writer) {
-    if (writer->encoder) JxlEncoderDestroy(writer->encoder);
+    if (writer->encoder) lazy.JxlEncoderDestroy(writer->encoder);
     free(writer->output);
     free(writer);
 }
@@ -24,7 +40,7 @@ void calotype_jxl_writer_destroy(calotype_jxl_writer *writer) {
 static calotype_jxl_writer *create(void) {
     calotype_jxl_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return NULL;
-    writer->encoder = JxlEncoderCreate(NULL);
+    writer->encoder = lazy.JxlEncoderCreate(NULL);
     if (writer->encoder) return writer;
     free(writer);
     return NULL;
@@ -32,10 +48,10 @@ static calotype_jxl_writer *create(void) {
 
 static bool set_colors(JxlEncoder *encoder, const calotype_jxl_settings *settings) {
     if (settings->icc_count &&
-        JxlEncoderSetICCProfile(encoder, settings->icc, settings->icc_count) == JXL_ENC_SUCCESS)
+        lazy.JxlEncoderSetICCProfile(encoder, settings->icc, settings->icc_count) == JXL_ENC_SUCCESS)
         return true;
     JxlColorEncoding colors;
-    JxlColorEncodingSetToSRGB(&colors, settings->channels < 3);
+    lazy.JxlColorEncodingSetToSRGB(&colors, settings->channels < 3);
     switch (settings->primaries) {
     case 9: colors.primaries = JXL_PRIMARIES_2100; break;
     case 11:
@@ -52,27 +68,27 @@ static bool set_colors(JxlEncoder *encoder, const calotype_jxl_settings *setting
     case 18: colors.transfer_function = JXL_TRANSFER_FUNCTION_HLG; break;
     default: break;
     }
-    return JxlEncoderSetColorEncoding(encoder, &colors) == JXL_ENC_SUCCESS;
+    return lazy.JxlEncoderSetColorEncoding(encoder, &colors) == JXL_ENC_SUCCESS;
 }
 
 static bool add_boxes(JxlEncoder *encoder, const calotype_jxl_settings *settings) {
     if (!settings->exif_count && !settings->xmp_count) return true;
-    if (JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS) return false;
+    if (lazy.JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS) return false;
     bool is_added = true;
     if (settings->exif_count) {
         // The distance of the byte order mark comes first.
         uint8_t *box = calloc(1, settings->exif_count + 4);
         if (!box) return false;
         memcpy(box + 4, settings->exif, settings->exif_count);
-        is_added = JxlEncoderAddBox(encoder, "Exif", box, settings->exif_count + 4, JXL_FALSE) ==
+        is_added = lazy.JxlEncoderAddBox(encoder, "Exif", box, settings->exif_count + 4, JXL_FALSE) ==
                    JXL_ENC_SUCCESS;
         free(box);
     }
     if (settings->xmp_count)
-        is_added = is_added && JxlEncoderAddBox(encoder, "xml ", settings->xmp,
+        is_added = is_added && lazy.JxlEncoderAddBox(encoder, "xml ", settings->xmp,
                                                 settings->xmp_count, JXL_FALSE) ==
                                    JXL_ENC_SUCCESS;
-    JxlEncoderCloseBoxes(encoder);
+    lazy.JxlEncoderCloseBoxes(encoder);
     return is_added;
 }
 
@@ -82,7 +98,7 @@ calotype_jxl_writer *calotype_jxl_writer_create(const calotype_jxl_settings *set
     JxlEncoder *encoder = writer->encoder;
     bool has_alpha = settings->channels == 2 || settings->channels == 4;
     JxlBasicInfo info;
-    JxlEncoderInitBasicInfo(&info);
+    lazy.JxlEncoderInitBasicInfo(&info);
     info.xsize = settings->width;
     info.ysize = settings->height;
     info.bits_per_sample = settings->is_wide ? 16 : 8;
@@ -101,19 +117,19 @@ calotype_jxl_writer *calotype_jxl_writer_create(const calotype_jxl_settings *set
                                       settings->is_wide ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
                                       JXL_NATIVE_ENDIAN, 0};
     if ((settings->is_wide && settings->is_lossless &&
-         JxlEncoderSetCodestreamLevel(encoder, 10) != JXL_ENC_SUCCESS) ||
-        JxlEncoderSetBasicInfo(encoder, &info) != JXL_ENC_SUCCESS ||
+         lazy.JxlEncoderSetCodestreamLevel(encoder, 10) != JXL_ENC_SUCCESS) ||
+        lazy.JxlEncoderSetBasicInfo(encoder, &info) != JXL_ENC_SUCCESS ||
         !set_colors(encoder, settings) || !add_boxes(encoder, settings)) {
         calotype_jxl_writer_destroy(writer);
         return NULL;
     }
-    writer->settings = JxlEncoderFrameSettingsCreate(encoder, NULL);
-    JxlEncoderFrameSettingsSetOption(writer->settings, JXL_ENC_FRAME_SETTING_EFFORT,
+    writer->settings = lazy.JxlEncoderFrameSettingsCreate(encoder, NULL);
+    lazy.JxlEncoderFrameSettingsSetOption(writer->settings, JXL_ENC_FRAME_SETTING_EFFORT,
                                      settings->effort);
     if (settings->is_lossless)
-        JxlEncoderSetFrameLossless(writer->settings, JXL_TRUE);
+        lazy.JxlEncoderSetFrameLossless(writer->settings, JXL_TRUE);
     else
-        JxlEncoderSetFrameDistance(writer->settings, settings->distance);
+        lazy.JxlEncoderSetFrameDistance(writer->settings, settings->distance);
     return writer;
 }
 
@@ -121,11 +137,12 @@ calotype_jxl_writer *calotype_jxl_writer_create_from_jpeg(const uint8_t *bytes, 
                                                           int effort) {
     calotype_jxl_writer *writer = create();
     if (!writer) return NULL;
-    JxlEncoderUseContainer(writer->encoder, JXL_TRUE);
-    JxlEncoderStoreJPEGMetadata(writer->encoder, JXL_TRUE);
-    writer->settings = JxlEncoderFrameSettingsCreate(writer->encoder, NULL);
-    JxlEncoderFrameSettingsSetOption(writer->settings, JXL_ENC_FRAME_SETTING_EFFORT, effort);
-    if (JxlEncoderAddJPEGFrame(writer->settings, bytes, count) == JXL_ENC_SUCCESS) return writer;
+    lazy.JxlEncoderUseContainer(writer->encoder, JXL_TRUE);
+    lazy.JxlEncoderStoreJPEGMetadata(writer->encoder, JXL_TRUE);
+    writer->settings = lazy.JxlEncoderFrameSettingsCreate(writer->encoder, NULL);
+    lazy.JxlEncoderFrameSettingsSetOption(writer->settings, JXL_ENC_FRAME_SETTING_EFFORT, effort);
+    if (lazy.JxlEncoderAddJPEGFrame(writer->settings, bytes, count) == JXL_ENC_SUCCESS)
+        return writer;
     calotype_jxl_writer_destroy(writer);
     return NULL;
 }
@@ -134,27 +151,27 @@ calotype_jxl_status calotype_jxl_writer_add(calotype_jxl_writer *writer, const u
                                             size_t count, uint32_t milliseconds, bool is_last) {
     if (writer->is_animated) {
         JxlFrameHeader header;
-        JxlEncoderInitFrameHeader(&header);
+        lazy.JxlEncoderInitFrameHeader(&header);
         header.duration = milliseconds;
-        if (JxlEncoderSetFrameHeader(writer->settings, &header) != JXL_ENC_SUCCESS)
+        if (lazy.JxlEncoderSetFrameHeader(writer->settings, &header) != JXL_ENC_SUCCESS)
             return calotype_jxl_failed;
     }
     JxlEncoderStatus status =
-        JxlEncoderAddImageFrame(writer->settings, &writer->format, pixels, count);
-    if (is_last) JxlEncoderCloseInput(writer->encoder);
+        lazy.JxlEncoderAddImageFrame(writer->settings, &writer->format, pixels, count);
+    if (is_last) lazy.JxlEncoderCloseInput(writer->encoder);
     return status == JXL_ENC_SUCCESS ? calotype_jxl_ok : calotype_jxl_failed;
 }
 
 calotype_jxl_status calotype_jxl_writer_finish(calotype_jxl_writer *writer,
                                                const uint8_t **bytes, size_t *count) {
-    JxlEncoderCloseInput(writer->encoder);
+    lazy.JxlEncoderCloseInput(writer->encoder);
     size_t capacity = 64 << 10;
     writer->output = malloc(capacity);
     if (!writer->output) return calotype_jxl_failed;
     uint8_t *next = writer->output;
     size_t rest = capacity;
     JxlEncoderStatus status;
-    while ((status = JxlEncoderProcessOutput(writer->encoder, &next, &rest)) ==
+    while ((status = lazy.JxlEncoderProcessOutput(writer->encoder, &next, &rest)) ==
            JXL_ENC_NEED_MORE_OUTPUT) {
         size_t used = (size_t)(next - writer->output);
         uint8_t *larger = realloc(writer->output, capacity * 2);

@@ -44,6 +44,8 @@ typedef struct {
 
 typedef struct calotype_avif_reader calotype_avif_reader;
 
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_avif_missing(void);
 calotype_avif_reader *calotype_avif_reader_create(bool reads_metadata, uint32_t maximum_side,
                                                   uint32_t maximum_pixels,
                                                   uint32_t maximum_frames);

@@ -44,6 +44,8 @@ typedef struct {
 
 typedef struct calotype_heif_reader calotype_heif_reader;
 
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_heif_missing(void);
 calotype_heif_reader *calotype_heif_reader_create(void);
 void calotype_heif_reader_destroy(calotype_heif_reader *reader);
 const char *calotype_heif_reader_message(const calotype_heif_reader *reader);

@@ -33,6 +33,10 @@ typedef struct {
 
 typedef struct calotype_jxl_reader calotype_jxl_reader;
 
+/// What is missing of the library for reading, or NULL; must be asked before it is called.
+const char *calotype_jxl_reader_missing(void);
+/// What is missing of it for writing.
+const char *calotype_jxl_writer_missing(void);
 calotype_jxl_reader *calotype_jxl_reader_create(void);
 void calotype_jxl_reader_destroy(calotype_jxl_reader *reader);
 

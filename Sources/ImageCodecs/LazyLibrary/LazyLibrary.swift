@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+
+#if AVIF
+    internal import CAVIF
+#endif
+#if HEIF
+    internal import CHEIF
+#endif
+#if JPEGXL
+    internal import CJPEGXL
+#endif
+
+/// Loads the libraries that are otherwise loaded by the first picture that needs them; what is
+/// missing is told by that picture all the same.
+func loadLazyLibraries() {
+    #if AVIF
+        _ = unsafe calotype_avif_missing()
+    #endif
+    #if HEIF
+        _ = unsafe calotype_heif_missing()
+    #endif
+    #if JPEGXL
+        _ = unsafe calotype_jxl_reader_missing()
+    #endif
+}
+
+/// Says which library is missing on this machine.
+///
+/// - Parameter problem: what the loader said; `nil` if the library is there.
+/// - Throws: ``CodecError/library(message:)``.
+func requireLibrary(_ problem: UnsafePointer<CChar>?) throws(CodecError) {
+    guard let problem = unsafe problem else { return }
+    throw .library(message: "it cannot be loaded: \(unsafe String(cString: problem))")
+}
