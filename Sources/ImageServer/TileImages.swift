@@ -23,7 +23,6 @@ final class TileImages: Sendable {
     private let limits: DecodeLimits
     private let store: any TileStore
     private let cache: TileCache
-    private let directPixelCount: Int
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -40,8 +39,6 @@ final class TileImages: Sendable {
         self.limits = limits
         self.store = store ?? MemoryTileStore(byteLimit: byteLimit)
         cache = TileCache(byteLimit: byteLimit, budget: budget)
-        // The tiles of a level that is decoded at once have room beside those of another.
-        directPixelCount = byteLimit / 8
     }
 
     /// The tiles of a picture; reads its header.
@@ -60,7 +57,8 @@ final class TileImages: Sendable {
         var configuration = TiledImage.Configuration()
         configuration.tileSide = Self.tileSide
         configuration.endsInOnePixel = true
-        configuration.directPixelCount = min(configuration.directPixelCount, directPixelCount)
+        // The tiles of a level that is decoded at once have room beside those of another.
+        configuration.directPixelCount = min(configuration.directPixelCount, cache.byteLimit / 8)
         let image = try TiledImage(
             source, name: "\(identity.path) \(identity.version)", codecs: codecs,
             store: store, queue: queue, cache: cache,

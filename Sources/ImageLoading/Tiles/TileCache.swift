@@ -71,9 +71,10 @@ public final class TileCache: Sendable {
     /// Lets go of half of what is there on a warning, and of everything when memory is critical.
     public func respond(to level: MemoryPressureLevel) {
         guard level != .normal else { return }
+        let share = level == .critical ? 0 : MemoryCache.shareAtWarning
         free(
             state.withLock { state in
-                state.evict(toByteCount: level == .critical ? 0 : state.byteCount / 2)
+                state.evict(toByteCount: Int(Double(state.byteCount) * share))
             })
     }
 
