@@ -8,22 +8,47 @@
             /// In bits from the start of the data.
             var start: Int
             var blockCount: Int
-            /// Which of ``BlockIndex/ends`` is that of the first block.
+            /// Which of ``BlockIndex/ends`` are those of the blocks, and which of them is the first.
+            var share: Int
             var firstEnd: Int
             /// Whether predictions begin anew, as behind a restart marker.
             var isRestart: Bool
         }
 
-        /// The low 16 bits of the position behind each block.
-        fileprivate(set) var ends: [UInt16]
+        /// By share: the low 16 bits of the position behind each block.
+        var ends: [[UInt16]] = []
         /// All blocks of the scan, in order.
-        fileprivate(set) var runs: [Run] = []
+        var runs: [Run] = []
 
-        /// The bytes that all scans of a picture take, each of its two lanes having room for all.
-        static func byteCount(_ frame: JPEGFrame) -> Int {
-            frame.components.indices.reduce(0) {
-                $0 + frame.paddedBlocksAcross($1) * frame.paddedBlocksDown($1) * 4
+        /// The bytes that all scans of a picture take at most.
+        ///
+        /// A block takes 2 bytes, and there is room for half as many again. But each share of a
+        /// scan can note as many as the scan has, as long as it reads nonsense, which takes two
+        /// bits a block at least.
+        static func byteCount(_ frame: JPEGFrame, fileByteCount: Int) -> Int {
+            let blockCount = frame.components.indices.reduce(0) {
+                $0 + frame.paddedBlocksAcross($1) * frame.paddedBlocksDown($1)
             }
+            return min(blockCount * LaneSynchronizer.shareCount, fileByteCount * 4) * 3
+        }
+
+        /// Where the last block ends, in bits.
+        var lastPosition: Int {
+            guard let run = runs.last else { return 0 }
+            return ends[run.share][run.firstEnd..<run.firstEnd + run.blockCount]
+                .reduce(run.start) { $0 + Int($1 &- UInt16(truncatingIfNeeded: $0)) }
+        }
+
+        /// Adds blocks that a lane has found in a scan without restart markers.
+        mutating func append(
+            _ lane: consuming BlockFinder.Lane, from first: Int, count: Int, start: Int
+        ) {
+            guard count > 0 else { return }
+            runs.append(
+                Run(
+                    start: start, blockCount: count, share: ends.count, firstEnd: first,
+                    isRestart: runs.isEmpty))
+            ends.append(lane.takeEnds())
         }
 
         /// - Parameters:
@@ -31,46 +56,40 @@
         ///   - tables: the codes and the order of the blocks in a unit.
         ///   - unitCount: units in the scan.
         ///   - restartInterval: units between two restart markers, or 0.
+        /// - Returns: where all blocks of the scan begin.
         /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
-        init(
+        static func find(
             _ data: EntropyCodedData, _ tables: UnitTables, unitCount: Int, restartInterval: Int
-        ) throws(ShrinkingStop) {
+        ) throws(ShrinkingStop) -> BlockIndex {
             let interval = try data.unitsPerSegment(
                 unitCount: unitCount, restartInterval: restartInterval)
-            let total = unitCount * tables.phases.count
-            let half = total + BlockFinder.overrun
             var synchronizer = LaneSynchronizer(
                 segments: data.segments, unitsPerSegment: interval, unitCount: unitCount,
-                blocksPerUnit: tables.phases.count, firstState: tables.firstState, half: half)
-            ends = unsafe Array(unsafeUninitializedCapacity: 2 * half) { ends, count in
-                unsafe data.bytes.withUnsafeBufferPointer { bytes in
-                    unsafe tables.entries.withUnsafeBufferPointer { entries in
-                        unsafe tables.phases.withUnsafeBufferPointer { phases in
-                            guard let target = ends.baseAddress, let bytes = bytes.baseAddress,
-                                let entries = entries.baseAddress,
-                                let phases = phases.baseAddress
-                            else { return }
-                            let finder = unsafe BlockFinder(
-                                bytes, tables.codes, entries, phases, ends: target)
-                            synchronizer.run(finder)
-                        }
+                blocksPerUnit: tables.codes.order.count)
+            var memory = [UInt64](repeating: 0, count: BlockFinder.Workspace.byteCount / 8)
+            let index: BlockIndex? = unsafe data.bytes.withUnsafeBufferPointer { bytes in
+                unsafe tables.entries.withUnsafeBufferPointer { entries in
+                    unsafe memory.withUnsafeMutableBytes { memory in
+                        guard let bytes = bytes.baseAddress, let entries = entries.baseAddress,
+                            let memory = memory.baseAddress
+                        else { return nil }
+                        let workspace = unsafe BlockFinder.Workspace(
+                            memory, entries, tables: tables.places)
+                        return unsafe synchronizer.run(BlockFinder(bytes, tables.codes, workspace))
                     }
                 }
-                // What no lane has written is never read: runs speak only of what was written.
-                count = 2 * half
             }
-            guard let found = synchronizer.runs else { throw .notHandled }
-            runs = found
+            guard let index else { throw .notHandled }
+            return index
         }
     }
 
     /// What a ``BlockFinder`` needs for a scan: its tables, and the order of the blocks in a unit.
     struct UnitTables {
         let codes: BlockCodes
-        let entries: [Int32]
-        let phases: [BlockFinder.Phase]
-        /// The machine's state at the start of a unit.
-        let firstState: UInt64
+        let entries: [UInt32]
+        /// By state of the machine within a unit: where its table begins in ``entries``.
+        let places: [Int]
 
         init(_ codes: BlockCodes) {
             var tables = SkipTables()
@@ -89,17 +108,7 @@
             }
             self.codes = codes
             entries = tables.entries
-            let order = codes.order
-            let firstStates = order.indices.map {
-                BlockFinder.Phase.state(phase: $0, table: places[order[$0]].first)
-            }
-            firstState = firstStates[0]
-            phases = order.indices.map { index in
-                let state = BlockFinder.Phase.state(
-                    phase: index, table: places[order[index]].other)
-                return BlockFinder.Phase(
-                    state: state, change: state ^ firstStates[(index + 1) % order.count])
-            }
+            self.places = codes.order.flatMap { [places[$0].first, places[$0].other] }
         }
     }
 #endif

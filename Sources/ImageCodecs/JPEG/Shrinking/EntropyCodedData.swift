@@ -12,7 +12,7 @@
     /// Bits can then be fetched eight bytes at a time, which is worth one pass over the bytes.
     struct EntropyCodedData {
         /// Room behind the last segment: a reader may look, and go, that far beyond it.
-        static let margin = 256
+        static let margin = 512
 
         /// All segments one after the other, then ``margin`` zeros.
         private(set) var bytes: [UInt8] = []

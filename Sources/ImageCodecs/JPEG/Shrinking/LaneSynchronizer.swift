@@ -1,212 +1,227 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Gives the two lanes of a ``BlockFinder`` their shares of a scan.
+    /// Gives the lanes of a ``BlockFinder`` their shares of a scan, and joins what they find.
     ///
-    /// With restart markers the second lane begins at one near the middle. Without, it begins
-    /// somewhere in the middle, most likely within a block, and reads nonsense; but Huffman codes
-    /// fall into step by themselves, mostly within a few blocks. When the first lane comes to a
-    /// block that begins where the second lane, too, began a block of the same place in a unit,
-    /// all that the second one found from there on is right. If that never happens, the first
-    /// lane goes on to the end alone.
+    /// The scan is cut into more shares than there are lanes; a lane that is done takes the next.
+    /// With restart markers a share begins at one. Without, it begins somewhere, most likely within
+    /// a block, and its lane reads nonsense; but Huffman codes fall into step by themselves, mostly
+    /// within a few blocks. Where the lane of the share before comes to a block that begins where
+    /// this one, too, began a block of the same place in a unit, all that this one found from there
+    /// on is right. If that never happens, the one before goes through this share as well.
     struct LaneSynchronizer {
-        /// Every block of the scan, once ``run(_:_:)`` has succeeded.
-        private(set) var runs: [BlockIndex.Run]?
-
         private let segments: [Range<Int>]
         private let unitsPerSegment: Int
         private let unitCount: Int
         private let blocksPerUnit: Int
-        private let firstState: UInt64
-        /// Where the second lane's notes begin.
-        private let half: Int
+        private var shares: [Share] = []
 
-        /// Below this many bytes a second lane is not worth its trouble.
+        /// What a lane does in one go.
+        private struct Share {
+            /// The segments of it that have not been begun; of a scan in one segment, a part of it.
+            var segments: ArraySlice<Range<Int>>
+            var lane: BlockFinder.Lane
+            /// Where the lane began, in bytes.
+            var start: Int
+        }
+
+        /// Shares of fewer bytes are not worth their trouble.
         private static let smallestShare = 1024
-        /// After this many blocks in vain the second lane is given up.
+        /// So many, that lanes which are done early do not have to wait for long.
+        static let shareCount = 16
+        /// After this many blocks in vain a share is given up.
         private static let patience = 4096
 
+        /// - Parameters:
+        ///   - segments: the bytes of the scan between its restart markers.
+        ///   - unitsPerSegment: units in each of them but the last.
+        ///   - unitCount: units in all.
+        ///   - blocksPerUnit: blocks in a unit.
         init(
-            segments: [Range<Int>], unitsPerSegment: Int, unitCount: Int, blocksPerUnit: Int,
-            firstState: UInt64, half: Int
+            segments: [Range<Int>], unitsPerSegment: Int, unitCount: Int, blocksPerUnit: Int
         ) {
             self.segments = segments
             self.unitsPerSegment = unitsPerSegment
             self.unitCount = unitCount
             self.blocksPerUnit = blocksPerUnit
-            self.firstState = firstState
-            self.half = half
         }
 
-        mutating func run(_ finder: BlockFinder) {
-            if segments.count == 1 {
-                runs = runOneSegment(finder)
-            } else {
-                runs = runSegments(finder)
+        /// - Returns: all blocks of the scan, or `nil` if it does not hold them.
+        mutating func run(_ finder: BlockFinder) -> BlockIndex? {
+            let isOneSegment = segments.count == 1
+            let pieces = isOneSegment ? parts(of: segments[0]) : segments
+            let perShare = (pieces.count + Self.shareCount - 1) / Self.shareCount
+            let blocks = unitCount * blocksPerUnit
+            let expected =
+                isOneSegment ? blocks / pieces.count : perShare * unitsPerSegment * blocksPerUnit
+            shares = stride(from: 0, to: pieces.count, by: perShare).map { first in
+                let own = pieces[first..<min(first + perShare, pieces.count)]
+                let bytes = own[first].lowerBound..<own[own.endIndex - 1].upperBound
+                return Share(
+                    segments: own.dropFirst(),
+                    lane: .init(
+                        position: own[first].lowerBound * 8, limit: own[first].upperBound * 8,
+                        blockLimit: isOneSegment ? blocks : blockCount(of: first),
+                        // The header may promise more than the data can hold.
+                        expectedBlocks: min(expected, bytes.count * 4)), start: bytes.lowerBound)
             }
+            guard goThroughShares(finder, isOneSegment: isOneSegment) else { return nil }
+            return isOneSegment ? joined(finder) : atMarkers()
         }
 
-        // MARK: With restart markers
-
-        private func runSegments(
-            _ finder: BlockFinder
-        ) -> [BlockIndex.Run]? {
-            let middleByte = (segments.last?.upperBound ?? 0) / 2
-            let middle = max(segments.firstIndex { $0.lowerBound >= middleByte } ?? 1, 1)
-            var (first, second) = (0, middle)
-            var (a, b) = (lane(first, middle), lane(second, middle))
-            while first < middle || second < segments.count {
-                if first == middle {
-                    finder.run(&b)
-                } else if second == segments.count {
-                    finder.run(&a)
-                } else {
-                    finder.run(&a, &b)
-                }
-                if first < middle, !a.isRunning {
-                    guard isComplete(a, first, finder) else { return nil }
-                    first += 1
-                    if first < middle { a = lane(first, middle) }
-                }
-                if second < segments.count, !b.isRunning {
-                    guard isComplete(b, second, finder) else { return nil }
-                    second += 1
-                    if second < segments.count { b = lane(second, middle) }
-                }
+        private func parts(of segment: Range<Int>) -> [Range<Int>] {
+            let count = max(1, min(Self.shareCount, segment.count / Self.smallestShare))
+            return (0..<count).map {
+                segment.lowerBound + segment.count * $0 / count..<segment.lowerBound
+                    + segment.count * ($0 + 1) / count
             }
-            return segments.indices.map { segment in
-                BlockIndex.Run(
-                    start: segments[segment].lowerBound * 8, blockCount: blockCount(of: segment),
-                    firstEnd: firstEnd(of: segment, middle), isRestart: true)
-            }
-        }
-
-        private func lane(_ segment: Int, _ middle: Int) -> BlockFinder.Lane {
-            lane(
-                at: segments[segment].lowerBound, until: segments[segment].upperBound,
-                block: firstEnd(of: segment, middle), count: blockCount(of: segment))
         }
 
         private func blockCount(of segment: Int) -> Int {
             min(unitsPerSegment, unitCount - segment * unitsPerSegment) * blocksPerUnit
         }
 
-        private func firstEnd(of segment: Int, _ middle: Int) -> Int {
-            segment < middle
-                ? segment * unitsPerSegment * blocksPerUnit
-                : half + (segment - middle) * unitsPerSegment * blocksPerUnit
+        /// Runs the lanes until all shares are done.
+        ///
+        /// - Returns: whether every share that begins at a unit could be done.
+        private mutating func goThroughShares(
+            _ finder: BlockFinder, isOneSegment: Bool
+        ) -> Bool {
+            var waiting = shares.indices
+            // The lanes that run, and whose they are; only there are they while they run, or what
+            // they note would be copied.
+            var lanes: [BlockFinder.Lane] = []
+            var owners: [Int] = []
+            while true {
+                while lanes.count < BlockFinder.laneCount, let next = waiting.popFirst() {
+                    owners.append(next)
+                    lanes.append(shares[next].lane)
+                    shares[next].lane.giveUpEnds()
+                }
+                guard !lanes.isEmpty else { return true }
+                finder.run(&lanes)
+                for index in lanes.indices.reversed() where !lanes[index].isRunning {
+                    let goesOn =
+                        isOneSegment
+                        ? goOnBehindNonsense(&lanes[index], owners[index])
+                        : goToNextSegment(&lanes[index], owners[index])
+                    guard goesOn else { return false }
+                    guard !lanes[index].isRunning else { continue }
+                    shares[owners.remove(at: index)].lane = lanes.remove(at: index)
+                }
+            }
         }
 
-        /// Whether a lane has found all blocks of its segment within its segment.
-        private func isComplete(
-            _ lane: BlockFinder.Lane, _ segment: Int, _ finder: BlockFinder
+        // MARK: With restart markers
+
+        /// - Returns: whether the lane has found all blocks of its segment within its segment.
+        private mutating func goToNextSegment(
+            _ lane: inout BlockFinder.Lane, _ index: Int
         ) -> Bool {
             guard lane.block >= lane.blockLimit else { return false }
-            // It may have gone on a little; the end that counts is the one it noted.
-            let low = finder.end(of: lane.blockLimit - 1)
-            let back = UInt16(truncatingIfNeeded: lane.position) &- low
-            return lane.position - Int(back) <= segments[segment].upperBound * 8
+            lane.settle()
+            guard lane.position <= lane.limit else { return false }
+            guard let next = shares[index].segments.popFirst() else { return true }
+            let number = shares[index].segments.startIndex - 1
+            lane.move(to: next.lowerBound * 8, limit: next.upperBound * 8)
+            lane.blockLimit += blockCount(of: number)
+            return true
+        }
+
+        private consuming func atMarkers() -> BlockIndex {
+            var index = BlockIndex()
+            var segment = 0
+            for share in shares {
+                var block = 0
+                let ends = share.lane.takeEnds()
+                while block < ends.count {
+                    let count = blockCount(of: segment)
+                    index.runs.append(
+                        .init(
+                            start: segments[segment].lowerBound * 8, blockCount: count,
+                            share: index.ends.count, firstEnd: block, isRestart: true))
+                    block += count
+                    segment += 1
+                }
+                index.ends.append(ends)
+            }
+            return index
         }
 
         // MARK: Without
 
-        private func runOneSegment(
-            _ finder: BlockFinder
-        ) -> [BlockIndex.Run]? {
-            let segment = segments[0]
-            let total = unitCount * blocksPerUnit
-            var a = lane(
-                at: segment.lowerBound, until: segment.upperBound, block: 0, count: total)
-            var met: (first: Int, start: Int, second: Int)?
-            if segment.count >= 2 * Self.smallestShare {
-                met = runBoth(&a, finder)
+        /// Nonsense can also lead to a code that does not exist; it begins anew behind.
+        private mutating func goOnBehindNonsense(
+            _ lane: inout BlockFinder.Lane, _ index: Int
+        ) -> Bool {
+            guard lane.hasFailed, lane.block < lane.blockLimit else { return true }
+            // The bits that fill the last byte of the scan need not be a code.
+            guard index > 0, lane.position < segments[0].upperBound * 8 - 64 else {
+                return index > 0
             }
-            guard let met = met else {
-                a.limit = segment.upperBound * 8
-                finder.run(&a)
-                guard isComplete(a, 0, finder) else { return nil }
-                return [
-                    .init(
-                        start: segment.lowerBound * 8, blockCount: total, firstEnd: 0,
-                        isRestart: true)
-                ]
-            }
-            return [
-                .init(
-                    start: segment.lowerBound * 8, blockCount: met.first, firstEnd: 0,
-                    isRestart: true),
-                .init(
-                    start: met.start, blockCount: total - met.first, firstEnd: met.second,
-                    isRestart: false),
-            ]
+            let start = lane.position / 8 + 1
+            guard start * 8 < lane.limit else { return true }
+            shares[index].start = start
+            lane.startAnew(at: start * 8)
+            return true
         }
 
-        /// - Returns: how many blocks are the first lane's, and where and with which note the second's begin.
-        private func runBoth(
-            _ a: inout BlockFinder.Lane, _ finder: BlockFinder
-        ) -> (first: Int, start: Int, second: Int)? {
-            let segment = segments[0]
-            let total = unitCount * blocksPerUnit
-            var start = segment.lowerBound + segment.count / 2
-            var b = lane(at: start, until: segment.upperBound, block: half, count: total)
-            a.limit = start * 8
-            while a.isRunning && b.isRunning {
-                finder.run(&a, &b)
-                if b.hasFailed {
-                    // Nonsense can also lead to a code that does not exist.
-                    start = b.position / 8 + 1
-                    guard start < segment.upperBound else { return nil }
-                    b = lane(
-                        at: start, until: segment.upperBound, block: half, count: total)
-                    a.limit = start * 8
+        /// Follows the first lane to where it meets the next, that one from there on, and so forth.
+        private mutating func joined(_ finder: BlockFinder) -> BlockIndex? {
+            let end = segments[0].upperBound * 8
+            var index = BlockIndex()
+            var left = unitCount * blocksPerUnit
+            // What is followed: a lane, and from which of its blocks on.
+            var (lane, first, start) = (shares[0].lane, 0, shares[0].start * 8)
+            shares[0].lane.giveUpEnds()
+            for next in shares.indices.dropFirst() {
+                lane.blockLimit = first + left
+                guard !lane.hasFailed, lane.block < lane.blockLimit else { break }
+                guard let meeting = meet(&lane, shares[next], finder) else {
+                    lane.limit = shares[next].lane.limit
+                    var lanes = [lane]
+                    lane.giveUpEnds()
+                    while lanes[0].isRunning { finder.run(&lanes) }
+                    lane = lanes[0]
+                    continue
                 }
+                left -= lane.block - first
+                index.append(lane, from: first, count: lane.block - first, start: start)
+                (lane, first, start) = (shares[next].lane, meeting.second, meeting.position)
+                shares[next].lane.giveUpEnds()
             }
-            finder.run(&a)
-            guard !a.hasFailed, a.block < total else { return nil }
-            a.limit = segment.upperBound * 8
-            guard let meeting = meet(&a, b, start * 8, finder) else { return nil }
-            // Nonsense can be of more blocks than the first lane has found, and then there is no
-            // room for as many notes as are still to come.
-            guard meeting.second - half <= meeting.first else { return nil }
-            // The second lane has what it needs, or goes on until it has.
-            b.blockLimit = meeting.second + total - meeting.first
-            finder.run(&b)
-            return isComplete(b, 0, finder) ? meeting : nil
+            lane.blockLimit = first + left
+            lane.limit = end
+            while lane.isRunning { finder.runBlock(&lane) }
+            guard lane.block >= first + left else { return nil }
+            index.append(lane, from: first, count: left, start: start)
+            return index.lastPosition <= end ? index : nil
         }
 
-        /// Takes the first lane block by block to where both began a block of the same phase.
+        /// Takes a lane block by block to where both began a block of the same phase.
+        ///
+        /// - Returns: that place, and which block of the share it is.
         private func meet(
-            _ a: inout BlockFinder.Lane, _ b: BlockFinder.Lane, _ start: Int,
-            _ finder: BlockFinder
-        ) -> (first: Int, start: Int, second: Int)? {
-            let total = unitCount * blocksPerUnit
-            var position = start
-            var second = half
+            _ lane: inout BlockFinder.Lane, _ share: Share, _ finder: BlockFinder
+        ) -> (position: Int, second: Int)? {
+            var position = share.start * 8
+            var second = 0
+            lane.limit = share.lane.limit
             for _ in 0..<Self.patience {
-                if a.passed != 0 || a.position < start { finder.runBlock(&a) }
-                guard !a.hasFailed, a.block < total else { return nil }
-                while position < a.position {
-                    guard second < b.block else { return nil }
-                    let step = finder.end(of: second) &- UInt16(truncatingIfNeeded: position)
+                while position < lane.position {
+                    guard second < share.lane.block else { return nil }
+                    let step =
+                        share.lane.end(of: second) &- UInt16(truncatingIfNeeded: position)
                     position += Int(step)
                     second += 1
                 }
-                if position == a.position, a.block % blocksPerUnit == 0,
-                    (second - half) % blocksPerUnit == 0
-                {
-                    return (a.block, position, second)
+                if position == lane.position, lane.isAtUnit, second % blocksPerUnit == 0 {
+                    return (position, second)
                 }
-                finder.runBlock(&a)
+                guard lane.isRunning else { return nil }
+                finder.runBlock(&lane)
             }
             return nil
-        }
-
-        private func lane(
-            at byte: Int, until end: Int, block: Int, count: Int
-        ) -> BlockFinder.Lane {
-            BlockFinder.Lane(
-                position: byte * 8, limit: end * 8, state: firstState, block: block,
-                blockLimit: block + count)
         }
     }
 #endif

@@ -20,32 +20,31 @@
         }
 
         /// Four symbols behind the last coefficient can pass 64 coefficients each.
-        fileprivate static let slotCount = 384
+        private static let slotCount = 384
 
         private let codes: BlockCodes
         private let places: [Place]
+        private let placesOfParts: [[Place]]
         /// By part: the table of first symbols, then that of the others.
         private let entries: [ValueEntry]
         /// By part and place in zigzag order: how far behind the first coefficient it goes.
         private let slots: [Int32]
         /// By part: the value of the last block's first coefficient.
-        private var predictions: [Int]
+        private var predictions: [Int16]
         private var nextRun = 0
         private var run = Run()
+        /// Of the blocks of a row, in bits from the first of them.
+        private var positions: [UInt32] = []
 
         /// Blocks that follow without a break.
-        fileprivate struct Run {
+        private struct Run {
             var left = 0
+            var share = 0
             /// Where the next one begins, in bits.
             var position = 0
             var note = 0
-
-            @unsafe @inline(always)
-            mutating func step(_ ends: UnsafePointer<UInt16>) {
-                let low = UInt16(truncatingIfNeeded: position)
-                position &+= unsafe Int(ends[note] &- low)
-                note &+= 1
-            }
+            /// Whether it has just been started, and predictions begin anew.
+            var isRestart = false
         }
 
         /// - Parameters:
@@ -55,10 +54,11 @@
         init(_ codes: BlockCodes, places: [Place], rows: [LowFrequencyRow]) {
             self.codes = codes
             self.places = places
+            placesOfParts = rows.indices.map { part in places.filter { $0.part == part } }
             predictions = Array(repeating: 0, count: rows.count)
             entries = rows.indices.flatMap { part in
-                codes.dc[part].window.map { ValueEntry($0, isAC: false) }
-                    + codes.ac[part].window.map { ValueEntry($0, isAC: true) }
+                codes.dc[part].window.enumerated().map { ValueEntry($0, $1, isAC: false) }
+                    + codes.ac[part].window.enumerated().map { ValueEntry($0, $1, isAC: true) }
             }
             slots = rows.indices.flatMap { part in
                 (0..<Self.slotCount).map { Int32(rows[part].offset(ofZigzag: $0)) }
@@ -70,151 +70,285 @@
             unitCount: Int, _ data: EntropyCodedData, _ index: BlockIndex,
             into coefficients: inout [Int16]
         ) {
+            if positions.count < unitCount * places.count {
+                positions = Array(repeating: 0, count: unitCount * places.count)
+            }
+            if run.left == 0 { startRun(index) }
+            let start = run.position
+            // Units with which predictions begin anew.
+            var restarts: [Int] = []
             var done = 0
             while done < unitCount {
                 if run.left == 0 { startRun(index) }
+                if run.isRestart { restarts.append(done) }
                 let count = min(run.left / places.count, unitCount - done)
                 precondition(count > 0, "runs are made of whole units")
-                unsafe data.bytes.withUnsafeBufferPointer { data in
-                    unsafe entries.withUnsafeBufferPointer { entries in
-                        unsafe slots.withUnsafeBufferPointer { slots in
-                            guard let data = data.baseAddress, let entries = entries.baseAddress,
-                                let slots = slots.baseAddress
-                            else { return }
-                            let reader = unsafe BlockReader(
-                                data: data, entries: entries, slots: slots, codes: codes)
-                            unsafe read(done..<done + count, reader, index, &coefficients)
-                        }
-                    }
-                }
+                findPositions(done * places.count, blockCount: count * places.count, start, index)
                 done += count
             }
-        }
-
-        @unsafe private mutating func read(
-            _ units: Range<Int>, _ reader: BlockReader, _ index: BlockIndex,
-            _ coefficients: inout [Int16]
-        ) {
-            var run = run
-            unsafe coefficients.withUnsafeMutableBufferPointer { target in
-                unsafe places.withUnsafeBufferPointer { places in
-                    unsafe index.ends.withUnsafeBufferPointer { ends in
-                        unsafe predictions.withUnsafeMutableBufferPointer { predictions in
-                            guard let target = target.baseAddress, let ends = ends.baseAddress,
-                                let predictions = predictions.baseAddress
-                            else { return }
-                            for unit in units {
-                                var index = 0
-                                while index < places.count {
-                                    let place = unsafe places[index]
-                                    var block = unsafe reader.readFirst(
-                                        at: run.position, place, predictions + place.part,
-                                        target + (place.start &+ unit &* place.step))
-                                    unsafe run.step(ends)
-                                    index &+= 1
-                                    if place.lastKept <= 4 || index == places.count {
-                                        if place.lastKept > 0 { unsafe reader.readRest(&block) }
-                                        continue
-                                    }
-                                    let next = unsafe places[index]
-                                    var other = unsafe reader.readFirst(
-                                        at: run.position, next, predictions + next.part,
-                                        target + (next.start &+ unit &* next.step))
-                                    unsafe run.step(ends)
-                                    index &+= 1
-                                    unsafe reader.readRest(&block, &other)
-                                }
-                            }
-                        }
-                    }
-                }
+            for place in places.indices { read(place, unitCount, start, data, &coefficients) }
+            var unit = 0
+            for restart in restarts + [unitCount] {
+                addPredictions(unit..<restart, &coefficients)
+                unit = restart
+                guard unit < unitCount else { break }
+                for part in predictions.indices { predictions[part] = 0 }
             }
-            run.left -= units.count * places.count
-            self.run = run
         }
 
         private mutating func startRun(_ index: BlockIndex) {
             let next = index.runs[nextRun]
             nextRun += 1
-            run = Run(left: next.blockCount, position: next.start, note: next.firstEnd)
-            guard next.isRestart else { return }
-            for part in predictions.indices { predictions[part] = 0 }
+            run = Run(
+                left: next.blockCount, share: next.share, position: next.start,
+                note: next.firstEnd, isRestart: next.isRestart)
+        }
+
+        /// Finds where the next blocks of the run begin.
+        ///
+        /// - Parameters:
+        ///   - first: the number of the first of them in the row.
+        ///   - blockCount: how many.
+        ///   - start: where the row begins.
+        ///   - index: where blocks end.
+        private mutating func findPositions(
+            _ first: Int, blockCount: Int, _ start: Int, _ index: BlockIndex
+        ) {
+            let low = UInt16(truncatingIfNeeded: start)
+            let note = run.note
+            let before = UInt32(truncatingIfNeeded: run.position - start)
+            precondition(
+                index.ends[run.share].count >= note + blockCount
+                    && positions.count >= first + blockCount, "a run is too short")
+            let behind = unsafe index.ends[run.share].withUnsafeBufferPointer { ends in
+                unsafe positions.withUnsafeMutableBufferPointer { positions in
+                    guard let ends = ends.baseAddress, let positions = positions.baseAddress else {
+                        return before
+                    }
+                    let row = unsafe positions + first
+                    var position = before
+                    var block = 0
+                    while block < blockCount {
+                        unsafe row[block] = position
+                        let begin = low &+ UInt16(truncatingIfNeeded: position)
+                        position &+= unsafe UInt32(ends[note &+ block] &- begin)
+                        block &+= 1
+                    }
+                    return position
+                }
+            }
+            run.position = start + Int(behind)
+            run.note += blockCount
+            run.left -= blockCount
+            run.isRestart = false
+        }
+
+        /// Reads the blocks of one place of each unit.
+        private func read(
+            _ index: Int, _ unitCount: Int, _ start: Int, _ data: EntropyCodedData,
+            _ coefficients: inout [Int16]
+        ) {
+            let place = places[index]
+            let first = place.part * 2 * SkipTables.entryCount
+            unsafe data.bytes.withUnsafeBufferPointer { data in
+                unsafe entries.withUnsafeBufferPointer { entries in
+                    unsafe slots.withUnsafeBufferPointer { slots in
+                        unsafe positions.withUnsafeBufferPointer { positions in
+                            unsafe coefficients.withUnsafeMutableBufferPointer { target in
+                                guard let data = data.baseAddress, let slots = slots.baseAddress,
+                                    let entries = entries.baseAddress,
+                                    let positions = positions.baseAddress,
+                                    let target = target.baseAddress
+                                else { return }
+                                let reader = unsafe BlockReader(
+                                    data: data + start >> 3, bit: start & 7,
+                                    firstEntries: entries + first,
+                                    otherEntries: entries + first + SkipTables.entryCount,
+                                    slots: slots + place.part * Self.slotCount,
+                                    lastKept: place.lastKept, dcCode: codes.dc[place.part],
+                                    acCode: codes.ac[place.part])
+                                unsafe reader.read(
+                                    unitCount, positions + index, places.count,
+                                    target + place.start, place.step)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        /// First coefficients come as differences to that of the block before.
+        private mutating func addPredictions(
+            _ units: Range<Int>, _ coefficients: inout [Int16]
+        ) {
+            for part in predictions.indices {
+                var prediction = predictions[part]
+                unsafe coefficients.withUnsafeMutableBufferPointer { coefficients in
+                    unsafe placesOfParts[part].withUnsafeBufferPointer { own in
+                        guard let coefficients = coefficients.baseAddress else { return }
+                        var unit = units.lowerBound
+                        if own.count == 1 {
+                            let step = unsafe own[0].step
+                            var next = unsafe coefficients + own[0].start + unit * step
+                            while unit < units.upperBound {
+                                unsafe prediction &+= next.pointee
+                                unsafe next.pointee = prediction
+                                unsafe next += step
+                                unit &+= 1
+                            }
+                        }
+                        while unit < units.upperBound {
+                            var place = 0
+                            while place < own.count {
+                                let offset = unsafe own[place].start &+ unit &* own[place].step
+                                unsafe prediction &+= coefficients[offset]
+                                unsafe coefficients[offset] = prediction
+                                place &+= 1
+                            }
+                            unit &+= 1
+                        }
+                    }
+                }
+                predictions[part] = prediction
+            }
         }
     }
 
-    /// By the next 12 bits: what a symbol is, for reading its value.
+    /// By the next 12 bits: a symbol and the value behind it.
     ///
     /// | bits | |
     /// |---|---|
-    /// | 0–4 | length of the code and of the value behind it, 1 to 27; 0 stands for longer codes |
-    /// | 5–8 | bits of the value |
+    /// | 0–4 | length of the code and of the value behind it, 1 to 27; 0 for longer codes |
+    /// | 5–8 | bits of the value, if they are not all among the 12; 15 for longer codes |
     /// | 9–15 | coefficients passed, this one counted; 64 at the end of the block |
+    /// | 16–31 | the value, if its bits are among the 12 |
     struct ValueEntry {
-        private let bits: UInt16
+        private let bits: UInt32
 
-        /// From an entry of ``HuffmanCode/window``.
-        init(_ entry: UInt16, isAC: Bool) {
-            self.init(symbol: Int(entry >> 8), length: Int(entry & 255), isAC: isAC)
+        /// - Parameters:
+        ///   - window: the next 12 bits.
+        ///   - entry: that of ``HuffmanCode/window``.
+        ///   - isAC: whether it stands for a symbol behind a block's first.
+        init(_ window: Int, _ entry: UInt16, isAC: Bool) {
+            let length = Int(entry & 255)
+            guard length > 0 else {
+                bits = 15 << 5
+                return
+            }
+            let entry = ValueEntry(symbol: Int(entry >> 8), length: length, isAC: isAC)
+            guard entry.bitCount <= HuffmanCode.windowBits else {
+                bits = entry.bits
+                return
+            }
+            let value = entry.value(UInt64(window) << UInt64(64 - HuffmanCode.windowBits))
+            bits = entry.bits & ~(15 << 5) | UInt32(UInt16(bitPattern: Int16(value))) << 16
         }
 
+        /// A symbol whose value is still to be read.
         init(symbol: Int, length: Int, isAC: Bool) {
             let magnitude = symbol & 15
             // A run of 16 is a coefficient of 0 behind 15 others.
             let isValue = magnitude > 0 || symbol == 0xF0
             let passed = isAC ? isValue ? symbol >> 4 + 1 : 64 : 1
-            bits = length == 0 ? 0 : UInt16(passed << 9 | magnitude << 5 | length + magnitude)
+            bits = UInt32(passed << 9 | magnitude << 5 | length + magnitude)
         }
 
-        var isLong: Bool { @inline(always) get { bits == 0 } }
+        /// Whether ``value`` is not all there is to it.
+        var isOpen: Bool { @inline(always) get { bits & 15 << 5 != 0 } }
+        /// Whether the code is not in the table.
+        var isLong: Bool { @inline(always) get { bits & 31 == 0 } }
         var bitCount: Int { @inline(always) get { Int(bits & 31) } }
-        var magnitude: Int { @inline(always) get { Int(bits &>> 5 & 15) } }
-        var passed: Int { @inline(always) get { Int(bits &>> 9) } }
+        var passed: Int { @inline(always) get { Int(bits &>> 9 & 127) } }
+        var value: Int { @inline(always) get { Int(Int32(bitPattern: bits) &>> 16) } }
+
+        /// The value behind the code at the start of `next`.
+        func value(_ next: UInt64) -> Int {
+            let magnitude = Int(bits >> 5 & 15)
+            return BitNumber.signed(next << UInt64(bitCount - magnitude), magnitude)
+        }
     }
 
-    /// Reads one block.
+    /// Reads blocks of one place of a unit.
     @unsafe private struct BlockReader {
         let data: UnsafePointer<UInt8>
-        let entries: UnsafePointer<ValueEntry>
+        /// What positions are counted from, in bits of the data.
+        let bit: Int
+        let firstEntries: UnsafePointer<ValueEntry>
+        let otherEntries: UnsafePointer<ValueEntry>
         let slots: UnsafePointer<Int32>
-        let codes: BlockCodes
+        let lastKept: Int
+        let dcCode: HuffmanCode
+        let acCode: HuffmanCode
 
         /// A block whose first coefficient has been read.
-        @safe struct Block {
+        @safe private struct Block {
             var position: Int
             /// The place in zigzag order of the last coefficient that has been read or passed.
             var index = 0
-            let lastKept: Int
-            let part: Int
-            let slots: UnsafePointer<Int32>
             let target: UnsafeMutablePointer<Int16>
         }
 
-        @inline(always)
-        func readFirst(
-            at start: Int, _ place: LowFrequencyReader.Place,
-            _ prediction: UnsafeMutablePointer<Int>, _ target: UnsafeMutablePointer<Int16>
-        ) -> Block {
-            let part = place.part
-            let table = part &* (2 * SkipTables.entryCount)
-            var bits = unsafe BitWindow.load(data, at: start)
-            var entry = unsafe entries[table &+ BitWindow.index(bits)]
-            if _slowPath(entry.isLong) { entry = unsafe longEntry(part, bits, isAC: false) }
-            bits = unsafe rotated(bits, entry.bitCount)
-            unsafe prediction.pointee &+= value(bits, entry.magnitude)
-            unsafe target.pointee = Int16(truncatingIfNeeded: prediction.pointee)
-            return unsafe Block(
-                position: start &+ entry.bitCount, lastKept: place.lastKept, part: part,
-                slots: slots + part &* LowFrequencyReader.slotCount, target: target)
+        /// - Parameters:
+        ///   - count: how many blocks are read.
+        ///   - positions: where they begin.
+        ///   - step: how many further the next block's position is.
+        ///   - target: where the first block's first coefficient goes.
+        ///   - targetStep: how much further the next block's goes.
+        func read(
+            _ count: Int, _ positions: UnsafePointer<UInt32>, _ step: Int,
+            _ target: UnsafeMutablePointer<Int16>, _ targetStep: Int
+        ) {
+            var (positions, target, left) = unsafe (positions, target, count)
+            if unsafe lastKept > 4 {
+                while left > 1 {
+                    var block = unsafe readFirst(positions.pointee, target)
+                    var other = unsafe readFirst(positions[step], target + targetStep)
+                    unsafe readRest(&block, &other)
+                    unsafe positions += 2 &* step
+                    unsafe target += 2 &* targetStep
+                    left &-= 2
+                }
+            }
+            if unsafe lastKept == 0 {
+                while left > 0 {
+                    _ = unsafe readFirst(positions.pointee, target)
+                    unsafe positions += step
+                    unsafe target += targetStep
+                    left &-= 1
+                }
+            }
+            while left > 0 {
+                var block = unsafe readFirst(positions.pointee, target)
+                unsafe readRest(&block)
+                unsafe positions += step
+                unsafe target += targetStep
+                left &-= 1
+            }
         }
 
         @inline(always)
-        func readRest(_ block: inout Block) {
-            if block.lastKept == 4 {
+        private func readFirst(
+            _ position: UInt32, _ target: UnsafeMutablePointer<Int16>
+        ) -> Block {
+            let start = unsafe Int(position) &+ bit
+            let bits = unsafe BitWindow.load(data, at: start)
+            let entry = unsafe firstEntries[BitWindow.index(bits)]
+            var (count, value) = (entry.bitCount, entry.value)
+            if _slowPath(entry.isOpen) {
+                unsafe (count, _, value) = read(entry, bits, isAC: false)
+            }
+            unsafe target.pointee = Int16(truncatingIfNeeded: value)
+            return unsafe Block(position: start &+ count, target: target)
+        }
+
+        @inline(always)
+        private func readRest(_ block: inout Block) {
+            if unsafe lastKept == 4 {
                 unsafe readTwo(&block)
                 unsafe readTwo(&block)
                 return
             }
-            while block.index < block.lastKept { unsafe readTwo(&block) }
+            while unsafe block.index < lastKept { unsafe readTwo(&block) }
         }
 
         /// Reads two blocks side by side until neither wants more.
@@ -222,8 +356,8 @@
         /// When a block ends cannot be foretold; so it is asked once for both, and while one of
         /// them waits for its symbols the other is read.
         @inline(always)
-        func readRest(_ first: inout Block, _ second: inout Block) {
-            while (first.index &- first.lastKept) | (second.index &- second.lastKept) < 0 {
+        private func readRest(_ first: inout Block, _ second: inout Block) {
+            while unsafe (first.index &- lastKept) | (second.index &- lastKept) < 0 {
                 // One that waits for the other goes nowhere.
                 first.index = first.index < 128 ? first.index : 128
                 second.index = second.index < 128 ? second.index : 128
@@ -236,44 +370,34 @@
         @inline(always)
         private func readTwo(_ block: inout Block) {
             var bits = unsafe BitWindow.load(data, at: block.position)
-            let table = (block.part &* 2 &+ 1) &* SkipTables.entryCount
             for _ in 0..<2 {
-                var entry = unsafe entries[table &+ BitWindow.index(bits)]
-                if _slowPath(entry.isLong) {
+                let entry = unsafe otherEntries[BitWindow.index(bits)]
+                var (count, passed, value) = (entry.bitCount, entry.passed, entry.value)
+                if _slowPath(entry.isOpen) {
                     // Behind the wanted ones it may be anything, even no code at all.
-                    guard block.index < block.lastKept else { return }
-                    entry = unsafe longEntry(block.part, bits, isAC: true)
+                    guard unsafe block.index < lastKept else { return }
+                    unsafe (count, passed, value) = read(entry, bits, isAC: true)
                 }
-                bits = unsafe rotated(bits, entry.bitCount)
-                block.position &+= entry.bitCount
-                block.index &+= entry.passed
-                let slot = unsafe Int(block.slots[block.index])
-                unsafe block.target[slot] = Int16(truncatingIfNeeded: value(bits, entry.magnitude))
+                bits &<<= UInt64(truncatingIfNeeded: count)
+                block.position &+= count
+                block.index &+= passed
+                let slot = unsafe Int(slots[block.index])
+                unsafe block.target[slot] = Int16(truncatingIfNeeded: value)
             }
         }
 
-        /// Brings the next bits to the left, and to the right those that were there.
-        @inline(always)
-        private func rotated(_ bits: UInt64, _ count: Int) -> UInt64 {
-            let count = UInt64(truncatingIfNeeded: count)
-            return bits &<< count | bits &>> (0 &- count)
-        }
-
-        /// The number in the bits on the right: of those of as many bits, the lower half stands for
-        /// negatives.
-        @inline(always)
-        private func value(_ bits: UInt64, _ magnitude: Int) -> Int {
-            let mask = 1 &<< magnitude &- 1
-            let number = Int(truncatingIfNeeded: bits) & mask
-            let isNegative = (number &+ number &- mask &- 1) &>> 63
-            return number &- (mask & isNegative)
-        }
-
+        /// A symbol whose value is not in the table.
         @inline(never)
-        private func longEntry(_ part: Int, _ bits: UInt64, isAC: Bool) -> ValueEntry {
-            let code = unsafe (isAC ? codes.ac : codes.dc)[part]
-            let found = code.symbol(Int(bits >> 48)) ?? (0, 1)
-            return ValueEntry(symbol: found.symbol, length: found.length, isAC: isAC)
+        private func read(
+            _ entry: ValueEntry, _ bits: UInt64, isAC: Bool
+        ) -> (count: Int, passed: Int, value: Int) {
+            var entry = entry
+            if entry.isLong {
+                let code = unsafe isAC ? acCode : dcCode
+                let found = code.symbol(Int(bits >> 48)) ?? (0, 1)
+                entry = ValueEntry(symbol: found.symbol, length: found.length, isAC: isAC)
+            }
+            return (entry.bitCount, entry.passed, entry.value(bits))
         }
     }
 #endif

@@ -92,10 +92,23 @@
         ) {
             let size = component.blockSide * component.blockSide
             let start = component.start + y * component.blocksAcross * size
-            for (zigzag, place) in component.places.enumerated() where place >= 0 {
-                let offset = row.start + row.offset(ofZigzag: zigzag)
-                for x in 0..<component.blocksAcross {
-                    target[offset + x] = coefficients[start + x * size + place]
+            let count = component.blocksAcross
+            precondition(
+                start + count * size <= coefficients.count && row.start + row.count <= target.count
+                    && count <= row.stride, "a row is longer than its buffer")
+            unsafe coefficients.withUnsafeBufferPointer { coefficients in
+                unsafe target.withUnsafeMutableBufferPointer { target in
+                    guard let coefficients = coefficients.baseAddress,
+                        let target = target.baseAddress
+                    else { return }
+                    for (zigzag, place) in component.places.enumerated() where place >= 0 {
+                        var source = unsafe coefficients + (start + place)
+                        let row = unsafe target + (row.start + row.offset(ofZigzag: zigzag))
+                        for x in 0..<count {
+                            unsafe row[x] = source.pointee
+                            unsafe source += size
+                        }
+                    }
                 }
             }
         }

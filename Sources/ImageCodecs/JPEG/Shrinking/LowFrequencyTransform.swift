@@ -20,7 +20,7 @@
         let stride: Int
         /// Where the arrays begin in a buffer that several rows share.
         let start: Int
-        /// What the coefficients are multiplied with, in natural order.
+        /// What the coefficients are multiplied with, in natural order; an eighth of the file's.
         private let factors: [Float]
 
         private typealias Vector = SIMD8<Float>
@@ -37,7 +37,7 @@
             for (index, factor) in quantization.enumerated() {
                 let (row, column) = (ZigzagOrder.rows[index], ZigzagOrder.columns[index])
                 guard row < blockSide, column < blockSide else { continue }
-                factors[row * blockSide + column] = Float(factor)
+                factors[row * blockSide + column] = Float(factor) / 8
             }
             self.factors = factors
             stride = (blockCount + Vector.scalarCount - 1) / Vector.scalarCount * Vector.scalarCount
@@ -72,13 +72,15 @@
                     && samples.count >= blockSide * blockSide * stride, "a buffer is too short")
             unsafe coefficients.withUnsafeBytes { source in
                 unsafe samples.withUnsafeMutableBytes { target in
-                    for x in Swift.stride(from: 0, to: stride, by: Vector.scalarCount) {
+                    var x = 0
+                    while x < stride {
                         switch blockSide {
                         case 1: unsafe one(source, target, x)
                         case 2: unsafe two(source, target, x)
                         case 4: unsafe four(source, target, x)
                         default: unsafe eight(source, target, x)
                         }
+                        x &+= Vector.scalarCount
                     }
                 }
             }
@@ -93,11 +95,18 @@
             return (unsafe unsafeBitCast(bits, to: Vector.self) - 12_582_912) * factors[slot]
         }
 
+        /// The first coefficients, with what lifts all samples: the 128 of the formula above, and
+        /// 1/32 so that halves go up as in libjpeg.
+        @inline(always)
+        private func loadFirst(_ source: UnsafeRawBufferPointer, _ x: Int) -> Vector {
+            unsafe load(source, 0, x) + (128 + 1 / 32)
+        }
+
         @inline(always)
         private func one(
             _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            let bytes = SIMD8<UInt8>(truncatingIfNeeded: quantized(unsafe load(source, 0, x)))
+            let bytes = SIMD8<UInt8>(truncatingIfNeeded: quantized(unsafe loadFirst(source, x)))
             unsafe target.storeBytes(of: bytes, toByteOffset: x, as: SIMD8<UInt8>.self)
         }
 
@@ -105,7 +114,7 @@
         private func two(
             _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            let (a, b) = unsafe (load(source, 0, x), load(source, 1, x))
+            let (a, b) = unsafe (loadFirst(source, x), load(source, 1, x))
             let (c, d) = unsafe (load(source, 2, x), load(source, 3, x))
             let (left, right) = (a + b, a - b)
             let (leftChange, rightChange) = (c + d, c - d)
@@ -125,7 +134,7 @@
         ) {
             var columns: (Four, Four, Four, Four)
             columns.0 = unsafe inverse(
-                load(source, 0, x), load(source, 4, x), load(source, 8, x), load(source, 12, x))
+                loadFirst(source, x), load(source, 4, x), load(source, 8, x), load(source, 12, x))
             columns.1 = unsafe inverse(
                 load(source, 1, x), load(source, 5, x), load(source, 9, x), load(source, 13, x))
             columns.2 = unsafe inverse(
@@ -147,33 +156,33 @@
         private func eight(
             _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            var columns = InlineArray<64, Vector>(repeating: .zero)
-            for u in 0..<8 {
-                let (upper, lower) = unsafe inverse(
-                    (
-                        load(source, u, x), load(source, 16 + u, x), load(source, 32 + u, x),
-                        load(source, 48 + u, x)
-                    ),
-                    (
-                        load(source, 8 + u, x), load(source, 24 + u, x), load(source, 40 + u, x),
-                        load(source, 56 + u, x)
-                    ))
-                (columns[u], columns[8 + u], columns[16 + u], columns[24 + u]) = upper
-                (columns[32 + u], columns[40 + u], columns[48 + u], columns[56 + u]) = lower
-            }
-            for j in 0..<8 {
-                let start = j * 8
-                let (left, right) = inverse(
-                    (columns[start], columns[start + 2], columns[start + 4], columns[start + 6]),
-                    (columns[start + 1], columns[start + 3], columns[start + 5], columns[start + 7])
-                )
-                let (leftSamples, rightSamples) = (packed(left), packed(right))
-                for block in 0..<Vector.scalarCount {
-                    let offset = (j * stride + x + block) * 8
+            unsafe withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { columns in
+                for u in 0..<8 {
+                    let first = u == 0 ? unsafe loadFirst(source, x) : unsafe load(source, u, x)
+                    let (upper, lower) = unsafe inverse(
+                        (
+                            first, load(source, 16 + u, x), load(source, 32 + u, x),
+                            load(source, 48 + u, x)
+                        ),
+                        (
+                            load(source, 8 + u, x), load(source, 24 + u, x),
+                            load(source, 40 + u, x), load(source, 56 + u, x)
+                        ))
+                    unsafe (columns[u], columns[8 + u]) = (upper.0, upper.1)
+                    unsafe (columns[16 + u], columns[24 + u]) = (upper.2, upper.3)
+                    unsafe (columns[32 + u], columns[40 + u]) = (lower.0, lower.1)
+                    unsafe (columns[48 + u], columns[56 + u]) = (lower.2, lower.3)
+                }
+                for j in 0..<8 {
+                    let row = unsafe UnsafeMutableBufferPointer(
+                        rebasing: columns[j * 8..<j * 8 + 8])
+                    let (left, right) = unsafe inverse(
+                        (row[0], row[2], row[4], row[6]), (row[1], row[3], row[5], row[7]))
+                    var samples = SIMD16<UInt32>()
+                    samples.evenHalf = packed(left)
+                    samples.oddHalf = packed(right)
                     unsafe target.storeBytes(
-                        of: leftSamples[block], toByteOffset: offset, as: UInt32.self)
-                    unsafe target.storeBytes(
-                        of: rightSamples[block], toByteOffset: offset + 4, as: UInt32.self)
+                        of: samples, toByteOffset: (j * stride + x) * 8, as: SIMD16<UInt32>.self)
                 }
             }
         }
@@ -230,15 +239,15 @@
             return left | quantized(row.2) &<< 16 | quantized(row.3) &<< 24
         }
 
-        /// An eighth of each, 128 higher, as the nearest byte; halves go up as in libjpeg.
+        /// The nearest byte of each.
         @inline(always)
         private func quantized(_ value: Vector) -> SIMD8<UInt32> {
-            let shifted = value * 0.125 + (128 + 1 / 32)
-            let positive = shifted.replacing(with: 0, where: shifted .< 0)
-            let limited = positive.replacing(with: 255, where: positive .> 255)
+            let positive = value.replacing(with: 0, where: value .< 0)
             // Adding 1.5 × 2²³ leaves the rounded number in the low bits.
-            let rounded = limited + 12_582_912
-            return unsafe unsafeBitCast(rounded, to: SIMD8<UInt32>.self) & 255
+            let bits = unsafe unsafeBitCast(positive + 12_582_912, to: SIMD8<Int32>.self)
+            // All ones for what is above 255.
+            let excess = (0x4B40_00FF &- bits) &>> 31
+            return unsafe unsafeBitCast((bits | excess) & 255, to: SIMD8<UInt32>.self)
         }
     }
 

@@ -100,44 +100,73 @@
             }
             let codes = scan.parts.compactMap(\.dcCode)
             var predictions = [Int](repeating: 0, count: codes.count)
-            // The windows side by side, as several arrays cannot be held open at once.
-            let windows = codes.flatMap(\.window)
-            return unsafe windows.withUnsafeBufferPointer { windows in
+            // The tables side by side, as several arrays cannot be held open at once.
+            let entries = codes.flatMap { code in
+                code.window.enumerated().map { ValueEntry($0, $1, isAC: false) }
+            }
+            return unsafe entries.withUnsafeBufferPointer { entries in
                 unsafe predictions.withUnsafeMutableBufferPointer { predictions in
-                    guard let windows = windows.baseAddress else { return false }
-                    let readers = codes.indices.map { part in
-                        unsafe SymbolReader(codes[part], windows + part * codes[part].window.count)
-                    }
-                    return unsafe readers.withUnsafeBufferPointer { readers in
-                        var at = cursor
-                        defer { cursor = at }
-                        var left = 0
-                        for unit in units {
-                            if left == 0 {
-                                unsafe move(places, to: unit)
-                                left = unitsAcross - unit % unitsAcross
-                            }
-                            left &-= 1
-                            for index in 0..<places.count {
-                                let place = unsafe places0 + index
-                                let part = unsafe place.pointee.part
-                                let bits = at.peek()
-                                let entry = unsafe readers[part].entry(bits)
-                                guard entry != 0 else { return false }
-                                let (length, magnitude) = (entry & 255, entry &>> 8)
-                                let rest = bits &<< UInt64(truncatingIfNeeded: length)
-                                at.skip(length &+ magnitude)
-                                unsafe predictions[part] &+= BitNumber.signed(rest, magnitude)
-                                unsafe target0[place.pointee.index] = Int16(
-                                    truncatingIfNeeded: predictions[part] &<< scan.low)
-                                unsafe place.pointee.index &+= place.pointee.step
-                            }
-                            guard at.isInside else { return false }
+                    guard let entries = entries.baseAddress,
+                        let predictions = predictions.baseAddress
+                    else { return false }
+                    var at = cursor
+                    defer { cursor = at }
+                    var left = 0
+                    for unit in units {
+                        if left == 0 {
+                            unsafe move(places, to: unit)
+                            left = unitsAcross - unit % unitsAcross
                         }
-                        return true
+                        left &-= 1
+                        // Most differences are short, so that one load brings several.
+                        var bits = at.peek()
+                        var used = 0
+                        var index = 0
+                        while index < places.count {
+                            let place = unsafe places0 + index
+                            let part = unsafe place.pointee.part
+                            if used > 57 - HuffmanCode.windowBits {
+                                at.skip(used)
+                                (bits, used) = (at.peek(), 0)
+                            }
+                            let entry = unsafe entries[
+                                part &* SkipTables.entryCount &+ BitWindow.index(bits)]
+                            var (count, value) = (entry.bitCount, entry.value)
+                            if _slowPath(entry.isOpen) {
+                                at.skip(used)
+                                (bits, used) = (at.peek(), 0)
+                                guard let found = Self.difference(entry, codes[part], bits) else {
+                                    return false
+                                }
+                                (count, value) = found
+                            }
+                            bits &<<= UInt64(truncatingIfNeeded: count)
+                            used &+= count
+                            unsafe predictions[part] &+= value
+                            unsafe target0[place.pointee.index] = Int16(
+                                truncatingIfNeeded: predictions[part] &<< scan.low)
+                            unsafe place.pointee.index &+= place.pointee.step
+                            index &+= 1
+                        }
+                        at.skip(used)
+                        guard at.isInside else { return false }
                     }
+                    return true
                 }
             }
+        }
+
+        /// A symbol whose value is not in the table; `nil` if no code begins like that.
+        @inline(never)
+        private static func difference(
+            _ entry: ValueEntry, _ code: HuffmanCode, _ bits: UInt64
+        ) -> (count: Int, value: Int)? {
+            var entry = entry
+            if entry.isLong {
+                guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return nil }
+                entry = ValueEntry(symbol: symbol, length: length, isAC: false)
+            }
+            return (entry.bitCount, entry.value(bits))
         }
 
         /// One more bit for each block's first coefficient.

@@ -28,7 +28,7 @@
                 Array(repeating: part, count: blocks.across * blocks.down)
             }
             codes = BlockCodes(dc: dc, ac: ac, order: order)
-            index = try BlockIndex(
+            index = try BlockIndex.find(
                 data, UnitTables(codes), unitCount: grid.unitCount,
                 restartInterval: scan.restartInterval)
         }

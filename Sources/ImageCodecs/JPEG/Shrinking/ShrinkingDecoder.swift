@@ -75,7 +75,8 @@
         ) throws(ShrinkingStop) {
             let frame = picture.frame
             // libjpeg-turbo, which holds rows alone, may still do it within the limit.
-            let needed = BlockIndex.byteCount(frame) + file.count
+            let needed =
+                BlockIndex.byteCount(frame, fileByteCount: file.count) + file.count
             guard needed <= limits.maximumMemoryByteCount else { throw .notHandled }
             var scans: [SequentialScan] = []
             var next: JPEGScan? = first

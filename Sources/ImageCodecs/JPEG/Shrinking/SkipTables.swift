@@ -10,81 +10,103 @@
     /// | bits | |
     /// |---|---|
     /// | 0–5 | bits taken, at most ``maximumBitCount`` |
-    /// | 24–30 | coefficients passed, the end of the block not counted |
-    /// | 31, the sign | the last symbol was the end of the block |
+    /// | 16–21 | coefficients passed, the end of the block not counted |
+    /// | 24 | ``missing``: what comes is not in the table, and nothing is taken |
+    /// | 27–28 | steps: one from a block's first symbol to the others, one from those to the next block |
     ///
-    /// A reader keeps its place in the same layout (position, coefficients passed, and minus the
-    /// blocks ended), so that one addition brings all three up to date. An entry of 64 coefficients
-    /// stands for what is not in the table; like a block of more than 64 it sets ``overflow``.
+    /// A reader keeps its place in the same layout, so that one addition brings all of it up to date.
+    /// There the position has 16 bits, and those between the fields take what overflows: coefficients
+    /// beyond 63, which stand for a block that was full before the last symbol, and up to seven looks
+    /// that found nothing.
     struct SkipTables {
-        static let positionMask = 0xFF_FFFF
-        static let passedShift = 24
-        static let passedMask = 127 << passedShift
-        static let overflow = 64 << passedShift
-        static let endShift = 31
+        static let positionMask: UInt64 = 0xFFFF
+        static let passedShift: UInt64 = 16
+        static let passedMask: UInt64 = 63 << passedShift
+        /// More coefficients than a block has.
+        static let overfull: UInt64 = 3 << 22
+        static let missing: UInt64 = 1 << 24
+        static let missingMask: UInt64 = 7 << 24
+        static let stepShift: UInt64 = 27
 
         /// Three looks fit into the 57 bits that one load brings: 22 + 22 + 12 for the third code.
-        static let maximumBitCount = 22
-        static let notInTable = Int32(overflow)
+        static let maximumBitCount: UInt32 = 22
         static let entryCount = 1 << HuffmanCode.windowBits
 
+        private static let notInTable = UInt32(missing)
+        private static let step: UInt32 = 1 << UInt32(stepShift)
+
         /// By table: ``entryCount`` entries each.
-        private(set) var entries: [Int32] = []
+        private(set) var entries: [UInt32] = []
 
         /// Adds the table of the symbols behind a block's first.
         ///
         /// - Returns: where it begins in ``entries``.
         mutating func appendAC(_ code: HuffmanCode) -> Int {
             let single = code.window.map(Self.acEntry)
-            return append(single, followedBy: single, code)
+            return append(single, followedBy: single, code, stepsWithin: 0)
         }
 
         /// Adds the table of the blocks' first symbols, with those of `ac` that fit in behind them.
         ///
         /// - Returns: where it begins in ``entries``.
         mutating func appendDC(_ code: HuffmanCode, ac: HuffmanCode) -> Int {
-            append(code.window.map(Self.dcEntry), followedBy: ac.window.map(Self.acEntry), ac)
+            append(
+                code.window.map(Self.dcEntry), followedBy: ac.window.map(Self.acEntry), ac,
+                stepsWithin: Self.step)
         }
 
         /// Symbols are added up as long as their codes lie in the window as a whole.
+        ///
+        /// - Parameters:
+        ///   - first: by window, an entry of its first symbol alone.
+        ///   - single: by window, an entry of one symbol behind a block's first.
+        ///   - code: that of the symbols behind the first.
+        ///   - stepsWithin: the steps of an entry that does not end the block.
+        /// - Returns: where the table begins in ``entries``.
         private mutating func append(
-            _ first: [Int32], followedBy single: [Int32], _ code: HuffmanCode
+            _ first: [UInt32], followedBy single: [UInt32], _ code: HuffmanCode,
+            stepsWithin: UInt32
         ) -> Int {
             let start = entries.count
             entries.reserveCapacity(start + Self.entryCount)
             for window in 0..<Self.entryCount {
                 var entry = first[window]
-                while entry > 0, entry != Self.notInTable {
+                while entry != Self.notInTable, entry / Self.step * Self.step == stepsWithin {
                     let used = Int(entry & 63)
                     guard used < HuffmanCode.windowBits else { break }
                     let rest = window << used & (Self.entryCount - 1)
                     let length = Int(code.window[rest] & 255)
                     guard length > 0, used + length <= HuffmanCode.windowBits else { break }
-                    let next = single[rest]
-                    let sum = Int(entry) + Int(next)
-                    guard sum & 63 <= Self.maximumBitCount, sum & Self.overflow == 0 else { break }
-                    entry = Int32(sum)
+                    let sum = entry + single[rest]
+                    guard single[rest] != Self.notInTable, sum & 63 <= Self.maximumBitCount,
+                        UInt64(sum) & Self.overfull == 0
+                    else { break }
+                    entry = sum
                 }
                 entries.append(entry)
             }
             return start
         }
 
-        private static func dcEntry(_ symbol: UInt16) -> Int32 {
-            entry(length: Int(symbol & 255), magnitude: Int(symbol >> 8), passed: 1)
+        private static func dcEntry(_ symbol: UInt16) -> UInt32 {
+            entry(length: symbol & 255, magnitude: symbol >> 8, passed: 1, steps: step)
         }
 
-        private static func acEntry(_ symbol: UInt16) -> Int32 {
-            let (length, run) = (Int(symbol & 255), Int(symbol >> 12))
-            let magnitude = Int(symbol >> 8 & 15)
-            let entry = entry(length: length, magnitude: magnitude, passed: run + 1)
-            let isEnd = magnitude == 0 && run < 15 && length > 0
-            return isEnd ? Int32(length) | .min : entry
+        private static func acEntry(_ symbol: UInt16) -> UInt32 {
+            let (length, run, magnitude) = (symbol & 255, symbol >> 12, symbol >> 8 & 15)
+            let isEnd = magnitude == 0 && run < 15
+            return entry(
+                length: length, magnitude: magnitude, passed: isEnd ? 0 : run + 1,
+                steps: isEnd ? step : 0)
         }
 
-        private static func entry(length: Int, magnitude: Int, passed: Int) -> Int32 {
-            guard length > 0, length + magnitude <= maximumBitCount else { return notInTable }
-            return Int32(passed << passedShift | length + magnitude)
+        private static func entry(
+            length: UInt16, magnitude: UInt16, passed: UInt16, steps: UInt32
+        ) -> UInt32 {
+            guard length > 0, UInt32(length + magnitude) <= maximumBitCount else {
+                return notInTable
+            }
+            return steps | UInt32(passed) << UInt32(passedShift) | UInt32(length + magnitude)
         }
     }
 #endif
