@@ -4,12 +4,15 @@ internal import Foundation
 
 /// Measures decoders on files that are given, beside the library that others use for their format.
 @main struct DecodeBench {
-    static let usage = "usage: decode-bench png|jpeg [--json] [--rounds N] [--no-checksums] FILE…"
+    static let usage =
+        "usage: decode-bench png|jpeg [--json] [--rounds N] [--only TEXT] [--no-checksums] FILE…"
 
     static func main() throws {
         var isJSON = false
         var rounds = 11
         var verifiesChecksums = true
+        // Only the work that has this in its name.
+        var only: String?
         var words = CommandLine.arguments.dropFirst()
         let format = words.popFirst()
         var files: [String] = []
@@ -17,6 +20,7 @@ internal import Foundation
             switch word {
             case "--json": isJSON = true
             case "--no-checksums": verifiesChecksums = false
+            case "--only": only = words.popFirst()
             case "--rounds": rounds = words.popFirst().flatMap { Int($0) } ?? 0
             default: files.append(word)
             }
@@ -29,7 +33,9 @@ internal import Foundation
             try format == "jpeg"
                 ? JPEGContest.contests(file)
                 : PNGContest.contests(file, verifiesChecksums: verifiesChecksums)
-        }.map { try $0.result(rounds: rounds) }
+        }
+        .filter { contest in only.map { contest.work.contains($0) } ?? true }
+        .map { try $0.result(rounds: rounds) }
         if isJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

@@ -46,14 +46,17 @@ enum PNGContest {
             let samples = PNGSamples(header)
             let step = samples.format.bytesPerPixel
             var total: UInt64 = 0
-            try PNGRows(header, samples, verifiesChecksums: verifiesChecksums).forEach(in: file) {
-                row in
+            var source = try PNGFilteredRows(
+                header.dataChunks, verifiesChecksums: verifiesChecksums)
+            var rows = PNGRows(header.layout, samples, cancellation: nil)
+            try rows.forEach(in: file, &source) { row throws(CodecError) in
                 var start = 0
                 while start < row.count {
                     for index in start..<start + step { total += UInt64(row[index]) }
                     start += 64 * step
                 }
             }
+            try source.finish(file)
             return total
         }
     }
