@@ -3,12 +3,16 @@
 
 from gallery_driver import GalleryPage, start_synthetic_server
 
-# Scrolls by a distance each frame for a time, as a wheel or a finger does; answers when it is over.
-SCROLL = """([distance, milliseconds]) => new Promise((done) => {
+# Scrolls at so many screens a second for a time, as a wheel or a finger does, however many frames the
+# machine draws; answers when it is over.
+SCROLL = """([screens, milliseconds]) => new Promise((done) => {
   const start = performance.now();
+  let last = start;
   requestAnimationFrame(function step(now) {
     if (now - start > milliseconds) return done();
-    scrollBy({ top: distance * innerHeight / 60, behavior: "instant" });
+    const seconds = Math.max(now - last, 0) / 1000;
+    last = now;
+    scrollBy({ top: screens * seconds * innerHeight, behavior: "instant" });
     requestAnimationFrame(step);
   });
 })"""

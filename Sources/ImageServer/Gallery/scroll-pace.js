@@ -17,7 +17,10 @@ const SLOWEST_FLYING = 3;
 /** Speed is a mean over so many milliseconds: a single frame's depends on when events come. */
 const WINDOW = 150;
 
-/** Without movement for so many milliseconds the content rests. */
+/**
+ * Without movement for so many milliseconds the content rests; where frames come more slowly than
+ * that, for two of them.
+ */
 const SETTLED_AFTER = 80;
 
 /** Watches how fast and which way the content moves. */
@@ -27,6 +30,7 @@ export class ScrollPace {
   current = Pace.RESTING;
   #moves = [];
   #offset = 0;
+  #movedAt = -Infinity;
   #timer = 0;
   #onChange;
 
@@ -49,15 +53,21 @@ export class ScrollPace {
     this.#offset = offset;
     if (distance === 0) return;
     this.direction = Math.sign(distance);
+    const gap = now - this.#movedAt;
+    this.#movedAt = now;
     this.#moves.push({ time: now, screens: Math.abs(distance) / viewHeight });
     while (this.#moves[0].time <= now - WINDOW) this.#moves.shift();
     const screens = this.#moves.reduce((sum, move) => sum + move.screens, 0);
     this.#set(paceAt((screens / WINDOW) * 1000));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#moves = [];
-      this.#set(Pace.RESTING);
-    }, SETTLED_AFTER);
+    const isOneMove = gap < WINDOW;
+    this.#timer = setTimeout(
+      () => {
+        this.#moves = [];
+        this.#set(Pace.RESTING);
+      },
+      isOneMove ? Math.max(SETTLED_AFTER, 2 * gap) : SETTLED_AFTER,
+    );
   }
 
   #set(pace) {
