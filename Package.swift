@@ -13,14 +13,14 @@ let cLibraries = [
     CLibrary(
         trait: "WebP", links: ["webp", "webpmux", "webpdemux"],
         purpose: "Read and write WebP with libwebp."),
-    CLibrary(trait: "TIFF", links: ["tiff"], purpose: "Read and write TIFF with libtiff."),
+    CLibrary(trait: "TIFF", links: [], purpose: "Read and write TIFF with libtiff."),
     CLibrary(trait: "AVIF", links: [], purpose: "Read and write AVIF with libavif."),
     CLibrary(trait: "HEIF", links: [], purpose: "Read HEIC with libheif."),
     CLibrary(trait: "JPEGXL", links: [], purpose: "Read and write JPEG XL with libjxl."),
     CLibrary(
         trait: "JPEG2000", links: ["openjp2"], purpose: "Read and write JPEG 2000 with OpenJPEG."),
     CLibrary(
-        trait: "RAW", links: ["raw_r"], purpose: "Read the files of camera sensors with LibRaw."),
+        trait: "RAW", links: [], purpose: "Read the files of camera sensors with LibRaw."),
     CLibrary(
         trait: "SVG", links: ["rsvg-2", "cairo", "fontconfig", "gobject-2.0", "glib-2.0"],
         purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),

@@ -11,6 +11,12 @@ internal import EncodedImages
 #if JPEGXL
     internal import CJPEGXL
 #endif
+#if RAW
+    internal import CRAW
+#endif
+#if TIFF
+    internal import CTIFF
+#endif
 
 /// Loads the libraries that are otherwise loaded by the first picture that needs them; what is
 /// missing is told by that picture all the same.
@@ -23,6 +29,12 @@ func loadLazyLibraries() {
     #endif
     #if JPEGXL
         _ = unsafe calotype_jxl_reader_missing()
+    #endif
+    #if RAW
+        _ = unsafe calotype_raw_missing()
+    #endif
+    #if TIFF
+        _ = unsafe calotype_tiff_missing()
     #endif
 }
 

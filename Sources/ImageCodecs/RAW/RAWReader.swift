@@ -14,6 +14,7 @@
         private let limits: DecodeLimits
 
         private init(byteCount: Int, limits: DecodeLimits) throws(CodecError) {
+            try unsafe requireLibrary(calotype_raw_missing())
             let megabytes = UInt32(clamping: max(limits.maximumMemoryByteCount >> 20, 1))
             guard let raw = unsafe calotype_raw_create(megabytes) else {
                 throw .library(message: "no memory for a RAW decoder")

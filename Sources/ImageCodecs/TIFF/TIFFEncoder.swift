@@ -48,6 +48,7 @@
         private let raw: OpaquePointer
 
         init(isBig: Bool) throws(CodecError) {
+            try unsafe requireLibrary(calotype_tiff_missing())
             guard let raw = unsafe calotype_tiff_writer_create(isBig) else {
                 throw .library(message: "no memory for a TIFF encoder")
             }

@@ -58,6 +58,7 @@
                 if directory.range(tag, bytes) == nil { throw .truncated(byteCount: bytes.count) }
             }
             compression = integer(259) ?? 1
+            try unsafe requireLibrary(calotype_tiff_missing())
             guard let number = UInt16(exactly: compression), calotype_tiff_has_compression(number)
             else { throw .unsupported(feature: "TIFF compression \(compression)") }
             let count = integer(277) ?? 1

@@ -13,6 +13,7 @@
         @unsafe init(
             _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodeLimits
         ) throws(CodecError) {
+            try unsafe requireLibrary(calotype_tiff_missing())
             guard
                 let raw = unsafe calotype_tiff_reader_create(
                     bytes.baseAddress, bytes.count, limits.maximumMemoryByteCount)

@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <libraw/libraw.h>
 #include <new>
+
+#define FUNCTIONS(F) \
+    F(libraw_adjust_sizes_info_only) F(libraw_close) F(libraw_dcraw_clear_mem) \
+    F(libraw_dcraw_make_mem_image) F(libraw_dcraw_process) F(libraw_init) F(libraw_open_buffer) \
+    F(libraw_set_dataerror_handler) F(libraw_set_progress_handler) F(libraw_unpack) \
+    F(libraw_unpack_thumb)
+
+#define NAME_OF(NUMBER) "libraw_r.so." #NUMBER
+#define LIBRARY(NUMBER) NAME_OF(NUMBER)
+CALOTYPE_LAZY_LIBRARY(LIBRARY(LIBRAW_SHLIB_CURRENT), FUNCTIONS)
+
+const char *calotype_raw_missing(void) { return load_lazily(); }
 
 struct calotype_raw {
     libraw_data_t *data = nullptr;
@@ -56,7 +69,7 @@ calotype_raw *calotype_raw_create(unsigned maximum_megabytes) {
     calotype_raw *raw = new (std::nothrow) calotype_raw;
     if (!raw) return nullptr;
     try {
-        raw->data = libraw_init(LIBRAW_OPIONS_NO_MEMERR_CALLBACK |
+        raw->data = lazy.libraw_init(LIBRAW_OPIONS_NO_MEMERR_CALLBACK |
                                 LIBRAW_OPIONS_NO_DATAERR_CALLBACK);
     } catch (...) {
     }
@@ -64,21 +77,21 @@ calotype_raw *calotype_raw_create(unsigned maximum_megabytes) {
         delete raw;
         return nullptr;
     }
-    libraw_set_dataerror_handler(raw->data, on_data_error, raw);
-    libraw_set_progress_handler(raw->data, on_progress, raw);
+    lazy.libraw_set_dataerror_handler(raw->data, on_data_error, raw);
+    lazy.libraw_set_progress_handler(raw->data, on_progress, raw);
     raw->data->params.max_raw_memory_mb = maximum_megabytes;
     return raw;
 }
 
 void calotype_raw_destroy(calotype_raw *raw) {
-    if (raw->image) libraw_dcraw_clear_mem(raw->image);
-    libraw_close(raw->data);
+    if (raw->image) lazy.libraw_dcraw_clear_mem(raw->image);
+    lazy.libraw_close(raw->data);
     delete raw;
 }
 
 calotype_raw_status calotype_raw_open(calotype_raw *raw, const uint8_t *bytes, size_t count) {
     return guarded([&] {
-        return libraw_open_buffer(raw->data, const_cast<uint8_t *>(bytes), count);
+        return lazy.libraw_open_buffer(raw->data, const_cast<uint8_t *>(bytes), count);
     });
 }
 
@@ -106,7 +119,7 @@ calotype_raw_status calotype_raw_get_info(calotype_raw *raw, calotype_raw_info *
     info->jpeg_count = data->thumbnail.tlength;
     data->params.user_flip = 0;
     calotype_raw_status status =
-        guarded([&] { return libraw_adjust_sizes_info_only(data); });
+        guarded([&] { return lazy.libraw_adjust_sizes_info_only(data); });
     info->width = data->sizes.iwidth;
     info->height = data->sizes.iheight;
     return status;
@@ -117,7 +130,7 @@ const char *calotype_raw_model(const calotype_raw *raw) { return raw->data->idat
 
 calotype_raw_status calotype_raw_preview(calotype_raw *raw, const uint8_t **bytes,
                                          size_t *count) {
-    calotype_raw_status status = guarded([&] { return libraw_unpack_thumb(raw->data); });
+    calotype_raw_status status = guarded([&] { return lazy.libraw_unpack_thumb(raw->data); });
     if (status != calotype_raw_ok) return status;
     if (raw->data->thumbnail.tformat != LIBRAW_THUMBNAIL_JPEG || !raw->data->thumbnail.thumb)
         return calotype_raw_unsupported;
@@ -140,12 +153,13 @@ calotype_raw_status calotype_raw_decode(calotype_raw *raw,
     data->params.gamm[1] = 12.92;
     data->params.half_size = settings->is_halved;
     if (settings->is_draft) data->params.user_qual = 0;
-    calotype_raw_status status = guarded([&] { return libraw_unpack(data); });
-    if (status == calotype_raw_ok) status = guarded([&] { return libraw_dcraw_process(data); });
+    calotype_raw_status status = guarded([&] { return lazy.libraw_unpack(data); });
+    if (status == calotype_raw_ok)
+        status = guarded([&] { return lazy.libraw_dcraw_process(data); });
     if (status != calotype_raw_ok) return status;
     return guarded([&] {
         int code = 0;
-        raw->image = libraw_dcraw_make_mem_image(data, &code);
+        raw->image = lazy.libraw_dcraw_make_mem_image(data, &code);
         if (!raw->image) return code ? code : (int)LIBRAW_UNSUFFICIENT_MEMORY;
         bool is_known = raw->image->type == LIBRAW_IMAGE_BITMAP && raw->image->bits == 16 &&
                         (raw->image->colors == 1 || raw->image->colors == 3);

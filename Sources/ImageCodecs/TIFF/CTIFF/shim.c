@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,20 @@
 #include <string.h>
 
 #include <tiffio.h>
+
+#define FUNCTIONS(F) \
+    F(TIFFClientOpenExt) F(TIFFClose) F(TIFFDefaultStripSize) F(TIFFGetField) \
+    F(TIFFGetFieldDefaulted) F(TIFFIsCODECConfigured) F(TIFFIsTiled) F(TIFFOpenOptionsAlloc) \
+    F(TIFFOpenOptionsFree) F(TIFFOpenOptionsSetErrorHandlerExtR) \
+    F(TIFFOpenOptionsSetMaxSingleMemAlloc) F(TIFFOpenOptionsSetWarningHandlerExtR) \
+    F(TIFFReadEncodedStrip) F(TIFFReadEncodedTile) F(TIFFReadRGBAStripExt) \
+    F(TIFFReadRGBATileExt) F(TIFFReadScanline) F(TIFFScanlineSize64) F(TIFFSetField) \
+    F(TIFFSetSubDirectory) F(TIFFStripSize64) F(TIFFTileSize64) F(TIFFWriteDirectory) \
+    F(TIFFWriteEncodedTile) F(TIFFWriteScanline)
+
+CALOTYPE_LAZY_LIBRARY("libtiff.so.6", FUNCTIONS)
+
+const char *calotype_tiff_missing(void) { return load_lazily(); }
 
 typedef struct {
     char text[256];
@@ -34,17 +49,17 @@ static int ignore_message(TIFF *tiff, void *context, const char *module, const c
 }
 
 static TIFFOpenOptions *make_options(message *kept, size_t maximum_allocation) {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = lazy.TIFFOpenOptionsAlloc();
     if (!options) return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_message, kept);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_message, NULL);
+    lazy.TIFFOpenOptionsSetErrorHandlerExtR(options, keep_message, kept);
+    lazy.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_message, NULL);
     if (maximum_allocation > 0)
-        TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)maximum_allocation);
+        lazy.TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)maximum_allocation);
     return options;
 }
 
 bool calotype_tiff_has_compression(uint16_t compression) {
-    return TIFFIsCODECConfigured(compression);
+    return lazy.TIFFIsCODECConfigured(compression);
 }
 
 /// Bytes in memory that behave as a file; those of a reader never change.
@@ -140,7 +155,7 @@ calotype_tiff_reader *calotype_tiff_reader_create(const uint8_t *bytes, size_t c
 }
 
 void calotype_tiff_reader_destroy(calotype_tiff_reader *reader) {
-    if (reader->tiff) TIFFClose(reader->tiff);
+    if (reader->tiff) lazy.TIFFClose(reader->tiff);
     free(reader);
 }
 
@@ -149,62 +164,62 @@ bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory)
     if (!options) return false;
     // h: the first directory may not be the one that is wanted.
     reader->tiff =
-        TIFFClientOpenExt("memory", "rh", (thandle_t)&reader->file, read_bytes, write_nothing, seek,
-                          close_nothing, size_of, map, unmap, options);
-    TIFFOpenOptionsFree(options);
-    if (!reader->tiff || !TIFFSetSubDirectory(reader->tiff, directory)) return false;
+        lazy.TIFFClientOpenExt("memory", "rh", (thandle_t)&reader->file, read_bytes, write_nothing,
+                               seek, close_nothing, size_of, map, unmap, options);
+    lazy.TIFFOpenOptionsFree(options);
+    if (!reader->tiff || !lazy.TIFFSetSubDirectory(reader->tiff, directory)) return false;
     TIFF *tiff = reader->tiff;
     uint16_t compression = COMPRESSION_NONE, photometric = PHOTOMETRIC_MINISBLACK;
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
-    TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+    lazy.TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+    lazy.TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
     if (compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR)
-        TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        lazy.TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     if (compression == COMPRESSION_SGILOG || compression == COMPRESSION_SGILOG24)
-        TIFFSetField(tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_8BIT);
+        lazy.TIFFSetField(tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_8BIT);
     float *weights = NULL;
     // Luma without green is none: what such a file means is what every other says.
-    if (photometric == PHOTOMETRIC_YCBCR && TIFFGetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, &weights) &&
-        !(weights[1] > 0)) {
+    if (photometric == PHOTOMETRIC_YCBCR &&
+        lazy.TIFFGetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, &weights) && !(weights[1] > 0)) {
         float usual[3] = {0.299f, 0.587f, 0.114f};
-        TIFFSetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, usual);
+        lazy.TIFFSetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, usual);
     }
     // Rows are delivered as they are stored.
-    TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    lazy.TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     // What could not be understood so far may not be needed.
     reader->error.text[0] = 0;
     return true;
 }
 
 size_t calotype_tiff_reader_row_size(const calotype_tiff_reader *reader) {
-    return (size_t)TIFFScanlineSize64(reader->tiff);
+    return (size_t)lazy.TIFFScanlineSize64(reader->tiff);
 }
 
 size_t calotype_tiff_reader_strip_size(const calotype_tiff_reader *reader) {
-    return (size_t)TIFFStripSize64(reader->tiff);
+    return (size_t)lazy.TIFFStripSize64(reader->tiff);
 }
 
 size_t calotype_tiff_reader_tile_size(const calotype_tiff_reader *reader) {
-    return (size_t)TIFFTileSize64(reader->tiff);
+    return (size_t)lazy.TIFFTileSize64(reader->tiff);
 }
 
 bool calotype_tiff_reader_read_row(calotype_tiff_reader *reader, uint8_t *samples, uint32_t row) {
-    return TIFFReadScanline(reader->tiff, samples, row, 0) == 1;
+    return lazy.TIFFReadScanline(reader->tiff, samples, row, 0) == 1;
 }
 
 bool calotype_tiff_reader_read_strip(calotype_tiff_reader *reader, uint32_t strip,
                                      uint8_t *samples, size_t count) {
-    return TIFFReadEncodedStrip(reader->tiff, strip, samples, (tmsize_t)count) >= 0;
+    return lazy.TIFFReadEncodedStrip(reader->tiff, strip, samples, (tmsize_t)count) >= 0;
 }
 
 bool calotype_tiff_reader_read_tile(calotype_tiff_reader *reader, uint32_t tile, uint8_t *samples,
                                     size_t count) {
-    return TIFFReadEncodedTile(reader->tiff, tile, samples, (tmsize_t)count) >= 0;
+    return lazy.TIFFReadEncodedTile(reader->tiff, tile, samples, (tmsize_t)count) >= 0;
 }
 
 bool calotype_tiff_reader_read_colors(calotype_tiff_reader *reader, uint32_t x, uint32_t y,
                                       uint32_t *pixels) {
-    return TIFFIsTiled(reader->tiff) ? TIFFReadRGBATileExt(reader->tiff, x, y, pixels, 1)
-                                     : TIFFReadRGBAStripExt(reader->tiff, y, pixels, 1);
+    return lazy.TIFFIsTiled(reader->tiff) ? lazy.TIFFReadRGBATileExt(reader->tiff, x, y, pixels, 1)
+                                     : lazy.TIFFReadRGBAStripExt(reader->tiff, y, pixels, 1);
 }
 
 const char *calotype_tiff_reader_message(const calotype_tiff_reader *reader) {
@@ -222,10 +237,10 @@ calotype_tiff_writer *calotype_tiff_writer_create(bool is_big) {
     if (!writer) return NULL;
     TIFFOpenOptions *options = make_options(&writer->error, 0);
     if (options) {
-        writer->tiff = TIFFClientOpenExt("memory", is_big ? "wl8" : "wl", (thandle_t)&writer->file,
-                                         read_bytes, write_bytes, seek, close_nothing, size_of,
-                                         map_nothing, unmap, options);
-        TIFFOpenOptionsFree(options);
+        writer->tiff = lazy.TIFFClientOpenExt(
+            "memory", is_big ? "wl8" : "wl", (thandle_t)&writer->file, read_bytes, write_bytes, seek,
+            close_nothing, size_of, map_nothing, unmap, options);
+        lazy.TIFFOpenOptionsFree(options);
     }
     if (!writer->tiff) {
         free(writer);
@@ -235,7 +250,7 @@ calotype_tiff_writer *calotype_tiff_writer_create(bool is_big) {
 }
 
 void calotype_tiff_writer_destroy(calotype_tiff_writer *writer) {
-    if (writer->tiff) TIFFClose(writer->tiff);
+    if (writer->tiff) lazy.TIFFClose(writer->tiff);
     free(writer->file.bytes);
     free(writer);
 }
@@ -243,66 +258,66 @@ void calotype_tiff_writer_destroy(calotype_tiff_writer *writer) {
 bool calotype_tiff_writer_start(calotype_tiff_writer *writer,
                                 const calotype_tiff_settings *settings) {
     TIFF *tiff = writer->tiff;
-    bool is_done = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, settings->width) &&
-                   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, settings->height) &&
-                   TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, settings->depth) &&
-                   TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, settings->channels) &&
-                   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
-                   TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
-    if (settings->is_reduced) TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_REDUCEDIMAGE);
+    bool is_done = lazy.TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, settings->width) &&
+                   lazy.TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, settings->height) &&
+                   lazy.TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, settings->depth) &&
+                   lazy.TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, settings->channels) &&
+                   lazy.TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+                   lazy.TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    if (settings->is_reduced) lazy.TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_REDUCEDIMAGE);
     if (settings->channels == 4) {
         uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
+        is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     }
     uint16_t photometric = settings->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
     if (settings->jpeg_quality > 0) {
         if (settings->channels == 3) {
             photometric = PHOTOMETRIC_YCBCR;
-            TIFFSetField(tiff, TIFFTAG_YCBCRSUBSAMPLING, settings->chroma_width,
+            lazy.TIFFSetField(tiff, TIFFTAG_YCBCRSUBSAMPLING, settings->chroma_width,
                          settings->chroma_height);
         }
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_JPEG) &&
-                  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, photometric) &&
-                  TIFFSetField(tiff, TIFFTAG_JPEGQUALITY, settings->jpeg_quality) &&
-                  TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_JPEG) &&
+                  lazy.TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, photometric) &&
+                  lazy.TIFFSetField(tiff, TIFFTAG_JPEGQUALITY, settings->jpeg_quality) &&
+                  lazy.TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     } else {
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, photometric);
+        is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, photometric);
         if (settings->compression_level > 0)
-            is_done = is_done && TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE) &&
-                      TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, settings->compression_level) &&
-                      TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+            is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE) &&
+                      lazy.TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, settings->compression_level) &&
+                      lazy.TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
     }
     if (settings->tile_side > 0)
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_TILEWIDTH, settings->tile_side) &&
-                  TIFFSetField(tiff, TIFFTAG_TILELENGTH, settings->tile_side);
+        is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_TILEWIDTH, settings->tile_side) &&
+                  lazy.TIFFSetField(tiff, TIFFTAG_TILELENGTH, settings->tile_side);
     else
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP,
-                                          TIFFDefaultStripSize(tiff, settings->width > 8192 ? 8 : 64));
+        is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP,
+                                          lazy.TIFFDefaultStripSize(tiff, settings->width > 8192 ? 8 : 64));
     if (settings->icc_count > 0)
-        is_done = is_done && TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)settings->icc_count,
+        is_done = is_done && lazy.TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)settings->icc_count,
                                           settings->icc);
     if (settings->xmp_count > 0)
         is_done = is_done &&
-                  TIFFSetField(tiff, TIFFTAG_XMLPACKET, (uint32_t)settings->xmp_count, settings->xmp);
+                  lazy.TIFFSetField(tiff, TIFFTAG_XMLPACKET, (uint32_t)settings->xmp_count, settings->xmp);
     return is_done;
 }
 
 bool calotype_tiff_writer_write_row(calotype_tiff_writer *writer, const uint8_t *samples,
                                     uint32_t row) {
-    return TIFFWriteScanline(writer->tiff, (void *)samples, row, 0) == 1;
+    return lazy.TIFFWriteScanline(writer->tiff, (void *)samples, row, 0) == 1;
 }
 
 bool calotype_tiff_writer_write_tile(calotype_tiff_writer *writer, const uint8_t *samples,
                                      size_t count, uint32_t tile) {
-    return TIFFWriteEncodedTile(writer->tiff, tile, (void *)samples, (tmsize_t)count) >= 0;
+    return lazy.TIFFWriteEncodedTile(writer->tiff, tile, (void *)samples, (tmsize_t)count) >= 0;
 }
 
 bool calotype_tiff_writer_end_picture(calotype_tiff_writer *writer) {
-    return TIFFWriteDirectory(writer->tiff) == 1;
+    return lazy.TIFFWriteDirectory(writer->tiff) == 1;
 }
 
 const uint8_t *calotype_tiff_writer_finish(calotype_tiff_writer *writer, size_t *count) {
-    TIFFClose(writer->tiff);
+    lazy.TIFFClose(writer->tiff);
     writer->tiff = NULL;
     *count = writer->file.count;
     return writer->file.bytes;

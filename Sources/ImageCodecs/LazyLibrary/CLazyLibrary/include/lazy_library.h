@@ -9,6 +9,10 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct {
     const char *name;
     /// Where its address is put.
@@ -20,6 +24,10 @@ typedef struct {
 /// Returns NULL, or what is missing, which stays as long.
 const char *calotype_load_library(const char *name, const calotype_function *functions,
                                   size_t count);
+
+#ifdef __cplusplus
+}
+#endif
 
 /// Defines `lazy`, whose members are the functions that the macro `FUNCTIONS` lists, and
 /// `load_lazily()`, which must have returned NULL before any of them is called.

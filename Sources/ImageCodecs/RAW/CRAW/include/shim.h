@@ -42,6 +42,8 @@ typedef struct {
     size_t jpeg_count;
 } calotype_raw_info;
 
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_raw_missing(void);
 /// NULL when there is no memory.
 calotype_raw *calotype_raw_create(unsigned maximum_megabytes);
 void calotype_raw_destroy(calotype_raw *raw);

@@ -17,6 +17,8 @@ typedef struct calotype_tiff_reader calotype_tiff_reader;
 
 /// NULL when there is no memory. `bytes` must outlive the reader; no single allocation of libtiff's
 /// will be of more than `maximum_allocation` bytes.
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_tiff_missing(void);
 calotype_tiff_reader *calotype_tiff_reader_create(const uint8_t *bytes, size_t count,
                                                   size_t maximum_allocation);
 void calotype_tiff_reader_destroy(calotype_tiff_reader *reader);
