@@ -38,7 +38,8 @@ let package = Package(
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
         .library(name: "DecoderSandbox", targets: ["DecoderSandbox"]),
-        .executable(name: "calotype", targets: ["ImageTool"]),
+        .executable(name: "calotype", targets: ["Calotype"]),
+        .executable(name: "calotype-server", targets: ["ImageTool"]),
         .executable(name: "calotype-decoder", targets: ["DecoderWorker"]),
     ],
     traits: Set(
@@ -122,11 +123,24 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [.embedInCode("Gallery"), .embedInCode("Description")]),
+        // What the two programs of the command have in common.
+        .target(
+            name: "PictureCommands",
+            dependencies: [
+                "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "Calotype",
+            dependencies: [
+                "PictureCommands",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "ImageTool",
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "HTTPLoading", "ImageCodecs", "ImageLoading",
-                "ImageServer", "Pixels",
+                "ImageServer", "PictureCommands", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -217,8 +231,9 @@ let package = Package(
         .testTarget(
             name: "ImageToolTests",
             dependencies: [
-                "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting", "ImageTool",
-                "Pixels", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
+                "ImageTool", "PictureCommands", "Pixels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
             name: "ImageServerTests",

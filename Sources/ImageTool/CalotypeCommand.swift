@@ -2,7 +2,10 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import PictureCommands
 
+/// The whole command; `calotype` itself hands on to it what takes more than reading and writing
+/// pictures.
 @main
 struct CalotypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +25,9 @@ struct CalotypeCommand: AsyncParsableCommand {
               130  interrupted (143: terminated); files that were written are whole
             """,
         version: "calotype \(calotypeVersion)",
-        subcommands: [Info.self, Thumbnail.self, Convert.self, Bench.self, Serve.self, Sign.self])
+        subcommands: [
+            Info.self, ExplainedThumbnail.self, Convert.self, Bench.self, Serve.self, Sign.self,
+        ])
 
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -36,6 +41,3 @@ struct CalotypeCommand: AsyncParsableCommand {
         }
     }
 }
-
-/// The version that is being worked towards or has been released, as in CHANGELOG.md.
-let calotypeVersion = "0.1.0"

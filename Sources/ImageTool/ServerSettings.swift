@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PictureCommands
 internal import Foundation
 
 /// What `calotype serve` is told by a file and by variables of the environment.

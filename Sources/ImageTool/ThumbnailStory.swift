@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import ImageLoading
 internal import Logging
+internal import PictureCommands
+
+/// Makes thumbnails, or says what the pipeline did for them.
+struct ExplainedThumbnail: AsyncParsableCommand {
+    static let configuration = {
+        var configuration = Thumbnail.configuration
+        configuration.commandName = "thumbnail"
+        return configuration
+    }()
+
+    @OptionGroup var thumbnail: Thumbnail
+
+    func run() async throws {
+        guard thumbnail.explain else { return try await thumbnail.run() }
+        let (codecs, sandbox) = try thumbnail.sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
+        try await thumbnail.tell(codecs)
+    }
+}
 
 extension Thumbnail {
     /// Makes each thumbnail in memory and prints what the pipeline did for it.
-    func tell(_ codecs: CodecSet) async throws {
+    fileprivate func tell(_ codecs: CodecSet) async throws {
         let pipeline = ImagePipeline(
             codecs: codecs, configuration: ImagePipeline.Configuration(),
             logger: Logger(label: "calotype") { _ in SwiftLogNoOpLogHandler() })
@@ -43,6 +63,17 @@ extension Thumbnail {
         await pipeline.close()
         if json { print(JSON.array(objects).text()) }
         if hasFailed { throw ExitCode(1) }
+    }
+}
+
+extension FileFailure {
+    init(_ path: String, _ error: LoadError) {
+        switch error {
+        case .notFound: self.init(path, "No such file or directory")
+        case .unreadable(_, let reason): self.init(path, reason)
+        case .decodingFailed(_, let error), .encodingFailed(_, let error): self.init(path, error)
+        default: self.init(path, error.description)
+        }
     }
 }
 

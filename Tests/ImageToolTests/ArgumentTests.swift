@@ -3,7 +3,7 @@
 import Pixels
 import Testing
 
-@testable import ImageTool
+@testable import PictureCommands
 
 @Suite struct ArgumentTests {
     @Test(

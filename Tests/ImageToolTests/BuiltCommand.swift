@@ -13,8 +13,15 @@ enum BuiltCommand {
     }
 
     /// Runs the command to its end.
-    static func run(_ arguments: [String]) throws -> Answer {
+    ///
+    /// - Parameters:
+    ///   - arguments: the command line.
+    ///   - program: where the command is, if not where it was built.
+    /// - Returns: what it wrote, and its exit code.
+    /// - Throws: if it cannot be started, or is ended by a signal.
+    static func run(_ arguments: [String], program: String? = nil) throws -> Answer {
         let process = try process(arguments)
+        if let program { process.executableURL = URL(filePath: program) }
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors

@@ -7,6 +7,8 @@ import ImageTesting
 import Pixels
 import Testing
 
+@testable import PictureCommands
+
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
     "The command as it was built", .timeLimit(.minutes(3)),
@@ -39,6 +41,35 @@ struct CommandTests {
                 "bench", "scroll", folder.path, "--layout", "grid", "--store", "cold",
                 "--trace", "drag", "--seconds", "0.1", "--count", "6", "--json",
             ] + arguments)
+    }
+
+    @Test("says which program is missing beside it, and does without it what it can")
+    func isAlone() throws {
+        let program = try #require(builtProgram("calotype"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("linked"), withDestinationPath: program.path)
+        let linked = try BuiltCommand.run(["--version"], program: folder.path("linked"))
+        #expect(linked.code == 0)
+        #expect(linked.output == "calotype \(calotypeVersion)\n")
+
+        try FileManager.default.copyItem(atPath: program.path, toPath: folder.path("alone"))
+        let alone = try BuiltCommand.run(["serve", folder.path], program: folder.path("alone"))
+        #expect(alone.code == 1)
+        let missing = folder.path("calotype-server")
+        #expect(alone.errors == "calotype: \(missing): No such file or directory\n")
+        let info = try BuiltCommand.run(
+            ["info", try picture("a.png")], program: folder.path("alone"))
+        #expect(info.code == 0)
+    }
+
+    @Test("explains what the pipeline does for a thumbnail") func explains() throws {
+        let path = try picture("a.png")
+        let answer = try BuiltCommand.run(["thumbnail", path, "--size", "100", "--explain"])
+        #expect(answer.code == 0)
+        let lines = answer.output.split(separator: "\n")
+        #expect(lines.first ?? "" == path)
+        #expect(lines.contains { $0.hasPrefix("  decode") && $0.contains("100x75 of 400x300") })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
     }
 
     @Test("measures no scrolling where no picture can be decoded, and says why")

@@ -4,7 +4,7 @@ import EncodedImages
 import ImageTesting
 import Testing
 
-@testable import ImageTool
+@testable import PictureCommands
 
 @Suite("What the info command says of metadata") struct MetadataFactsTests {
     @Test("is what photographers say")

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ImageTool
+@testable import PictureCommands
 
 @Suite struct OutputPatternTests {
     @Test(

@@ -5,6 +5,7 @@ import ImageTesting
 import Testing
 
 @testable import ImageTool
+@testable import PictureCommands
 
 @Suite("The settings of the server") struct ServerSettingsTests {
     private func settings(

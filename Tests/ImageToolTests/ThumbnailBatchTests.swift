@@ -8,7 +8,7 @@ import Pixels
 import Synchronization
 import Testing
 
-@testable import ImageTool
+@testable import PictureCommands
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(.enabled(if: builtInCodecs.codec(named: "png") != nil))

@@ -6,6 +6,7 @@ import ImageTesting
 import Testing
 
 @testable import ImageTool
+@testable import PictureCommands
 
 @Suite("What a laboratory of scrolling reports") struct ScrollReportTests {
     private func result(

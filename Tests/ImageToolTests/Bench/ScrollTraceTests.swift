@@ -3,6 +3,7 @@
 import Testing
 
 @testable import ImageTool
+@testable import PictureCommands
 
 @Suite("A scroll trace") struct ScrollTraceTests {
     private func trace(_ lines: String) throws -> ScrollTrace {

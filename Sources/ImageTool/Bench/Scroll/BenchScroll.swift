@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PictureCommands
 internal import ArgumentParser
 internal import EncodedImages
 internal import Foundation
@@ -146,7 +147,7 @@ struct BenchScroll: AsyncParsableCommand {
         print(json ? report.json.text() : report.table)
         if let chart { try writeFile(ScrollChart(report.totals).svg, to: chart) }
         guard !failures.isEmpty else { return }
-        for failure in failures { ImageTool.report(failure) }
+        for failure in failures { PictureCommands.report(failure) }
         writeToStandardError(
             """
             calotype: \(failures.count) of \(collection.photos.count) pictures failed and count as \

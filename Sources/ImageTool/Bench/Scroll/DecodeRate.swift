@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PictureCommands
 internal import Foundation
 internal import ImageLoading
 
@@ -25,7 +26,7 @@ struct DecodeRate: Hashable {
     static func measure(
         _ scene: ScrollScene, seconds: Double = 1
     ) async throws(FileFailure) -> DecodeRate {
-        let width = ImageTool.processorCount()
+        let width = PictureCommands.processorCount()
         let ledger = PictureLedger()
         let before = ProcessUsage.processorSeconds
         let start = ContinuousClock.now

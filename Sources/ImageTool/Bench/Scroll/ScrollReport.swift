@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PictureCommands
 internal import Foundation
 
 /// The results of a laboratory of scrolling, for people and for programs.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
-struct Info: ParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Info: ParsableCommand {
+    package static let configuration = CommandConfiguration(
         abstract: "Says what picture files contain, and how they are decoded.",
         discussion: """
             The format is told from a file's bytes, never from its name. Sizes are in pixels: as \
@@ -50,9 +50,11 @@ struct Info: ParsableCommand {
 
     @OptionGroup var sandboxing: SandboxArguments
 
+    package init() {}
+
     private static let usualBox = PixelSize(width: 400, height: 400)
 
-    func run() throws {
+    package func run() throws {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
         var objects: [JSON] = []

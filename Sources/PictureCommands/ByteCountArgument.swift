@@ -8,7 +8,7 @@ internal import ArgumentParser
 ///   `KiB`, `MiB`, `GiB`, `TiB` (powers of 1024), in any case.
 /// - Returns: the bytes.
 /// - Throws: `ValidationError`, saying how a number of bytes is written.
-func parseByteCount(_ text: String) throws -> Int {
+package func parseByteCount(_ text: String) throws -> Int {
     let units = [
         "": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
         "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import Dispatch
 #if canImport(Glibc)
     internal import Glibc
@@ -14,7 +14,7 @@ internal import Synchronization
 ///
 /// Whoever works through many files asks ``signal`` between two of them. Unlike a mask of signals it
 /// holds for every thread: the main one takes all signals while it waits for asynchronous work.
-final class Interruption: Sendable {
+package final class Interruption: Sendable {
     private final class Received: Sendable {
         private let number = Atomic<Int32>(0)
 
@@ -29,7 +29,7 @@ final class Interruption: Sendable {
     private let received = Received()
     private let sources: Mutex<[any DispatchSourceSignal]>
 
-    init() {
+    package init() {
         let queue = DispatchQueue(label: "interruption")
         var sources: [any DispatchSourceSignal] = []
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
@@ -49,7 +49,7 @@ final class Interruption: Sendable {
     }
 
     /// The signal that wants to end the process, if any.
-    var signal: Int32? { received.signal }
+    package var signal: Int32? { received.signal }
 
     /// How the command ends, with a word about it on standard error.
     ///
@@ -57,7 +57,7 @@ final class Interruption: Sendable {
     ///   - signal: the signal that came.
     ///   - state: what became of the work.
     /// - Returns: 128 and the signal's number, as shells report it.
-    static func exitCode(_ signal: Int32, _ state: String) -> ExitCode {
+    package static func exitCode(_ signal: Int32, _ state: String) -> ExitCode {
         writeToStandardError("calotype: interrupted; \(state)\n")
         return ExitCode(128 + signal)
     }

@@ -8,7 +8,7 @@
 internal import Synchronization
 
 /// A line on a terminal that says how far the work is; elsewhere it writes nothing.
-final class ProgressBar: Sendable {
+package final class ProgressBar: Sendable {
     private static let width = 30
     /// Often enough to look alive, seldom enough to cost nothing.
     private static let pause = Duration.milliseconds(100)
@@ -26,13 +26,13 @@ final class ProgressBar: Sendable {
     /// - Parameters:
     ///   - total: how many pieces of work there are.
     ///   - isWanted: whether the bar is shown if standard error is a terminal.
-    init(total: Int, isWanted: Bool) {
+    package init(total: Int, isWanted: Bool) {
         self.total = total
         isShown = isWanted && isatty(STDERR_FILENO) == 1
     }
 
     /// Counts a piece of work that ended; callable from any thread.
-    func advance(failed: Bool) {
+    package func advance(failed: Bool) {
         guard isShown else { return }
         state.withLock { state in
             state.finishedCount += 1
@@ -45,7 +45,7 @@ final class ProgressBar: Sendable {
     }
 
     /// Takes the bar off the terminal again.
-    func end() {
+    package func end() {
         if isShown { writeToStandardError("\r\u{1B}[K") }
     }
 

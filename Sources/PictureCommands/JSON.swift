@@ -3,7 +3,7 @@
 /// A JSON value that keeps its keys in the order in which they were given.
 ///
 /// - SeeAlso: RFC 8259.
-indirect enum JSON: Hashable {
+package indirect enum JSON: Hashable {
     case null
     case bool(Bool)
     case integer(Int)
@@ -13,18 +13,18 @@ indirect enum JSON: Hashable {
     case array([JSON])
     case object([Member])
 
-    struct Member: Hashable {
-        let key: String
-        let value: JSON
+    package struct Member: Hashable {
+        package let key: String
+        package let value: JSON
 
-        init(_ key: String, _ value: JSON) {
+        package init(_ key: String, _ value: JSON) {
             self.key = key
             self.value = value
         }
     }
 
     /// The value as text, two spaces a level.
-    func text(indentation: String = "") -> String {
+    package func text(indentation: String = "") -> String {
         let inner = indentation + "  "
         return switch self {
         case .null: "null"

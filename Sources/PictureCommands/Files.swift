@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import EncodedImages
 #if canImport(Glibc)
     internal import Glibc
@@ -11,7 +11,7 @@ internal import EncodedImages
 /// Checks that a folder is there and can be listed.
 ///
 /// - Throws: ``FileFailure`` with the system's reason.
-func checkFolder(_ path: String) throws(FileFailure) {
+package func checkFolder(_ path: String) throws(FileFailure) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { throw FileFailure(path, lastSystemError()) }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw FileFailure(path, "not a folder") }
@@ -23,7 +23,7 @@ func checkFolder(_ path: String) throws(FileFailure) {
 /// Writes a text as a whole file or not at all, and reports why it could not be.
 ///
 /// - Throws: the exit code of a failure.
-func writeFile(_ text: String, to path: String) throws(ExitCode) {
+package func writeFile(_ text: String, to path: String) throws(ExitCode) {
     do throws(CodecError) {
         try ImageDestination.write(Array(text.utf8), to: path)
     } catch {

@@ -57,7 +57,7 @@ func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
 /// Makes a folder and those above it.
 ///
 /// - Throws: ``FileFailure`` with the system's reason, unless the folder is there already.
-func makeFolder(_ path: String) throws(FileFailure) {
+package func makeFolder(_ path: String) throws(FileFailure) {
     guard FileLocation(existing: path) == nil else { return }
     let (above, name) = splitFolder(path)
     if above != path, !name.isEmpty { try makeFolder(above) }

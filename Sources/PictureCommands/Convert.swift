@@ -5,14 +5,14 @@
 #else
     internal import Darwin
 #endif
-internal import ArgumentParser
+package import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
-struct Convert: ParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Convert: ParsableCommand {
+    package static let configuration = CommandConfiguration(
         abstract: "Writes a picture in another format, at another size or quality.",
         discussion: """
             The picture is turned upright and, unless --keep-profile is given, converted to sRGB. \
@@ -95,7 +95,9 @@ struct Convert: ParsableCommand {
 
     @OptionGroup var sandboxing: SandboxArguments
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         _ = try destination()
         if metadata == .none && keepProfile {
             throw ValidationError("--metadata none and --keep-profile exclude each other")
@@ -103,7 +105,7 @@ struct Convert: ParsableCommand {
         if page < 1 { throw ValidationError("--page is at least 1") }
     }
 
-    func run() throws {
+    package func run() throws {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
         do {

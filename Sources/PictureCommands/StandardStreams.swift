@@ -7,20 +7,20 @@
 #endif
 
 /// A message for people, which must not get into a pipe that the results go through.
-func writeToStandardError(_ text: String) {
+package func writeToStandardError(_ text: String) {
     // There is nobody left to tell when standard error itself is closed.
     _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
 }
 
 /// Says that a file failed, in the form of every Unix tool: program, file, reason.
-func report(_ failure: FileFailure) {
+package func report(_ failure: FileFailure) {
     writeToStandardError("calotype: \(failure)\n")
 }
 
 /// Writes every byte to an open file.
 ///
 /// - Returns: the system's reason if it failed.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
     var written = 0
     while written < bytes.count {
         let count = unsafe bytes.withUnsafeBytes {
@@ -36,7 +36,7 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
 /// - Parameter limit: the most bytes that are read; one more tells that there was too much.
 /// - Returns: what was read.
 /// - Throws: ``FileFailure`` with the system's reason.
-func readStandardInput(upTo limit: Int) throws(FileFailure) -> [UInt8] {
+package func readStandardInput(upTo limit: Int) throws(FileFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count <= limit {
@@ -52,11 +52,11 @@ func readStandardInput(upTo limit: Int) throws(FileFailure) -> [UInt8] {
 }
 
 /// What the last failed call of the C library says of itself, in English.
-func lastSystemError() -> String {
+package func lastSystemError() -> String {
     unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unknown system error"
 }
 
 /// How many processors can work at once.
-func processorCount() -> Int {
+package func processorCount() -> Int {
     max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

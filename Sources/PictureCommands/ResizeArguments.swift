@@ -54,7 +54,7 @@ struct QualityArguments: ParsableArguments {
 }
 
 /// A number from 1 to 100.
-func parseQuality(_ text: String) throws -> Int {
+package func parseQuality(_ text: String) throws -> Int {
     guard let quality = Int(text), 1...100 ~= quality else {
         throw ValidationError("the quality is a whole number from 1 to 100")
     }
@@ -62,7 +62,7 @@ func parseQuality(_ text: String) throws -> Int {
 }
 
 /// A number from 0.5 to 0.999.
-func parseTargetSSIM(_ text: String) throws -> Double {
+package func parseTargetSSIM(_ text: String) throws -> Double {
     guard let target = Double(text), EncodeOptions.targetSSIMs ~= target else {
         throw ValidationError("the SSIM that is wanted is a number from 0.5 to 0.999")
     }

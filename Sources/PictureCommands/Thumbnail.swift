@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import DecoderSandbox
-internal import EncodedImages
+package import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
-struct Thumbnail: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Thumbnail: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         abstract: "Makes small pictures of one or many files.",
         discussion: """
             Each picture is turned upright, converted to sRGB and made smaller while it is \
@@ -37,7 +37,7 @@ struct Thumbnail: AsyncParsableCommand {
             """)
 
     @Argument(help: "The picture files.", completion: .file())
-    var files: [String]
+    package var files: [String]
 
     @Option(
         help: "The size of the thumbnails, as in 400, 400x300, 400x or x300.",
@@ -51,7 +51,7 @@ struct Thumbnail: AsyncParsableCommand {
             The format to write, such as jpeg or png (default: as the extension in --output says, \
             else PNG for pictures with transparency and JPEG for the rest).
             """)
-    var format: String?
+    package var format: String?
 
     @OptionGroup var losing: QualityArguments
 
@@ -69,21 +69,23 @@ struct Thumbnail: AsyncParsableCommand {
     var embeddedThumbnail = false
 
     @Flag(help: "Write one JSON array with input, output, width and height, or input and error.")
-    var json = false
+    package var json = false
 
     @Flag(
         help: """
             Send each picture through the loading pipeline instead, write nothing, and say what \
             was done for it.
             """)
-    var explain = false
+    package var explain = false
 
     @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
 
-    @OptionGroup var sandboxing: SandboxArguments
+    @OptionGroup package var sandboxing: SandboxArguments
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         _ = try OutputPattern(parsing: output)
         if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1") }
         if let format = try format ?? OutputPattern(parsing: output).fixedExtension {
@@ -95,11 +97,10 @@ struct Thumbnail: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    package func run() async throws {
         let jobCount = jobs ?? processorCount()
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: jobCount)
         defer { sandbox?.close() }
-        if explain { return try await tell(codecs) }
         let interruption = Interruption()
         let plan = try plan(codecs)
         do throws(PlanError) {
@@ -123,13 +124,13 @@ struct Thumbnail: AsyncParsableCommand {
         guard results.allSatisfy({ (try? $0?.get()) != nil }) else { throw ExitCode(1) }
     }
 
-    var decodeOptions: DecodeOptions {
+    package var decodeOptions: DecodeOptions {
         var options = resizing.decodeOptions(size)
         options.embeddedThumbnail = embeddedThumbnail ? .ifLargeEnough : .ignore
         return options
     }
 
-    var encodeOptions: EncodeOptions { losing.encodeOptions }
+    package var encodeOptions: EncodeOptions { losing.encodeOptions }
 
     /// What is to be written for each file, or why it cannot be.
     private func plan(_ codecs: CodecSet) throws -> [Result<PlannedThumbnail, FileFailure>] {
@@ -178,7 +179,7 @@ struct Thumbnail: AsyncParsableCommand {
                     ]))
             case .failure(let failure):
                 failureCount += 1
-                ImageTool.report(failure)
+                PictureCommands.report(failure)
                 objects.append(
                     .object([
                         .init("input", .string(files[index])),
