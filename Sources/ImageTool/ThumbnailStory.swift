@@ -10,11 +10,7 @@ internal import PictureCommands
 
 /// Makes thumbnails, or says what the pipeline did for them.
 struct ExplainedThumbnail: AsyncParsableCommand {
-    static let configuration = {
-        var configuration = Thumbnail.configuration
-        configuration.commandName = "thumbnail"
-        return configuration
-    }()
+    static let configuration = Thumbnail.configuration
 
     @OptionGroup var thumbnail: Thumbnail
 
