@@ -15,6 +15,9 @@
         /// What leads from a code of a length to its symbol.
         private let offsets: [Int]
         private let symbols: [UInt8]
+        /// Of the symbols behind a block's first: the fewest bits that they and their values can
+        /// take if any of them has a value.
+        let leastBits: Int
 
         /// - Parameters:
         ///   - counts: how many codes there are of each length from 1 to 16.
@@ -27,12 +30,22 @@
             var offsets = [0]
             var code = 0
             var index = 0
+            var (shortestEnd, shortest, shortestValue) = (64, 64, 64)
             for length in 1...16 {
                 let count = counts[length - 1]
                 offsets.append(index - code)
                 // The code of ones alone is left free, as the standard has it.
                 guard index + count <= symbols.count, count == 0 || code + count < 1 << length
                 else { return nil }
+                for symbol in symbols[index..<index + count] {
+                    let magnitude = Int(symbol & 15)
+                    if magnitude == 0 && symbol != 0xF0 {
+                        shortestEnd = min(shortestEnd, length)
+                    } else {
+                        shortest = min(shortest, length + magnitude)
+                        if magnitude > 0 { shortestValue = min(shortestValue, length + magnitude) }
+                    }
+                }
                 if length <= Self.windowBits {
                     for symbol in symbols[index..<index + count] {
                         let start = code << (Self.windowBits - length)
@@ -53,6 +66,8 @@
             self.limits = limits
             self.offsets = offsets
             self.symbols = symbols
+            // Without an end, at least four symbols are needed to pass 63 coefficients.
+            leastBits = min(shortestValue + shortestEnd, 4 * shortest)
         }
 
         /// The symbol at the start of 16 bits; `nil` if no code begins like that.

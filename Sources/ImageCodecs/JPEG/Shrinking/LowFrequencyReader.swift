@@ -25,15 +25,16 @@
         private let codes: BlockCodes
         private let places: [Place]
         private let placesOfParts: [[Place]]
-        /// By part: the table of first symbols, then that of the others.
         private let entries: [ValueEntry]
+        /// By part: where the table of first symbols begins, and that of the others if there is one.
+        private let tables: [(first: Int, other: Int)]
         /// By part and place in zigzag order: how far behind the first coefficient it goes.
         private let slots: [Int32]
         /// By part: the value of the last block's first coefficient.
         private var predictions: [Int16]
         private var nextRun = 0
         private var run = Run()
-        /// Of the blocks of a row, in bits from the first of them.
+        /// Where each block of a row begins and the last one ends, in bits from the first of them.
         private var positions: [UInt32] = []
 
         /// Blocks that follow without a break.
@@ -56,10 +57,25 @@
             self.places = places
             placesOfParts = rows.indices.map { part in places.filter { $0.part == part } }
             predictions = Array(repeating: 0, count: rows.count)
-            entries = rows.indices.flatMap { part in
-                codes.dc[part].window.enumerated().map { ValueEntry($0, $1, isAC: false) }
-                    + codes.ac[part].window.enumerated().map { ValueEntry($0, $1, isAC: true) }
+            var entries: [ValueEntry] = []
+            var tables: [(first: Int, other: Int)] = []
+            for part in rows.indices {
+                // Components mostly share their codes.
+                let (dc, ac) = (codes.dc[part], codes.ac[part])
+                let isWanted = rows[part].lastKept > 0
+                let twin = (0..<part).first {
+                    codes.dc[$0] == dc && codes.ac[$0] == ac
+                        && (rows[$0].lastKept > 0) == isWanted
+                }
+                tables.append(
+                    twin.map { tables[$0] } ?? (entries.count, entries.count + dc.window.count))
+                guard twin == nil else { continue }
+                entries += dc.window.enumerated().map { ValueEntry($0, $1, isAC: false) }
+                guard isWanted else { continue }
+                entries += ac.window.enumerated().map { ValueEntry($0, $1, isAC: true) }
             }
+            self.entries = entries
+            self.tables = tables
             slots = rows.indices.flatMap { part in
                 (0..<Self.slotCount).map { Int32(rows[part].offset(ofZigzag: $0)) }
             }
@@ -70,8 +86,8 @@
             unitCount: Int, _ data: EntropyCodedData, _ index: BlockIndex,
             into coefficients: inout [Int16]
         ) {
-            if positions.count < unitCount * places.count {
-                positions = Array(repeating: 0, count: unitCount * places.count)
+            if positions.count <= unitCount * places.count {
+                positions = Array(repeating: 0, count: unitCount * places.count + 1)
             }
             if run.left == 0 { startRun(index) }
             let start = run.position
@@ -86,6 +102,7 @@
                 findPositions(done * places.count, blockCount: count * places.count, start, index)
                 done += count
             }
+            positions[unitCount * places.count] = UInt32(truncatingIfNeeded: run.position - start)
             for place in places.indices { read(place, unitCount, start, data, &coefficients) }
             var unit = 0
             for restart in restarts + [unitCount] {
@@ -149,7 +166,7 @@
             _ coefficients: inout [Int16]
         ) {
             let place = places[index]
-            let first = place.part * 2 * SkipTables.entryCount
+            let table = tables[place.part]
             unsafe data.bytes.withUnsafeBufferPointer { data in
                 unsafe entries.withUnsafeBufferPointer { entries in
                     unsafe slots.withUnsafeBufferPointer { slots in
@@ -162,8 +179,8 @@
                                 else { return }
                                 let reader = unsafe BlockReader(
                                     data: data + start >> 3, bit: start & 7,
-                                    firstEntries: entries + first,
-                                    otherEntries: entries + first + SkipTables.entryCount,
+                                    firstEntries: entries + table.first,
+                                    otherEntries: entries + table.other,
                                     slots: slots + place.part * Self.slotCount,
                                     lastKept: place.lastKept, dcCode: codes.dc[place.part],
                                     acCode: codes.ac[place.part])
@@ -290,7 +307,7 @@
 
         /// - Parameters:
         ///   - count: how many blocks are read.
-        ///   - positions: where they begin.
+        ///   - positions: where they begin, each followed by where it ends.
         ///   - step: how many further the next block's position is.
         ///   - target: where the first block's first coefficient goes.
         ///   - targetStep: how much further the next block's goes.
@@ -299,6 +316,18 @@
             _ target: UnsafeMutablePointer<Int16>, _ targetStep: Int
         ) {
             var (positions, target, left) = unsafe (positions, target, count)
+            if unsafe lastKept > 0 && meanLength(count, positions, step) < Self.sparseLength {
+                while left > 0 {
+                    var block = unsafe readFirst(positions.pointee, target)
+                    let end = unsafe Int(positions[1]) &+ bit
+                    if unsafe end &- block.position >= acCode.leastBits {
+                        while unsafe block.index < lastKept { unsafe readTwo(&block) }
+                    }
+                    unsafe positions += step
+                    unsafe target += targetStep
+                    left &-= 1
+                }
+            }
             if unsafe lastKept > 4 {
                 while left > 1 {
                     var block = unsafe readFirst(positions.pointee, target)
@@ -324,6 +353,24 @@
                 unsafe target += targetStep
                 left &-= 1
             }
+        }
+
+        /// Below so many bits a block is likely to have its first coefficient only, and that can be
+        /// foretold so often that it is worth a look.
+        private static let sparseLength = 12
+
+        /// The bits of a block, of one in eight.
+        private func meanLength(
+            _ count: Int, _ positions: UnsafePointer<UInt32>, _ step: Int
+        ) -> Int {
+            var sum = 0
+            var block = 0
+            while block < count {
+                let place = unsafe positions + block &* step
+                sum &+= unsafe Int(place[1] &- place[0])
+                block &+= 8
+            }
+            return sum / ((count + 7) / 8)
         }
 
         @inline(always)

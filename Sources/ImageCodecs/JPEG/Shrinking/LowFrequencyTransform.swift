@@ -70,41 +70,61 @@
             precondition(
                 coefficients.count >= start + count
                     && samples.count >= blockSide * blockSide * stride, "a buffer is too short")
-            unsafe coefficients.withUnsafeBytes { source in
-                unsafe samples.withUnsafeMutableBytes { target in
-                    var x = 0
-                    while x < stride {
-                        switch blockSide {
-                        case 1: unsafe one(source, target, x)
-                        case 2: unsafe two(source, target, x)
-                        case 4: unsafe four(source, target, x)
-                        default: unsafe eight(source, target, x)
+            unsafe coefficients.withUnsafeBufferPointer { coefficients in
+                unsafe factors.withUnsafeBufferPointer { factors in
+                    unsafe samples.withUnsafeMutableBytes { target in
+                        guard let first = coefficients.baseAddress,
+                            let factors = factors.baseAddress
+                        else { return }
+                        let source = unsafe Source(
+                            coefficients: first + start, factors: factors, stride: stride)
+                        var x = 0
+                        while x < stride {
+                            switch blockSide {
+                            case 1: unsafe one(source, target, x)
+                            case 2: unsafe two(source, target, x)
+                            case 4: unsafe four(source, target, x)
+                            default: unsafe eight(source, target, x)
+                            }
+                            x &+= Vector.scalarCount
                         }
-                        x &+= Vector.scalarCount
                     }
                 }
             }
         }
 
+        /// The arrays of a row, and what their numbers are multiplied with.
+        @unsafe private struct Source {
+            let coefficients: UnsafePointer<Int16>
+            let factors: UnsafePointer<Float>
+            let stride: Int
+        }
+
         @inline(always)
-        private func load(_ source: UnsafeRawBufferPointer, _ slot: Int, _ x: Int) -> Vector {
-            let numbers = unsafe source.loadUnaligned(
-                fromByteOffset: (start + slot * stride + x) * 2, as: SIMD8<Int16>.self)
+        private func numbers(_ source: Source, _ slot: Int, _ x: Int) -> SIMD8<Int16> {
+            let place = unsafe source.coefficients + (slot &* source.stride &+ x)
+            return unsafe UnsafeRawPointer(place).loadUnaligned(as: SIMD8<Int16>.self)
+        }
+
+        @inline(always)
+        private func load(_ source: Source, _ slot: Int, _ x: Int) -> Vector {
+            let numbers = unsafe numbers(source, slot, x)
             // As part of a float's bits a number is that float and 1.5 × 2²³, without a conversion.
             let bits = SIMD8<Int32>(truncatingIfNeeded: numbers) &+ 0x4B40_0000
-            return (unsafe unsafeBitCast(bits, to: Vector.self) - 12_582_912) * factors[slot]
+            return unsafe (unsafeBitCast(bits, to: Vector.self) - 12_582_912)
+                * source.factors[slot]
         }
 
         /// The first coefficients, with what lifts all samples: the 128 of the formula above, and
         /// 1/32 so that halves go up as in libjpeg.
         @inline(always)
-        private func loadFirst(_ source: UnsafeRawBufferPointer, _ x: Int) -> Vector {
+        private func loadFirst(_ source: Source, _ x: Int) -> Vector {
             unsafe load(source, 0, x) + (128 + 1 / 32)
         }
 
         @inline(always)
         private func one(
-            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+            _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
             let bytes = SIMD8<UInt8>(truncatingIfNeeded: quantized(unsafe loadFirst(source, x)))
             unsafe target.storeBytes(of: bytes, toByteOffset: x, as: SIMD8<UInt8>.self)
@@ -112,7 +132,7 @@
 
         @inline(always)
         private func two(
-            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+            _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
             let (a, b) = unsafe (loadFirst(source, x), load(source, 1, x))
             let (c, d) = unsafe (load(source, 2, x), load(source, 3, x))
@@ -130,7 +150,7 @@
 
         @inline(always)
         private func four(
-            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+            _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
             var columns: (Four, Four, Four, Four)
             columns.0 = unsafe inverse(
@@ -154,30 +174,65 @@
         /// All 64 coefficients, which colour of half the resolution can need.
         @inline(never)
         private func eight(
-            _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ x: Int
+            _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            unsafe withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { columns in
-                for u in 0..<8 {
+            if unsafe isLow(source, x) {
+                unsafe eight(source, target, x, count: 4)
+            } else {
+                unsafe eight(source, target, x, count: 8)
+            }
+        }
+
+        /// Whether none of the blocks has more than the lowest 4 × 4, as most colour does.
+        @inline(always)
+        private func isLow(_ source: Source, _ x: Int) -> Bool {
+            var any = SIMD8<Int16>.zero
+            for v in 0..<8 {
+                for u in (v < 4 ? 4 : 0)..<8 { any |= unsafe numbers(source, v * 8 + u, x) }
+            }
+            return any == .zero
+        }
+
+        /// - Parameters:
+        ///   - source: the coefficients.
+        ///   - target: takes the samples.
+        ///   - x: the first of the blocks.
+        ///   - count: 8, or 4 if only the lowest 4 × 4 are not 0.
+        @inline(always)
+        private func eight(
+            _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int, count: Int
+        ) {
+            unsafe withUnsafeTemporaryAllocation(of: Vector.self, capacity: 8 * count) { columns in
+                for u in 0..<count {
                     let first = u == 0 ? unsafe loadFirst(source, x) : unsafe load(source, u, x)
-                    let (upper, lower) = unsafe inverse(
-                        (
-                            first, load(source, 16 + u, x), load(source, 32 + u, x),
-                            load(source, 48 + u, x)
-                        ),
-                        (
-                            load(source, 8 + u, x), load(source, 24 + u, x),
-                            load(source, 40 + u, x), load(source, 56 + u, x)
-                        ))
-                    unsafe (columns[u], columns[8 + u]) = (upper.0, upper.1)
-                    unsafe (columns[16 + u], columns[24 + u]) = (upper.2, upper.3)
-                    unsafe (columns[32 + u], columns[40 + u]) = (lower.0, lower.1)
-                    unsafe (columns[48 + u], columns[56 + u]) = (lower.2, lower.3)
+                    let column =
+                        count == 4
+                        ? unsafe inverse(
+                            first, load(source, 8 + u, x), load(source, 16 + u, x),
+                            load(source, 24 + u, x))
+                        : unsafe inverse(
+                            (
+                                first, load(source, 16 + u, x), load(source, 32 + u, x),
+                                load(source, 48 + u, x)
+                            ),
+                            (
+                                load(source, 8 + u, x), load(source, 24 + u, x),
+                                load(source, 40 + u, x), load(source, 56 + u, x)
+                            ))
+                    let (upper, lower) = column
+                    unsafe (columns[u], columns[count + u]) = (upper.0, upper.1)
+                    unsafe (columns[2 * count + u], columns[3 * count + u]) = (upper.2, upper.3)
+                    unsafe (columns[4 * count + u], columns[5 * count + u]) = (lower.0, lower.1)
+                    unsafe (columns[6 * count + u], columns[7 * count + u]) = (lower.2, lower.3)
                 }
                 for j in 0..<8 {
                     let row = unsafe UnsafeMutableBufferPointer(
-                        rebasing: columns[j * 8..<j * 8 + 8])
-                    let (left, right) = unsafe inverse(
-                        (row[0], row[2], row[4], row[6]), (row[1], row[3], row[5], row[7]))
+                        rebasing: columns[j * count..<(j + 1) * count])
+                    let (left, right) =
+                        count == 4
+                        ? unsafe inverse(row[0], row[1], row[2], row[3])
+                        : unsafe inverse(
+                            (row[0], row[2], row[4], row[6]), (row[1], row[3], row[5], row[7]))
                     var samples = SIMD16<UInt32>()
                     samples.evenHalf = packed(left)
                     samples.oddHalf = packed(right)
@@ -193,12 +248,8 @@
         /// of odd number change their sign there.
         @inline(always)
         private func inverse(_ even: Four, _ odd: Four) -> (Four, Four) {
-            let sums = inverse(even.0, even.1, even.2, even.3)
-            // √2 · cos(uπ / 16)
-            let c1: Float = 1.387_039_845_322_147_5
-            let c3: Float = 1.175_875_602_419_359
-            let c5: Float = 0.785_694_958_387_102_2
-            let c7: Float = 0.275_899_379_282_943_1
+            let sums: Four = inverse(even.0, even.1, even.2, even.3)
+            let (c1, c3, c5, c7) = Self.cosines
             let (f1, f3, f5, f7) = odd
             let d0 = f1 * c1 + f3 * c3 + f5 * c5 + f7 * c7
             let d1 = f1 * c3 - f3 * c7 - f5 * c1 - f7 * c5
@@ -207,6 +258,30 @@
             return (
                 (sums.0 + d0, sums.1 + d1, sums.2 + d2, sums.3 + d3),
                 (sums.3 - d3, sums.2 - d2, sums.1 - d1, sums.0 - d0)
+            )
+        }
+
+        /// Eight points from the lowest four coefficients.
+        @inline(always)
+        private func inverse(
+            _ f0: Vector, _ f1: Vector, _ f2: Vector, _ f3: Vector
+        ) -> (Four, Four) {
+            let sums: Four = inverse(f0, f2, .zero, .zero)
+            let (c1, c3, c5, c7) = Self.cosines
+            let (d0, d1) = (f1 * c1 + f3 * c3, f1 * c3 - f3 * c7)
+            let (d2, d3) = (f1 * c5 - f3 * c1, f1 * c7 - f3 * c5)
+            return (
+                (sums.0 + d0, sums.1 + d1, sums.2 + d2, sums.3 + d3),
+                (sums.3 - d3, sums.2 - d2, sums.1 - d1, sums.0 - d0)
+            )
+        }
+
+        /// √2 · cos(uπ / 16), u being 1, 3, 5, 7.
+        @inline(always)
+        private static var cosines: (Float, Float, Float, Float) {
+            (
+                1.387_039_845_322_147_5, 1.175_875_602_419_359, 0.785_694_958_387_102_2,
+                0.275_899_379_282_943_1
             )
         }
 
