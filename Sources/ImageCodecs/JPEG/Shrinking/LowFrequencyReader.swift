@@ -13,7 +13,7 @@
             var part: Int
             /// Where the first of them goes in the buffer, for the first unit of a row.
             var start: Int
-            /// How much further it goes from one unit to the next.
+            /// How much further it goes from one unit to the next, as in all places of a part.
             var step: Int
             /// The position in zigzag order of the last coefficient that is wanted.
             var lastKept: Int
@@ -199,35 +199,45 @@
             _ units: Range<Int>, _ coefficients: inout [Int16]
         ) {
             for part in predictions.indices {
-                var prediction = predictions[part]
-                unsafe coefficients.withUnsafeMutableBufferPointer { coefficients in
+                let prediction = predictions[part]
+                predictions[part] = unsafe coefficients.withUnsafeMutableBufferPointer { target in
                     unsafe placesOfParts[part].withUnsafeBufferPointer { own in
-                        guard let coefficients = coefficients.baseAddress else { return }
-                        var unit = units.lowerBound
-                        if own.count == 1 {
-                            let step = unsafe own[0].step
-                            var next = unsafe coefficients + own[0].start + unit * step
-                            while unit < units.upperBound {
-                                unsafe prediction &+= next.pointee
-                                unsafe next.pointee = prediction
-                                unsafe next += step
-                                unit &+= 1
-                            }
+                        guard let target = target.baseAddress, let own0 = own.baseAddress else {
+                            return prediction
                         }
-                        while unit < units.upperBound {
-                            var place = 0
-                            while place < own.count {
-                                let offset = unsafe own[place].start &+ unit &* own[place].step
-                                unsafe prediction &+= coefficients[offset]
-                                unsafe coefficients[offset] = prediction
-                                place &+= 1
-                            }
-                            unit &+= 1
+                        // Numbers that the compiler knows make straight code of the inner loop.
+                        switch own.count {
+                        case 1: return unsafe Self.sum(prediction, units, own0, 1, target)
+                        case 2: return unsafe Self.sum(prediction, units, own0, 2, target)
+                        case 4: return unsafe Self.sum(prediction, units, own0, 4, target)
+                        default:
+                            return unsafe Self.sum(prediction, units, own0, own.count, target)
                         }
                     }
                 }
-                predictions[part] = prediction
             }
+        }
+
+        /// Adds up the differences of a part, of which a unit has `placeCount`.
+        @unsafe @inline(always)
+        private static func sum(
+            _ prediction: Int16, _ units: Range<Int>, _ places: UnsafePointer<Place>,
+            _ placeCount: Int, _ target: UnsafeMutablePointer<Int16>
+        ) -> Int16 {
+            var sum = prediction
+            let step = unsafe places.pointee.step
+            var next = unsafe target + units.lowerBound * step
+            for _ in 0..<units.count {
+                var place = 0
+                while place < placeCount {
+                    let coefficient = unsafe next + places[place].start
+                    unsafe sum &+= coefficient.pointee
+                    unsafe coefficient.pointee = sum
+                    place &+= 1
+                }
+                unsafe next += step
+            }
+            return sum
         }
     }
 
