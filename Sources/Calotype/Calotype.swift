@@ -15,7 +15,10 @@ struct Calotype: AsyncParsableCommand {
 
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        guard ["info", "thumbnail", "convert"].contains(arguments.first) else { goOnAsServer() }
+        let isKnown = configuration.subcommands.contains {
+            $0.configuration.commandName == arguments.first
+        }
+        guard isKnown else { goOnAsServer() }
         do {
             var command = try parseAsRoot(arguments)
             if (command as? Thumbnail)?.explain == true { goOnAsServer() }
