@@ -30,6 +30,8 @@ import Testing
 
     /// Half a step of rounding, 1/32 by which halves are lifted, and what single precision loses.
     static let tolerance = 0.5 + 1 / 32.0 + 1 / 1024.0
+    /// How much is looked at at a time: the least that can be, some shares, and all of most files.
+    static let windows = [1 << 10, 10_000, EntropyCodedData.windowByteCount]
     static let sides = [[1], [2], [4], [8], [2, 1], [1, 2], [4, 8], [8, 1, 4, 2]]
 
     @Test(
@@ -132,8 +134,10 @@ import Testing
             tally.tooManyScans += 1
             return
         }
-        for sides in Self.sides {
-            let planes = try ShrunkPlanes.decode(bytes, sides: sides, isDraft: isDraft)
+        for (number, sides) in Self.sides.enumerated() {
+            let planes = try ShrunkPlanes.decode(
+                bytes, sides: sides, isDraft: isDraft,
+                windowByteCount: Self.windows[(tally.files + number) % Self.windows.count])
             guard let planes, let picture = planes.picture else {
                 #expect(plain.components.count == 2, "not handled: \(name)")
                 continue

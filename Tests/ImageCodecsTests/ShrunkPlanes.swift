@@ -39,15 +39,18 @@ struct ShrunkPlanes: ComponentSink {
     ///     for all further ones.
     ///   - isDraft: Whether refinement is left out.
     ///   - limits: What the file may ask for.
+    ///   - windowByteCount: How much of a sequential scan is looked at at a time.
     /// - Returns: The planes, or `nil` if the file is left to libjpeg-turbo.
     /// - Throws: ``CodecError``.
     static func decode(
-        _ file: [UInt8], sides: [Int], isDraft: Bool = false, limits: DecodeLimits = DecodeLimits()
+        _ file: [UInt8], sides: [Int], isDraft: Bool = false, limits: DecodeLimits = DecodeLimits(),
+        windowByteCount: Int = EntropyCodedData.windowByteCount
     ) throws(CodecError) -> ShrunkPlanes? {
-        let decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft) {
+        var decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft) {
             frame, _ in
             frame.components.indices.map { sides[min($0, sides.count - 1)] }
         }
+        decoder.windowByteCount = windowByteCount
         var planes = ShrunkPlanes()
         do {
             try decoder.decode(file.span, into: &planes)

@@ -122,12 +122,15 @@ struct JPEGFuzzer: CustomStringConvertible {
         private mutating func decodePlanes(_ input: [UInt8], _ random: inout SeededRandom) {
             let sides = (0..<4).map { _ in 1 << Int.random(in: 0...3, using: &random) }
             let limits = limits
-            let decoder = ShrinkingDecoder(
+            var decoder = ShrinkingDecoder(
                 limits: limits, cancellation: nil, isDraft: Bool.random(using: &random)
             ) { frame, _ in
                 frame.size.area > limits.maximumPixelCount
                     ? nil : frame.components.indices.map { sides[$0] }
             }
+            decoder.windowByteCount =
+                [1 << 10, 5000, EntropyCodedData.windowByteCount].randomElement(using: &random)
+                ?? 1 << 10
             var sink = CountingSink()
             do {
                 try decoder.decode(input.span, into: &sink)

@@ -58,9 +58,14 @@
 
             /// Goes back to the end of the last block within ``blockLimit``.
             mutating func settle() {
-                let back = UInt16(truncatingIfNeeded: position) &- ends[blockLimit - 1]
-                position -= Int(back)
-                (block, passed, state, hasFailed) = (blockLimit, 0, 0, false)
+                block = blockLimit
+                position = lastEnd
+                (passed, state, hasFailed) = (0, 0, false)
+            }
+
+            /// Where the last block ends, of which there is one at least.
+            var lastEnd: Int {
+                position - Int(UInt16(truncatingIfNeeded: position) &- ends[block - 1])
             }
 
             /// Goes on elsewhere, as if nothing had been found.
@@ -80,6 +85,12 @@
 
             /// Leaves the ends to a copy of the lane, which then is their only owner.
             mutating func giveUpEnds() { ends = [] }
+
+            /// Begins to count blocks anew, where it is.
+            mutating func startCounting(expectedBlocks: Int) {
+                block = 0
+                ends = Array(repeating: 0, count: expectedBlocks + Workspace.stateCount)
+            }
 
             /// Rounds that can be gone without passing a limit.
             fileprivate var roundCount: Int {
@@ -122,13 +133,21 @@
         static let laneCount = 4
 
         private let data: UnsafePointer<UInt8>
+        private let firstByte: Int
         private let workspace: Workspace
         private let codes: BlockCodes
 
+        /// - Parameters:
+        ///   - data: a window of the data.
+        ///   - firstByte: which byte of the data it begins with.
+        ///   - codes: those of the scan.
+        ///   - workspace: made with the tables of these codes.
         @unsafe init(
-            _ data: UnsafePointer<UInt8>, _ codes: BlockCodes, _ workspace: Workspace
+            _ data: UnsafePointer<UInt8>, from firstByte: Int, _ codes: BlockCodes,
+            _ workspace: Workspace
         ) {
             unsafe self.data = unsafe data
+            self.firstByte = firstByte
             self.workspace = workspace
             self.codes = codes
         }
@@ -147,7 +166,7 @@
 
         /// Runs one lane to the end of its block.
         func runBlock(_ lane: inout Lane) {
-            let stretch = unsafe Stretch(lane, data, number: 0)
+            let stretch = unsafe Stretch(lane, data, firstByte, number: 0)
             var tally = unsafe stretch.tally
             let end = (tally >> SkipTables.stepShift | 1) + 1
             while tally >> SkipTables.stepShift < end {
@@ -170,10 +189,13 @@
         ///   - isLimited: whether a lane that passes its limit ends the run.
         @inline(always)
         private func run(_ lanes: inout [Lane], _ rounds: Int, isLimited: Bool) {
-            let stretch0 = unsafe Stretch(lanes[0], data, number: 0)
-            let stretch1 = unsafe Stretch(lanes.count > 1 ? lanes[1] : lanes[0], data, number: 1)
-            let stretch2 = unsafe Stretch(lanes.count > 2 ? lanes[2] : lanes[0], data, number: 2)
-            let stretch3 = unsafe Stretch(lanes.count > 3 ? lanes[3] : lanes[0], data, number: 3)
+            let stretch0 = unsafe Stretch(lanes[0], data, firstByte, number: 0)
+            let stretch1 = unsafe Stretch(
+                lanes.count > 1 ? lanes[1] : lanes[0], data, firstByte, number: 1)
+            let stretch2 = unsafe Stretch(
+                lanes.count > 2 ? lanes[2] : lanes[0], data, firstByte, number: 2)
+            let stretch3 = unsafe Stretch(
+                lanes.count > 3 ? lanes[3] : lanes[0], data, firstByte, number: 3)
             var (tally0, tally1) = unsafe (stretch0.tally, stretch1.tally)
             var (tally2, tally3) = unsafe (stretch2.tally, stretch3.tally)
             var left = rounds
@@ -237,8 +259,10 @@
             let positionLimit: Int
             let stateLimit: Int
 
-            init(_ lane: Lane, _ data: UnsafePointer<UInt8>, number: Int) {
-                unsafe self.data = unsafe data + lane.position >> 3
+            init(
+                _ lane: Lane, _ data: UnsafePointer<UInt8>, _ firstByte: Int, number: Int
+            ) {
+                unsafe self.data = unsafe data + (lane.position >> 3 - firstByte)
                 unsafe base = lane.position & ~7
                 unsafe tally =
                     UInt64(lane.position & 7) | UInt64(lane.passed) << SkipTables.passedShift

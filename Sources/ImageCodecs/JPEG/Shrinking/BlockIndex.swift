@@ -1,86 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Where each block of a sequential scan begins.
+    /// Where blocks of a sequential scan begin: those that have been found and not been read yet.
     struct BlockIndex {
         /// Blocks that follow one another in the data.
         struct Run {
             /// In bits from the start of the data.
             var start: Int
             var blockCount: Int
-            /// Which of ``BlockIndex/ends`` are those of the blocks, and which of them is the first.
+            /// The number of what ``BlockIndex/ends(of:)`` gives, and which of those is the first.
             var share: Int
             var firstEnd: Int
             /// Whether predictions begin anew, as behind a restart marker.
             var isRestart: Bool
         }
 
-        /// By share: the low 16 bits of the position behind each block.
-        var ends: [[UInt16]] = []
-        /// All blocks of the scan, in order.
-        var runs: [Run] = []
+        private var ends: [[UInt16]] = []
+        /// The number of the first of them.
+        private var firstShare = 0
+        private var runs: [Run] = []
+        /// Of those that have been found.
+        private(set) var blockCount = 0
 
-        /// The bytes that all scans of a picture take at most.
+        /// The low 16 bits of the position behind each block.
+        func ends(of share: Int) -> [UInt16] { ends[share - firstShare] }
+
+        /// Adds segments that a lane has found one after the other.
         ///
-        /// A block takes 2 bytes, and there is room for half as many again. But each share of a
-        /// scan can note as many as the scan has, as long as it reads nonsense, which takes two
-        /// bits a block at least.
-        static func byteCount(_ frame: JPEGFrame, fileByteCount: Int) -> Int {
-            let blockCount = frame.components.indices.reduce(0) {
-                $0 + frame.paddedBlocksAcross($1) * frame.paddedBlocksDown($1)
+        /// - Parameters:
+        ///   - ends: of all their blocks.
+        ///   - segments: where each begins, in bits, and how many blocks it has.
+        mutating func append(_ ends: [UInt16], _ segments: [(start: Int, blockCount: Int)]) {
+            var first = 0
+            for segment in segments {
+                runs.append(
+                    Run(
+                        start: segment.start, blockCount: segment.blockCount,
+                        share: firstShare + self.ends.count, firstEnd: first, isRestart: true))
+                first += segment.blockCount
             }
-            return min(blockCount * LaneSynchronizer.shareCount, fileByteCount * 4) * 3
-        }
-
-        /// Where the last block ends, in bits.
-        var lastPosition: Int {
-            guard let run = runs.last else { return 0 }
-            return ends[run.share][run.firstEnd..<run.firstEnd + run.blockCount]
-                .reduce(run.start) { $0 + Int($1 &- UInt16(truncatingIfNeeded: $0)) }
+            blockCount += first
+            self.ends.append(ends)
         }
 
         /// Adds blocks that a lane has found in a scan without restart markers.
         mutating func append(
-            _ lane: consuming BlockFinder.Lane, from first: Int, count: Int, start: Int
+            _ lane: consuming BlockFinder.Lane, from first: Int, _ count: Int, start: Int
         ) {
             guard count > 0 else { return }
             runs.append(
                 Run(
-                    start: start, blockCount: count, share: ends.count, firstEnd: first,
-                    isRestart: runs.isEmpty))
+                    start: start, blockCount: count, share: firstShare + ends.count,
+                    firstEnd: first, isRestart: blockCount == 0))
+            blockCount += count
             ends.append(lane.takeEnds())
         }
 
-        /// - Parameters:
-        ///   - data: the scan's data.
-        ///   - tables: the codes and the order of the blocks in a unit.
-        ///   - unitCount: units in the scan.
-        ///   - restartInterval: units between two restart markers, or 0.
-        /// - Returns: where all blocks of the scan begin.
-        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
-        static func find(
-            _ data: EntropyCodedData, _ tables: UnitTables, unitCount: Int, restartInterval: Int
-        ) throws(ShrinkingStop) -> BlockIndex {
-            let interval = try data.unitsPerSegment(
-                unitCount: unitCount, restartInterval: restartInterval)
-            var synchronizer = LaneSynchronizer(
-                segments: data.segments, unitsPerSegment: interval, unitCount: unitCount,
-                blocksPerUnit: tables.codes.order.count)
-            var memory = [UInt64](repeating: 0, count: BlockFinder.Workspace.byteCount / 8)
-            let index: BlockIndex? = unsafe data.bytes.withUnsafeBufferPointer { bytes in
+        /// Takes out the first run; what ends in shares before it is dropped.
+        mutating func takeRun() -> Run {
+            let run = runs.removeFirst()
+            ends.removeFirst(run.share - firstShare)
+            firstShare = run.share
+            return run
+        }
+    }
+
+    /// Looks for blocks in one window of a scan after the other.
+    struct BlockSearch {
+        private let tables: UnitTables
+        private var synchronizer: LaneSynchronizer
+        private var workspace: [UInt64]
+
+        init(_ tables: UnitTables, _ synchronizer: LaneSynchronizer) {
+            self.tables = tables
+            self.synchronizer = synchronizer
+            workspace = Array(repeating: 0, count: BlockFinder.Workspace.byteCount / 8)
+        }
+
+        /// What has been found.
+        var index: BlockIndex {
+            get { synchronizer.index }
+            _modify { yield &synchronizer.index }
+        }
+
+        /// Finds the blocks in a window, which begins where this asked for it, or before.
+        ///
+        /// - Returns: from which byte on the data is still needed, or `nil` if it is damaged.
+        mutating func goThrough(_ data: EntropyCodedData) -> Int? {
+            unsafe workspace.withUnsafeMutableBytes { memory in
                 unsafe tables.entries.withUnsafeBufferPointer { entries in
-                    unsafe memory.withUnsafeMutableBytes { memory in
-                        guard let bytes = bytes.baseAddress, let entries = entries.baseAddress,
-                            let memory = memory.baseAddress
+                    unsafe data.bytes.withUnsafeBufferPointer { bytes in
+                        guard let memory = memory.baseAddress, let entries = entries.baseAddress,
+                            let bytes = bytes.baseAddress
                         else { return nil }
                         let workspace = unsafe BlockFinder.Workspace(
                             memory, entries, tables: tables.places)
-                        return unsafe synchronizer.run(BlockFinder(bytes, tables.codes, workspace))
+                        let finder = unsafe BlockFinder(
+                            bytes, from: data.window.lowerBound, tables.codes, workspace)
+                        return synchronizer.goThrough(data, finder)
                     }
                 }
             }
-            guard let index else { throw .notHandled }
-            return index
         }
     }
 

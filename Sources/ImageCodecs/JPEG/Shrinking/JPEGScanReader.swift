@@ -34,6 +34,11 @@
             var unitCount: Int { unitsAcross * unitsDown }
         }
 
+        /// Units in each segment but the last, of `unitCount` in the scan.
+        func unitsPerSegment(of unitCount: Int) -> Int {
+            restartInterval == 0 ? unitCount : restartInterval
+        }
+
         /// A component by itself has units of one block, and none of those that only fill up units.
         func grid(_ frame: JPEGFrame) -> Grid {
             if parts.count == 1 {

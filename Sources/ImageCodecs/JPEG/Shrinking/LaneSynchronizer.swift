@@ -3,90 +3,81 @@
 #if JPEG
     /// Gives the lanes of a ``BlockFinder`` their shares of a scan, and joins what they find.
     ///
-    /// The scan is cut into more shares than there are lanes; a lane that is done takes the next.
-    /// With restart markers a share begins at one. Without, it begins somewhere, most likely within
-    /// a block, and its lane reads nonsense; but Huffman codes fall into step by themselves, mostly
-    /// within a few blocks. Where the lane of the share before comes to a block that begins where
-    /// this one, too, began a block of the same place in a unit, all that this one found from there
-    /// on is right. If that never happens, the one before goes through this share as well.
+    /// Each window of the scan is cut into more shares than there are lanes; a lane that is done
+    /// takes the next. With restart markers a share begins at one. Without, it begins somewhere,
+    /// most likely within a block, and its lane reads nonsense; but Huffman codes fall into step by
+    /// themselves, mostly within a few blocks. Where the lane of the share before comes to a block
+    /// that begins where this one, too, began a block of the same place in a unit, all that this one
+    /// found from there on is right. If that never happens, the one before goes through this share
+    /// as well. The lane of the last share goes on with the first share of the next window.
     struct LaneSynchronizer {
-        private let segments: [Range<Int>]
         private let unitsPerSegment: Int
         private let unitCount: Int
         private let blocksPerUnit: Int
+        /// About as many bytes as the scan has.
+        private let byteCount: Int
+        /// What has been found.
+        var index = BlockIndex()
         private var shares: [Share] = []
+        /// With restart markers: segments that have been gone through.
+        private var segmentCount = 0
+        /// Without: the lane that goes on in the next window.
+        private var followed: Followed
 
         /// What a lane does in one go.
         private struct Share {
-            /// The segments of it that have not been begun; of a scan in one segment, a part of it.
-            var segments: ArraySlice<Range<Int>>
+            /// The segments of it that have not been begun; of a scan in one segment, none.
+            var segments: ArraySlice<Range<Int>> = []
             var lane: BlockFinder.Lane
             /// Where the lane began, in bytes.
             var start: Int
         }
 
+        /// A lane that has found what it should, as far as it has come.
+        private struct Followed {
+            var lane: BlockFinder.Lane
+            /// From which of its blocks on they are not in the index yet, and where that one begins.
+            var first = 0
+            var start = 0
+            /// Blocks of the scan that are not in the index yet.
+            var left: Int
+        }
+
         /// Shares of fewer bytes are not worth their trouble.
         private static let smallestShare = 1024
-        /// So many, that lanes which are done early do not have to wait for long.
+        /// So many in a window that lanes which are done early do not have to wait for long.
         static let shareCount = 16
         /// After this many blocks in vain a share is given up.
         private static let patience = 4096
 
         /// - Parameters:
-        ///   - segments: the bytes of the scan between its restart markers.
-        ///   - unitsPerSegment: units in each of them but the last.
+        ///   - unitsPerSegment: units in each segment but the last.
         ///   - unitCount: units in all.
         ///   - blocksPerUnit: blocks in a unit.
-        init(
-            segments: [Range<Int>], unitsPerSegment: Int, unitCount: Int, blocksPerUnit: Int
-        ) {
-            self.segments = segments
+        ///   - byteCount: about as many bytes as the scan has.
+        init(unitsPerSegment: Int, unitCount: Int, blocksPerUnit: Int, byteCount: Int) {
             self.unitsPerSegment = unitsPerSegment
             self.unitCount = unitCount
             self.blocksPerUnit = blocksPerUnit
+            self.byteCount = max(byteCount, 1)
+            let blockCount = unitCount * blocksPerUnit
+            let lane = BlockFinder.Lane(
+                position: 0, limit: 0, blockLimit: blockCount, expectedBlocks: 0)
+            followed = Followed(lane: lane, left: blockCount)
         }
 
-        /// - Returns: all blocks of the scan, or `nil` if it does not hold them.
-        mutating func run(_ finder: BlockFinder) -> BlockIndex? {
-            let isOneSegment = segments.count == 1
-            let pieces = isOneSegment ? parts(of: segments[0]) : segments
-            let perShare = (pieces.count + Self.shareCount - 1) / Self.shareCount
-            let blocks = unitCount * blocksPerUnit
-            let expected =
-                isOneSegment ? blocks / pieces.count : perShare * unitsPerSegment * blocksPerUnit
-            shares = stride(from: 0, to: pieces.count, by: perShare).map { first in
-                let own = pieces[first..<min(first + perShare, pieces.count)]
-                let bytes = own[first].lowerBound..<own[own.endIndex - 1].upperBound
-                return Share(
-                    segments: own.dropFirst(),
-                    lane: .init(
-                        position: own[first].lowerBound * 8, limit: own[first].upperBound * 8,
-                        blockLimit: isOneSegment ? blocks : blockCount(of: first),
-                        // The header may promise more than the data can hold.
-                        expectedBlocks: min(expected, bytes.count * 4)), start: bytes.lowerBound)
-            }
-            guard goThroughShares(finder, isOneSegment: isOneSegment) else { return nil }
-            return isOneSegment ? joined(finder) : atMarkers()
-        }
-
-        private func parts(of segment: Range<Int>) -> [Range<Int>] {
-            let count = max(1, min(Self.shareCount, segment.count / Self.smallestShare))
-            return (0..<count).map {
-                segment.lowerBound + segment.count * $0 / count..<segment.lowerBound
-                    + segment.count * ($0 + 1) / count
-            }
-        }
-
-        private func blockCount(of segment: Int) -> Int {
-            min(unitsPerSegment, unitCount - segment * unitsPerSegment) * blocksPerUnit
+        /// Finds the blocks in a window, which begins where this asked for it.
+        ///
+        /// - Returns: from which byte on the data is still needed, or `nil` if it is damaged.
+        mutating func goThrough(_ data: EntropyCodedData, _ finder: BlockFinder) -> Int? {
+            unitsPerSegment < unitCount
+                ? goThroughSegments(data, finder) : goThroughPart(data, finder)
         }
 
         /// Runs the lanes until all shares are done.
         ///
         /// - Returns: whether every share that begins at a unit could be done.
-        private mutating func goThroughShares(
-            _ finder: BlockFinder, isOneSegment: Bool
-        ) -> Bool {
+        private mutating func goThroughShares(_ finder: BlockFinder) -> Bool {
             var waiting = shares.indices
             // The lanes that run, and whose they are; only there are they while they run, or what
             // they note would be copied.
@@ -102,9 +93,9 @@
                 finder.run(&lanes)
                 for index in lanes.indices.reversed() where !lanes[index].isRunning {
                     let goesOn =
-                        isOneSegment
-                        ? goOnBehindNonsense(&lanes[index], owners[index])
-                        : goToNextSegment(&lanes[index], owners[index])
+                        unitsPerSegment < unitCount
+                        ? goToNextSegment(&lanes[index], owners[index])
+                        : goOnBehindNonsense(&lanes[index], owners[index])
                     guard goesOn else { return false }
                     guard !lanes[index].isRunning else { continue }
                     shares[owners.remove(at: index)].lane = lanes.remove(at: index)
@@ -113,6 +104,35 @@
         }
 
         // MARK: With restart markers
+
+        private mutating func goThroughSegments(
+            _ data: EntropyCodedData, _ finder: BlockFinder
+        ) -> Int? {
+            let pieces = data.segments[segmentCount...]
+            guard pieces.endIndex <= (unitCount + unitsPerSegment - 1) / unitsPerSegment else {
+                return nil
+            }
+            let perShare = max(1, (pieces.count + Self.shareCount - 1) / Self.shareCount)
+            let expected = perShare * unitsPerSegment * blocksPerUnit
+            shares = stride(from: segmentCount, to: pieces.endIndex, by: perShare).map { first in
+                let own = pieces[first..<min(first + perShare, pieces.endIndex)]
+                let bytes = own[first].lowerBound..<own[own.endIndex - 1].upperBound
+                return Share(
+                    segments: own.dropFirst(),
+                    lane: .init(
+                        position: own[first].lowerBound * 8, limit: own[first].upperBound * 8,
+                        blockLimit: blockCount(of: first),
+                        // The header may promise more than the data can hold.
+                        expectedBlocks: min(expected, bytes.count * 4)), start: bytes.lowerBound)
+            }
+            guard goThroughShares(finder) else { return nil }
+            noteSegments(data.segments)
+            return data.segments.last?.upperBound ?? 0
+        }
+
+        private func blockCount(of segment: Int) -> Int {
+            min(unitsPerSegment, unitCount - segment * unitsPerSegment) * blocksPerUnit
+        }
 
         /// - Returns: whether the lane has found all blocks of its segment within its segment.
         private mutating func goToNextSegment(
@@ -128,27 +148,67 @@
             return true
         }
 
-        private consuming func atMarkers() -> BlockIndex {
-            var index = BlockIndex()
-            var segment = 0
+        private mutating func noteSegments(_ segments: [Range<Int>]) {
             for share in shares {
-                var block = 0
+                var blocks = 0
                 let ends = share.lane.takeEnds()
-                while block < ends.count {
-                    let count = blockCount(of: segment)
-                    index.runs.append(
-                        .init(
-                            start: segments[segment].lowerBound * 8, blockCount: count,
-                            share: index.ends.count, firstEnd: block, isRestart: true))
-                    block += count
-                    segment += 1
+                var own: [(start: Int, blockCount: Int)] = []
+                while blocks < ends.count {
+                    own.append(
+                        (segments[segmentCount].lowerBound * 8, blockCount(of: segmentCount)))
+                    blocks += own[own.count - 1].blockCount
+                    segmentCount += 1
                 }
-                index.ends.append(ends)
+                index.append(ends, own)
             }
-            return index
+            shares = []
         }
 
         // MARK: Without
+
+        private mutating func goThroughPart(
+            _ data: EntropyCodedData, _ finder: BlockFinder
+        ) -> Int? {
+            guard data.segments.count == (data.isComplete ? 1 : 0) else { return nil }
+            let end = data.window.upperBound
+            guard followed.left > 0 else { return end }
+            // What is behind a limit is read as well.
+            let limit = end - (data.isComplete ? 0 : EntropyCodedData.margin)
+            let start = followed.lane.position / 8
+            if start < limit {
+                makeShares(of: start..<limit)
+                guard goThroughShares(finder) else { return nil }
+                join(finder)
+            }
+            if data.isComplete {
+                followed.lane.limit = end * 8
+                while followed.lane.isRunning { finder.runBlock(&followed.lane) }
+            }
+            noteFollowed()
+            guard data.isComplete else {
+                return followed.lane.hasFailed ? nil : followed.lane.position / 8
+            }
+            return followed.left == 0 && followed.start <= end * 8 ? end : nil
+        }
+
+        private mutating func makeShares(of bytes: Range<Int>) {
+            let count = max(1, min(Self.shareCount, bytes.count / Self.smallestShare))
+            let bounds = (0...count).map { bytes.lowerBound + bytes.count * $0 / count }
+            // The header may promise more than the data can hold.
+            let expected = min(
+                unitCount * blocksPerUnit * (bytes.count / count) / byteCount, bytes.count * 4)
+            followed.lane.limit = bounds[1] * 8
+            followed.lane.blockLimit = followed.left
+            followed.lane.startCounting(expectedBlocks: expected)
+            shares = [Share(lane: followed.lane, start: 0)]
+            shares += (1..<count).map { number in
+                let lane = BlockFinder.Lane(
+                    position: bounds[number] * 8, limit: bounds[number + 1] * 8,
+                    blockLimit: followed.left, expectedBlocks: expected)
+                return Share(lane: lane, start: bounds[number])
+            }
+            followed.lane.giveUpEnds()
+        }
 
         /// Nonsense can also lead to a code that does not exist; it begins anew behind.
         private mutating func goOnBehindNonsense(
@@ -156,7 +216,7 @@
         ) -> Bool {
             guard lane.hasFailed, lane.block < lane.blockLimit else { return true }
             // The bits that fill the last byte of the scan need not be a code.
-            guard index > 0, lane.position < segments[0].upperBound * 8 - 64 else {
+            guard index > 0, lane.position < shares[shares.count - 1].lane.limit - 64 else {
                 return index > 0
             }
             let start = lane.position / 8 + 1
@@ -167,35 +227,44 @@
         }
 
         /// Follows the first lane to where it meets the next, that one from there on, and so forth.
-        private mutating func joined(_ finder: BlockFinder) -> BlockIndex? {
-            let end = segments[0].upperBound * 8
-            var index = BlockIndex()
-            var left = unitCount * blocksPerUnit
-            // What is followed: a lane, and from which of its blocks on.
-            var (lane, first, start) = (shares[0].lane, 0, shares[0].start * 8)
+        private mutating func join(_ finder: BlockFinder) {
+            followed.lane = shares[0].lane
             shares[0].lane.giveUpEnds()
             for next in shares.indices.dropFirst() {
-                lane.blockLimit = first + left
-                guard !lane.hasFailed, lane.block < lane.blockLimit else { break }
-                guard let meeting = meet(&lane, shares[next], finder) else {
-                    lane.limit = shares[next].lane.limit
-                    var lanes = [lane]
-                    lane.giveUpEnds()
+                followed.lane.blockLimit = followed.first + followed.left
+                guard !followed.lane.hasFailed, followed.lane.block < followed.lane.blockLimit
+                else { break }
+                guard let meeting = meet(&followed.lane, shares[next], finder) else {
+                    followed.lane.limit = shares[next].lane.limit
+                    var lanes = [followed.lane]
+                    followed.lane.giveUpEnds()
                     while lanes[0].isRunning { finder.run(&lanes) }
-                    lane = lanes[0]
+                    followed.lane = lanes[0]
                     continue
                 }
-                left -= lane.block - first
-                index.append(lane, from: first, count: lane.block - first, start: start)
-                (lane, first, start) = (shares[next].lane, meeting.second, meeting.position)
+                let count = followed.lane.block - followed.first
+                index.append(followed.lane, from: followed.first, count, start: followed.start)
+                followed = Followed(
+                    lane: shares[next].lane, first: meeting.second, start: meeting.position,
+                    left: followed.left - count)
                 shares[next].lane.giveUpEnds()
             }
-            lane.blockLimit = first + left
-            lane.limit = end
-            while lane.isRunning { finder.runBlock(&lane) }
-            guard lane.block >= first + left else { return nil }
-            index.append(lane, from: first, count: left, start: start)
-            return index.lastPosition <= end ? index : nil
+            followed.lane.blockLimit = followed.first + followed.left
+            shares = []
+        }
+
+        /// Adds what the followed lane has found to the index.
+        private mutating func noteFollowed() {
+            if followed.lane.block >= followed.lane.blockLimit { followed.lane.settle() }
+            let count = followed.lane.block - followed.first
+            if count > 0 {
+                let end = followed.lane.lastEnd
+                index.append(followed.lane, from: followed.first, count, start: followed.start)
+                followed.start = end
+                followed.left -= count
+            }
+            followed.first = 0
+            followed.lane.startCounting(expectedBlocks: 0)
         }
 
         /// Takes a lane block by block to where both began a block of the same phase.

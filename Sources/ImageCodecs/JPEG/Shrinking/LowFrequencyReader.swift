@@ -32,20 +32,21 @@
         private let slots: [Int32]
         /// By part: the value of the last block's first coefficient.
         private var predictions: [Int16]
-        private var nextRun = 0
-        private var run = Run()
-        /// Where each block of a row begins and the last one ends, in bits from the first of them.
+        /// Blocks that have been found, in all rows so far.
+        private var blockCount = 0
+        private var run = BlockIndex.Run(
+            start: 0, blockCount: 0, share: 0, firstEnd: 0, isRestart: false)
+        private var row = Row()
+        /// Where each block of the row begins and the last one ends, in bits from the first of them.
         private var positions: [UInt32] = []
 
-        /// Blocks that follow without a break.
-        private struct Run {
-            var left = 0
-            var share = 0
-            /// Where the next one begins, in bits.
-            var position = 0
-            var note = 0
-            /// Whether it has just been started, and predictions begin anew.
-            var isRestart = false
+        /// The units that have been found.
+        private struct Row {
+            /// In bits from the start of the data.
+            var start = 0
+            var unitCount = 0
+            /// Units with which predictions begin anew.
+            var restarts: [Int] = []
         }
 
         /// - Parameters:
@@ -81,44 +82,48 @@
             }
         }
 
-        /// Reads the next units of the scan into the buffer, which is all zeros.
-        mutating func readRow(
-            unitCount: Int, _ data: EntropyCodedData, _ index: BlockIndex,
-            into coefficients: inout [Int16]
-        ) {
-            if positions.count <= unitCount * places.count {
-                positions = Array(repeating: 0, count: unitCount * places.count + 1)
-            }
-            if run.left == 0 { startRun(index) }
-            let start = run.position
-            // Units with which predictions begin anew.
-            var restarts: [Int] = []
+        /// Where the next row begins, in bits from the start of the data, or before that.
+        var position: Int { run.start }
+
+        /// Finds the next units of the scan, which are a row.
+        ///
+        /// - Parameters:
+        ///   - unitCount: how many they are.
+        ///   - index: its runs are taken out as they are begun.
+        /// - Returns: whether they are all there.
+        mutating func findRow(unitCount: Int, _ index: inout BlockIndex) -> Bool {
+            let count = unitCount * places.count
+            guard index.blockCount - blockCount >= count else { return false }
+            if positions.count <= count { positions = Array(repeating: 0, count: count + 1) }
+            if run.blockCount == 0 { run = index.takeRun() }
+            row = Row(start: run.start, unitCount: unitCount)
             var done = 0
-            while done < unitCount {
-                if run.left == 0 { startRun(index) }
-                if run.isRestart { restarts.append(done) }
-                let count = min(run.left / places.count, unitCount - done)
-                precondition(count > 0, "runs are made of whole units")
-                findPositions(done * places.count, blockCount: count * places.count, start, index)
-                done += count
+            while done < count {
+                if run.blockCount == 0 { run = index.takeRun() }
+                if run.isRestart { row.restarts.append(done / places.count) }
+                let next = min(run.blockCount, count - done)
+                findPositions(done, blockCount: next, row.start, index.ends(of: run.share))
+                done += next
             }
-            positions[unitCount * places.count] = UInt32(truncatingIfNeeded: run.position - start)
-            for place in places.indices { read(place, unitCount, start, data, &coefficients) }
-            var unit = 0
-            for restart in restarts + [unitCount] {
-                addPredictions(unit..<restart, &coefficients)
-                unit = restart
-                guard unit < unitCount else { break }
-                for part in predictions.indices { predictions[part] = 0 }
-            }
+            positions[count] = UInt32(truncatingIfNeeded: run.start - row.start)
+            blockCount += count
+            return true
         }
 
-        private mutating func startRun(_ index: BlockIndex) {
-            let next = index.runs[nextRun]
-            nextRun += 1
-            run = Run(
-                left: next.blockCount, share: next.share, position: next.start,
-                note: next.firstEnd, isRestart: next.isRestart)
+        /// Reads the units that have been found into the buffer, which is all zeros.
+        ///
+        /// - Parameters:
+        ///   - data: with their bytes in the window.
+        ///   - coefficients: takes those that are wanted.
+        mutating func readRow(_ data: EntropyCodedData, into coefficients: inout [Int16]) {
+            for place in places.indices { read(place, data, &coefficients) }
+            var unit = 0
+            for restart in row.restarts + [row.unitCount] {
+                addPredictions(unit..<restart, &coefficients)
+                unit = restart
+                guard unit < row.unitCount else { break }
+                for part in predictions.indices { predictions[part] = 0 }
+            }
         }
 
         /// Finds where the next blocks of the run begin.
@@ -127,17 +132,17 @@
         ///   - first: the number of the first of them in the row.
         ///   - blockCount: how many.
         ///   - start: where the row begins.
-        ///   - index: where blocks end.
+        ///   - ends: where blocks of the run's share end.
         private mutating func findPositions(
-            _ first: Int, blockCount: Int, _ start: Int, _ index: BlockIndex
+            _ first: Int, blockCount: Int, _ start: Int, _ ends: [UInt16]
         ) {
             let low = UInt16(truncatingIfNeeded: start)
-            let note = run.note
-            let before = UInt32(truncatingIfNeeded: run.position - start)
+            let note = run.firstEnd
+            let before = UInt32(truncatingIfNeeded: run.start - start)
             precondition(
-                index.ends[run.share].count >= note + blockCount
-                    && positions.count >= first + blockCount, "a run is too short")
-            let behind = unsafe index.ends[run.share].withUnsafeBufferPointer { ends in
+                ends.count >= note + blockCount && positions.count >= first + blockCount,
+                "a run is too short")
+            let behind = unsafe ends.withUnsafeBufferPointer { ends in
                 unsafe positions.withUnsafeMutableBufferPointer { positions in
                     guard let ends = ends.baseAddress, let positions = positions.baseAddress else {
                         return before
@@ -154,17 +159,17 @@
                     return position
                 }
             }
-            run.position = start + Int(behind)
-            run.note += blockCount
-            run.left -= blockCount
+            run.start = start + Int(behind)
+            run.firstEnd += blockCount
+            run.blockCount -= blockCount
             run.isRestart = false
         }
 
         /// Reads the blocks of one place of each unit.
         private func read(
-            _ index: Int, _ unitCount: Int, _ start: Int, _ data: EntropyCodedData,
-            _ coefficients: inout [Int16]
+            _ index: Int, _ data: EntropyCodedData, _ coefficients: inout [Int16]
         ) {
+            let first = row.start / 8 - data.window.lowerBound
             let place = places[index]
             let table = tables[place.part]
             unsafe data.bytes.withUnsafeBufferPointer { data in
@@ -178,14 +183,14 @@
                                     let target = target.baseAddress
                                 else { return }
                                 let reader = unsafe BlockReader(
-                                    data: data + start >> 3, bit: start & 7,
+                                    data: data + first, bit: row.start & 7,
                                     firstEntries: entries + table.first,
                                     otherEntries: entries + table.other,
                                     slots: slots + place.part * Self.slotCount,
                                     lastKept: place.lastKept, dcCode: codes.dc[place.part],
                                     acCode: codes.ac[place.part])
                                 unsafe reader.read(
-                                    unitCount, positions + index, places.count,
+                                    row.unitCount, positions + index, places.count,
                                     target + place.start, place.step)
                             }
                         }

@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Turns the coefficients of rows of blocks into rows of samples for a ``ComponentSink``.
+    /// Turns the coefficients of rows of blocks into rows of samples.
     struct LowFrequencyRows {
         /// By component of the scan, and by row of blocks within a unit.
         let rows: [[LowFrequencyRow]]
@@ -12,9 +12,6 @@
         var coefficients: [Int16]
         /// Which component of the picture each component of the scan is.
         private let components: [Int]
-        private let picture: ShrunkPicture
-        private var samples: [UInt8]
-        private var delivered: [Int]
 
         /// - Parameters:
         ///   - picture: what is delivered.
@@ -35,28 +32,13 @@
             }
             self.rows = rows
             self.components = components
-            self.picture = picture
             coefficients = Array(repeating: 0, count: count)
-            samples = Array(
-                repeating: 0,
-                count: rows.joined().map { $0.blockSide * $0.blockSide * $0.stride }.max() ?? 0)
-            delivered = Array(repeating: 0, count: components.count)
         }
 
-        /// Gives out the samples of a row of units and makes room for the next.
-        mutating func deliver(into sink: inout some ComponentSink & ~Copyable) throws(CodecError) {
+        /// Makes the samples of a row of units, and room for the next one's coefficients.
+        mutating func makeSamples(into planes: inout StoredPlanes) {
             for (part, component) in components.enumerated() {
-                let size = picture.size(of: component)
-                for row in rows[part] {
-                    row.makeSamples(from: coefficients, into: &samples)
-                    let width = row.stride * row.blockSide
-                    for j in 0..<row.blockSide where delivered[part] < size.height {
-                        delivered[part] += 1
-                        try sink.append(
-                            samples.span.extracting(j * width..<j * width + size.width),
-                            component: component)
-                    }
-                }
+                for row in rows[part] { planes.append(row, coefficients, component: component) }
             }
             for i in coefficients.indices { coefficients[i] = 0 }
         }
@@ -73,8 +55,8 @@
                 blocks: components.indices.map {
                     (components[$0].blocksAcross, frame.components[$0].verticalSampling)
                 })
+            var planes = StoredPlanes(picture, unitsDown: 1)
             for y in 0..<frame.unitsDown {
-                if cancellation?.isCancelled == true { throw .cancelled }
                 for (index, component) in components.enumerated() {
                     for (j, row) in rows.rows[index].enumerated() {
                         copy(
@@ -82,7 +64,8 @@
                             into: &rows.coefficients)
                     }
                 }
-                try rows.deliver(into: &sink)
+                rows.makeSamples(into: &planes)
+                try planes.deliver(cancellation, into: &sink)
             }
         }
 

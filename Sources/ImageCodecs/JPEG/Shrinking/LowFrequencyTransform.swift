@@ -40,7 +40,7 @@
                 factors[row * blockSide + column] = Float(factor) / 8
             }
             self.factors = factors
-            stride = (blockCount + Vector.scalarCount - 1) / Vector.scalarCount * Vector.scalarCount
+            stride = Self.stride(blockCount)
         }
 
         /// The numbers in the buffer: n² arrays, and one for what is dropped.
@@ -61,18 +61,29 @@
             return array * stride
         }
 
+        /// The room for so many blocks: a whole number of vectors.
+        static func stride(_ blockCount: Int) -> Int {
+            (blockCount + Vector.scalarCount - 1) / Vector.scalarCount * Vector.scalarCount
+        }
+
         /// Makes the samples of the row.
         ///
         /// - Parameters:
         ///   - coefficients: the buffer in which the arrays are.
         ///   - samples: takes ``blockSide`` rows of ``blockSide`` × ``stride`` bytes.
-        func makeSamples(from coefficients: [Int16], into samples: inout [UInt8]) {
+        ///   - place: where in it they go.
+        func makeSamples(
+            from coefficients: [Int16], into samples: inout [UInt8], at place: Int
+        ) {
             precondition(
                 coefficients.count >= start + count
-                    && samples.count >= blockSide * blockSide * stride, "a buffer is too short")
+                    && samples.count >= place + blockSide * blockSide * stride,
+                "a buffer is too short")
             unsafe coefficients.withUnsafeBufferPointer { coefficients in
                 unsafe factors.withUnsafeBufferPointer { factors in
-                    unsafe samples.withUnsafeMutableBytes { target in
+                    unsafe samples.withUnsafeMutableBytes { samples in
+                        let target = unsafe UnsafeMutableRawBufferPointer(
+                            rebasing: samples[place...])
                         guard let first = coefficients.baseAddress,
                             let factors = factors.baseAddress
                         else { return }

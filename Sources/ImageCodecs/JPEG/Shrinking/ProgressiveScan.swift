@@ -50,8 +50,8 @@
 
         /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
         func read(into picture: inout ProgressivePicture) throws(ShrinkingStop) {
-            let interval = try data.unitsPerSegment(
-                unitCount: unitCount, restartInterval: scan.restartInterval)
+            let interval = scan.unitsPerSegment(of: unitCount)
+            guard data.hasSegments(of: interval, unitCount: unitCount) else { throw .notHandled }
             for (index, segment) in data.segments.enumerated() {
                 let units = index * interval..<min((index + 1) * interval, unitCount)
                 let isGood = unsafe data.bytes.withUnsafeBufferPointer { bytes in

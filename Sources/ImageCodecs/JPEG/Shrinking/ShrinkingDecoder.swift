@@ -36,6 +36,8 @@
         let cancellation: CancellationFlag?
         /// Whether the scans that refine a progressive picture are left out.
         var isDraft = false
+        /// How much of a sequential scan is looked at at a time; tests ask for less.
+        var windowByteCount = EntropyCodedData.windowByteCount
         /// The samples across and down that a block becomes, by component: 1, 2, 4 or 8.
         let blockSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
 
@@ -75,29 +77,29 @@
         ) throws(ShrinkingStop) {
             let frame = picture.frame
             // libjpeg-turbo, which holds rows alone, may still do it within the limit.
-            let needed =
-                BlockIndex.byteCount(frame, fileByteCount: file.count) + file.count
-            guard needed <= limits.maximumMemoryByteCount else { throw .notHandled }
-            var scans: [SequentialScan] = []
+            let left = limits.maximumMemoryByteCount - StoredPlanes.byteCount(picture)
+            let window = min(windowByteCount, file.count)
+            guard window * SequentialScan.byteCountPerByte <= left else { throw .notHandled }
+            var planes = StoredPlanes(picture, unitsDown: frame.unitsDown)
             var next: JPEGScan? = first
             var missing = Set(frame.components.indices)
             while let scan = next {
-                try checkCancellation()
                 for part in scan.parts where missing.remove(part.component) == nil {
                     throw .notHandled
                 }
-                let data = EntropyCodedData(file, from: scan.dataStart)
-                script.skip(to: data.end)
-                scans.append(try SequentialScan(scan, frame, data))
+                picture.quantization = script.quantization.map { $0 ?? [] }
+                let end = try SequentialScan(scan, frame).read(
+                    file, windowByteCount: window, memoryByteCount: left, picture, cancellation,
+                    into: &planes)
+                script.skip(to: end)
                 // What stands behind the last scan is nobody's business.
                 next = missing.isEmpty ? nil : try script.next(file)
             }
             guard missing.isEmpty else { throw .notHandled }
-            picture.quantization = script.quantization.map { $0 ?? [] }
             let picture = picture
             try ShrinkingStop.wrap { () throws(CodecError) in
                 try sink.begin(picture)
-                for scan in scans { try scan.deliver(picture, cancellation, into: &sink) }
+                try planes.deliver(cancellation, into: &sink)
             }
         }
 
