@@ -11,20 +11,20 @@ let cLibraries = [
         accelerator: .init(
             trait: "ISAL", link: "isal", purpose: "Inflate PNG with ISA-L, twice as fast as zlib.")),
     CLibrary(
-        trait: "WebP", links: ["webp", "webpmux", "webpdemux"],
+        trait: "WebP", links: [],
         purpose: "Read and write WebP with libwebp."),
     CLibrary(trait: "TIFF", links: [], purpose: "Read and write TIFF with libtiff."),
     CLibrary(trait: "AVIF", links: [], purpose: "Read and write AVIF with libavif."),
     CLibrary(trait: "HEIF", links: [], purpose: "Read HEIC with libheif."),
     CLibrary(trait: "JPEGXL", links: [], purpose: "Read and write JPEG XL with libjxl."),
     CLibrary(
-        trait: "JPEG2000", links: ["openjp2"], purpose: "Read and write JPEG 2000 with OpenJPEG."),
+        trait: "JPEG2000", links: [], purpose: "Read and write JPEG 2000 with OpenJPEG."),
     CLibrary(
         trait: "RAW", links: [], purpose: "Read the files of camera sensors with LibRaw."),
     CLibrary(
         trait: "SVG", links: ["rsvg-2", "cairo", "fontconfig", "gobject-2.0", "glib-2.0"],
         purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),
-    CLibrary(trait: "ICC", links: ["lcms2"], purpose: "Convert colours by profile with lcms2."),
+    CLibrary(trait: "ICC", links: [], purpose: "Convert colours by profile with lcms2."),
 ]
 
 let package = Package(

@@ -3,6 +3,10 @@
 internal import EncodedImages
 internal import Pixels
 
+#if ICC
+    internal import CICC
+#endif
+
 /// Turns rows of inks into rows of sRGB, by the picture's profile if it has one.
 ///
 /// Without a profile the inks are taken to be perfect filters, as browsers do.
@@ -12,10 +16,11 @@ struct CMYKConversion: ~Copyable {
         private let transform: ICCTransform?
     #endif
 
-    init(_ profile: ColorProfile, isInverted: Bool) {
+    init(_ profile: ColorProfile, isInverted: Bool) throws(CodecError) {
         self.isInverted = isInverted
         #if ICC
             if case .icc(let bytes) = profile {
+                try unsafe requireLibrary(calotype_icc_missing())
                 transform = ICCTransform(fromCMYK: bytes, isInverted: isInverted)
             } else {
                 transform = nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if ICC
+    internal import CICC
     internal import EncodedImages
     internal import Pixels
 
@@ -15,6 +16,7 @@
             var result = MutablePixelBuffer(image)
             result.colorProfile = .sRGB
             if isSRGB { return result.finish() }
+            try unsafe requireLibrary(calotype_icc_missing())
             guard let transform = ICCTransform(from: profile, format) else {
                 return result.finish()
             }
@@ -39,7 +41,9 @@
             let profile = image.colorProfile
             var result = MutablePixelBuffer(image.converted(to: .rgbaHalf))
             result.colorProfile = .sRGB
-            guard !profile.isSRGB, let transform = ICCTransform(from: profile, .rgbaHalf) else {
+            if profile.isSRGB { return result.finish() }
+            try unsafe requireLibrary(calotype_icc_missing())
+            guard let transform = ICCTransform(from: profile, .rgbaHalf) else {
                 return result.finish()
             }
             var straight = [Float](repeating: 0, count: result.size.width * 4)

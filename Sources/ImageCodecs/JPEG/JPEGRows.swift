@@ -19,20 +19,17 @@
         ///   - header: what the file says of its colours.
         /// - Throws: ``CodecError/unsupported(feature:)`` for what is neither grey, RGB nor CMYK.
         init(_ reader: borrowing JPEGReader, _ header: ImageHeader) throws(CodecError) {
-            size = reader.size
-            switch reader.channelCount {
-            case 1, 3:
-                format = reader.channelCount == 1 ? .gray8 : .rgb8
-                profile = header.colorProfile
-                inkConversion = nil
-            case 4:
-                format = .rgb8
-                profile = .sRGB
-                inkConversion = CMYKConversion(header.colorProfile, isInverted: reader.isInverted)
-                inks = Array(repeating: 0, count: size.width * 4)
-            default:
-                throw .unsupported(feature: "a JPEG of \(reader.channelCount) components")
+            let count = reader.channelCount
+            guard count == 1 || count == 3 || count == 4 else {
+                throw .unsupported(feature: "a JPEG of \(count) components")
             }
+            let isInk = count == 4
+            inkConversion =
+                isInk ? try CMYKConversion(header.colorProfile, isInverted: reader.isInverted) : nil
+            size = reader.size
+            format = count == 1 ? .gray8 : .rgb8
+            profile = isInk ? .sRGB : header.colorProfile
+            if isInk { inks = Array(repeating: 0, count: size.width * 4) }
             row = Array(repeating: 0, count: size.width * format.bytesPerPixel)
         }
 

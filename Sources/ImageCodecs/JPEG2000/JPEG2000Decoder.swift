@@ -115,7 +115,7 @@
         ) throws(CodecError) {
             let counts = codestream.tileCounts
             let rowCount = size.width * maker.channelCount
-            let finisher = RowFinisher(maker, header.profile, width: size.width)
+            let finisher = try RowFinisher(maker, header.profile, width: size.width)
             let bandHeight = min(codestream.tileStep.y, size.height)
             let heldRows = counts.x == 1 ? 1 : bandHeight
             let (sampleCount, overflow) = rowCount.multipliedReportingOverflow(by: heldRows)
@@ -172,10 +172,12 @@
         private let inks: CMYKConversion?
         private let width: Int
 
-        init(_ maker: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int) {
+        init(
+            _ maker: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int
+        ) throws(CodecError) {
             self.maker = maker
             self.width = width
-            inks = maker.isCMYK ? CMYKConversion(profile, isInverted: false) : nil
+            inks = maker.isCMYK ? try CMYKConversion(profile, isInverted: false) : nil
         }
 
         func finish(
@@ -294,6 +296,7 @@
         @unsafe init(
             _ codestream: UnsafeBufferPointer<UInt8>
         ) throws(CodecError) {
+            try unsafe requireLibrary(calotype_j2k_missing())
             guard
                 let raw = unsafe calotype_j2k_reader_create(
                     codestream.baseAddress, codestream.count)

@@ -96,6 +96,7 @@
             settings.resolutions = Int32(min(6, Int.bitWidth - side.leadingZeroBitCount))
             settings.is_lossless = options.isLossless
             settings.psnr = options.isLossless ? 0 : Self.signalToNoise(options.quality)
+            try unsafe requireLibrary(calotype_j2k_missing())
             guard let raw = unsafe calotype_j2k_writer_create(&settings) else {
                 throw .library(message: "no memory for a JPEG 2000 encoder")
             }

@@ -8,6 +8,12 @@ internal import EncodedImages
 #if HEIF
     internal import CHEIF
 #endif
+#if ICC
+    internal import CICC
+#endif
+#if JPEG2000
+    internal import CJPEG2000
+#endif
 #if JPEGXL
     internal import CJPEGXL
 #endif
@@ -16,6 +22,9 @@ internal import EncodedImages
 #endif
 #if TIFF
     internal import CTIFF
+#endif
+#if WebP
+    internal import CWebP
 #endif
 
 /// Loads the libraries that are otherwise loaded by the first picture that needs them; what is
@@ -27,6 +36,12 @@ func loadLazyLibraries() {
     #if HEIF
         _ = unsafe calotype_heif_missing()
     #endif
+    #if ICC
+        _ = unsafe calotype_icc_missing()
+    #endif
+    #if JPEG2000
+        _ = unsafe calotype_j2k_missing()
+    #endif
     #if JPEGXL
         _ = unsafe calotype_jxl_reader_missing()
     #endif
@@ -35,6 +50,9 @@ func loadLazyLibraries() {
     #endif
     #if TIFF
         _ = unsafe calotype_tiff_missing()
+    #endif
+    #if WebP
+        _ = unsafe calotype_webp_missing()
     #endif
 }
 

@@ -22,13 +22,13 @@
         /// Whether the samples are the pixels.
         private let isPlain: Bool
 
-        init(_ picture: TIFFPicture, _ profile: ColorProfile) {
+        init(_ picture: TIFFPicture, _ profile: ColorProfile) throws(CodecError) {
             self.picture = picture
             let width = picture.size.width
             let isInk = picture.model == .cmyk
             self.profile = isInk ? .sRGB : profile
             unpacker = TIFFUnpacker(picture)
-            inks = isInk ? CMYKConversion(profile, isInverted: false) : nil
+            inks = isInk ? try CMYKConversion(profile, isInverted: false) : nil
             if case .lab(let isICC) = picture.model {
                 lab = LabConversion(isICC: isICC)
             } else {

@@ -14,6 +14,7 @@
         func encode(
             _ image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> [UInt8] {
+            try unsafe requireLibrary(calotype_webp_missing())
             let pixels = WebPPixels(image)
             let settings = try WebPSettings(image.size, pixels.channelCount, options)
             let file = try unsafe WebPFile { file in
@@ -85,6 +86,7 @@
             guard (0...65_535).contains(loopCount) else {
                 throw .unsupported(feature: "a WebP that is shown \(loopCount) times")
             }
+            try unsafe requireLibrary(calotype_webp_missing())
             let raw = unsafe settings.withValue {
                 unsafe calotype_webp_animation_create($0, Int32(loopCount))
             }

@@ -35,6 +35,7 @@
                 case .rgba: calotype_webp_rgba
                 case .yuv: calotype_webp_yuv
                 }
+            try unsafe requireLibrary(calotype_webp_missing())
             guard let raw = unsafe calotype_webp_reader_create(value, smoothsBlocks) else {
                 throw .library(message: "no memory for a WebP decoder")
             }

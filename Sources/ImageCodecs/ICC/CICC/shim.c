@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <lcms2.h>
 #include <stdlib.h>
+
+#define FUNCTIONS(F) \
+    F(cmsBuildGamma) F(cmsBuildParametricToneCurve) F(cmsBuildTabulatedToneCurveFloat) \
+    F(cmsCloseProfile) F(cmsCreateContext) F(cmsCreateRGBProfileTHR) F(cmsCreateTransformTHR) \
+    F(cmsCreate_sRGBProfileTHR) F(cmsDeleteContext) F(cmsDeleteTransform) F(cmsDoTransform) \
+    F(cmsEvalToneCurveFloat) F(cmsFreeToneCurve) F(cmsGetColorSpace) F(cmsOpenProfileFromMemTHR) \
+    F(cmsReadTag)
+
+CALOTYPE_LAZY_LIBRARY("liblcms2.so.2", FUNCTIONS)
+
+const char *calotype_icc_missing(void) { return load_lazily(); }
 
 // A context of its own: lcms2's global one is shared by everything in the process.
 struct calotype_icc_transform {
@@ -50,42 +62,42 @@ static cmsUInt32Number result_format_of(calotype_icc_layout layout) {
 static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from,
                       calotype_icc_layout layout) {
     static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-    cmsToneCurve *to = from ? cmsBuildParametricToneCurve(result->context, -4, srgb) : NULL;
+    cmsToneCurve *to = from ? lazy.cmsBuildParametricToneCurve(result->context, -4, srgb) : NULL;
     if (!to) return false;
     int top = layout == calotype_icc_gray16 ? 65535 : 255;
     if (top > 255) result->deep_gray = malloc(65536 * sizeof *result->deep_gray);
     if (top > 255 && !result->deep_gray) {
-        cmsFreeToneCurve(to);
+        lazy.cmsFreeToneCurve(to);
         return false;
     }
     for (int i = 0; i <= top; i++) {
-        float light = cmsEvalToneCurveFloat(from, (float)i / (float)top);
-        float value = cmsEvalToneCurveFloat(to, light) * (float)top + 0.5f;
+        float light = lazy.cmsEvalToneCurveFloat(from, (float)i / (float)top);
+        float value = lazy.cmsEvalToneCurveFloat(to, light) * (float)top + 0.5f;
         int rounded = value > 0 ? value < (float)top ? (int)value : top : 0;
         if (result->deep_gray)
             result->deep_gray[i] = (uint16_t)rounded;
         else
             result->gray[i] = (uint8_t)rounded;
     }
-    cmsFreeToneCurve(to);
+    lazy.cmsFreeToneCurve(to);
     return true;
 }
 
 static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
                        calotype_icc_layout layout) {
-    cmsHPROFILE to = cmsCreate_sRGBProfileTHR(result->context);
+    cmsHPROFILE to = lazy.cmsCreate_sRGBProfileTHR(result->context);
     if (!to) return false;
-    result->transform = cmsCreateTransformTHR(result->context, from, format_of(layout), to,
+    result->transform = lazy.cmsCreateTransformTHR(result->context, from, format_of(layout), to,
                                               result_format_of(layout), INTENT_PERCEPTUAL,
                                               cmsFLAGS_COPY_ALPHA);
-    cmsCloseProfile(to);
+    lazy.cmsCloseProfile(to);
     return result->transform != NULL;
 }
 
 static calotype_icc_transform *create(void) {
-    calotype_icc_transform *result = calloc(1, sizeof *result);
+    calotype_icc_transform *result = load_lazily() ? NULL : calloc(1, sizeof *result);
     if (!result) return NULL;
-    result->context = cmsCreateContext(NULL, NULL);
+    result->context = lazy.cmsCreateContext(NULL, NULL);
     if (result->context) return result;
     free(result);
     return NULL;
@@ -102,13 +114,13 @@ calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, si
     calotype_icc_transform *result = create();
     if (!result) return NULL;
     cmsHPROFILE from =
-        cmsOpenProfileFromMemTHR(result->context, profile, (cmsUInt32Number)count);
+        lazy.cmsOpenProfileFromMemTHR(result->context, profile, (cmsUInt32Number)count);
     bool is_made = false;
-    if (from && cmsGetColorSpace(from) == space_of(layout))
+    if (from && lazy.cmsGetColorSpace(from) == space_of(layout))
         is_made = space_of(layout) == cmsSigGrayData
-                      ? make_gray(result, cmsReadTag(from, cmsSigGrayTRCTag), layout)
+                      ? make_gray(result, lazy.cmsReadTag(from, cmsSigGrayTRCTag), layout)
                       : make_color(result, from, layout);
-    if (from) cmsCloseProfile(from);
+    if (from) lazy.cmsCloseProfile(from);
     return created(result, is_made);
 }
 
@@ -124,11 +136,11 @@ static calotype_icc_transform *create_from_curve(calotype_icc_transform *result,
         cmsCIExyYTRIPLE primaries = {
             {xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
         cmsToneCurve *tones[3] = {tone, tone, tone};
-        cmsHPROFILE from = cmsCreateRGBProfileTHR(result->context, &white, &primaries, tones);
+        cmsHPROFILE from = lazy.cmsCreateRGBProfileTHR(result->context, &white, &primaries, tones);
         is_made = from && make_color(result, from, layout);
-        if (from) cmsCloseProfile(from);
+        if (from) lazy.cmsCloseProfile(from);
     }
-    if (tone) cmsFreeToneCurve(tone);
+    if (tone) lazy.cmsFreeToneCurve(tone);
     return created(result, is_made);
 }
 
@@ -137,7 +149,7 @@ calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
                                                                  calotype_icc_layout layout) {
     calotype_icc_transform *result = create();
     if (!result) return NULL;
-    return create_from_curve(result, cmsBuildGamma(result->context, gamma), xy, layout);
+    return create_from_curve(result, lazy.cmsBuildGamma(result->context, gamma), xy, layout);
 }
 
 calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, size_t count,
@@ -146,13 +158,13 @@ calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, 
     calotype_icc_transform *result = create();
     if (!result) return NULL;
     cmsToneCurve *tone =
-        cmsBuildTabulatedToneCurveFloat(result->context, (cmsUInt32Number)count, curve);
+        lazy.cmsBuildTabulatedToneCurveFloat(result->context, (cmsUInt32Number)count, curve);
     return create_from_curve(result, tone, xy, layout);
 }
 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform) {
-    if (transform->transform) cmsDeleteTransform(transform->transform);
-    cmsDeleteContext(transform->context);
+    if (transform->transform) lazy.cmsDeleteTransform(transform->transform);
+    lazy.cmsDeleteContext(transform->context);
     free(transform->deep_gray);
     free(transform);
 }
@@ -160,7 +172,7 @@ void calotype_icc_transform_destroy(calotype_icc_transform *transform) {
 void calotype_icc_transform_convert(const calotype_icc_transform *transform, const void *from,
                                     void *to, size_t pixel_count) {
     if (transform->transform) {
-        cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
+        lazy.cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
     } else if (transform->deep_gray) {
         const uint16_t *source = from;
         uint16_t *result = to;

@@ -39,7 +39,7 @@
             case .rgb, .cmyk, .ycck:
                 let isRGB = picture.colorSpace == .rgb
                 try rows.begin(picture.size(of: 0), .rgb8, isRGB ? profile : .sRGB)
-                inks = InkRows(picture, isRGB ? .sRGB : profile)
+                inks = try InkRows(picture, isRGB ? .sRGB : profile)
             }
         }
 
@@ -65,9 +65,9 @@
         private var waiting: [[[UInt8]]]
         private var next: [Int]
 
-        init(_ picture: ShrunkPicture, _ profile: ColorProfile) {
+        init(_ picture: ShrunkPicture, _ profile: ColorProfile) throws(CodecError) {
             self.picture = picture
-            conversion = CMYKConversion(profile, isInverted: picture.isInverted)
+            conversion = try CMYKConversion(profile, isInverted: picture.isInverted)
             let count = picture.blockSides.count
             waiting = Array(repeating: [], count: count)
             next = Array(repeating: 0, count: count)

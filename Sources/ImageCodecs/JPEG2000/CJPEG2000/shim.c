@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,26 @@
 #else
 #include <openjpeg-2.4/openjpeg.h>
 #endif
+
+#if OPJ_VERSION_MAJOR > 2 || OPJ_VERSION_MINOR >= 5
+#define LATER_FUNCTIONS(F) F(opj_decoder_set_strict_mode)
+#else
+#define LATER_FUNCTIONS(F)
+#endif
+#define FUNCTIONS(F) \
+    LATER_FUNCTIONS(F) F(opj_create_compress) F(opj_create_decompress) \
+    F(opj_destroy_codec) F(opj_encode) F(opj_end_compress) F(opj_get_decoded_tile) \
+    F(opj_image_create) F(opj_image_destroy) F(opj_read_header) \
+    F(opj_set_default_decoder_parameters) F(opj_set_default_encoder_parameters) \
+    F(opj_set_error_handler) F(opj_set_info_handler) F(opj_set_warning_handler) \
+    F(opj_setup_decoder) F(opj_setup_encoder) F(opj_start_compress) F(opj_stream_create) \
+    F(opj_stream_destroy) F(opj_stream_set_read_function) F(opj_stream_set_seek_function) \
+    F(opj_stream_set_skip_function) F(opj_stream_set_user_data) \
+    F(opj_stream_set_user_data_length) F(opj_stream_set_write_function)
+
+CALOTYPE_LAZY_LIBRARY("libopenjp2.so.7", FUNCTIONS)
+
+const char *calotype_j2k_missing(void) { return load_lazily(); }
 
 typedef struct {
     char text[256];
@@ -36,9 +57,9 @@ static void ignore_message(const char *text, void *context) {
 }
 
 static void set_messages(opj_codec_t *codec, message *kept) {
-    opj_set_info_handler(codec, ignore_message, NULL);
-    opj_set_warning_handler(codec, ignore_message, NULL);
-    opj_set_error_handler(codec, keep_message, kept);
+    lazy.opj_set_info_handler(codec, ignore_message, NULL);
+    lazy.opj_set_warning_handler(codec, ignore_message, NULL);
+    lazy.opj_set_error_handler(codec, keep_message, kept);
 }
 
 struct calotype_j2k_reader {
@@ -81,42 +102,42 @@ calotype_j2k_reader *calotype_j2k_reader_create(const uint8_t *bytes, size_t cou
     if (!reader) return NULL;
     reader->bytes = bytes;
     reader->count = count;
-    reader->codec = opj_create_decompress(OPJ_CODEC_J2K);
-    reader->stream = opj_stream_create(1 << 16, OPJ_TRUE);
+    reader->codec = lazy.opj_create_decompress(OPJ_CODEC_J2K);
+    reader->stream = lazy.opj_stream_create(1 << 16, OPJ_TRUE);
     if (!reader->codec || !reader->stream) {
         calotype_j2k_reader_destroy(reader);
         return NULL;
     }
     set_messages(reader->codec, &reader->error);
-    opj_stream_set_read_function(reader->stream, read_bytes);
-    opj_stream_set_skip_function(reader->stream, skip_bytes);
-    opj_stream_set_seek_function(reader->stream, seek_byte);
-    opj_stream_set_user_data(reader->stream, reader, NULL);
-    opj_stream_set_user_data_length(reader->stream, count);
+    lazy.opj_stream_set_read_function(reader->stream, read_bytes);
+    lazy.opj_stream_set_skip_function(reader->stream, skip_bytes);
+    lazy.opj_stream_set_seek_function(reader->stream, seek_byte);
+    lazy.opj_stream_set_user_data(reader->stream, reader, NULL);
+    lazy.opj_stream_set_user_data_length(reader->stream, count);
     return reader;
 }
 
 void calotype_j2k_reader_destroy(calotype_j2k_reader *reader) {
-    if (reader->stream) opj_stream_destroy(reader->stream);
-    if (reader->codec) opj_destroy_codec(reader->codec);
-    if (reader->image) opj_image_destroy(reader->image);
+    if (reader->stream) lazy.opj_stream_destroy(reader->stream);
+    if (reader->codec) lazy.opj_destroy_codec(reader->codec);
+    if (reader->image) lazy.opj_image_destroy(reader->image);
     free(reader);
 }
 
 bool calotype_j2k_reader_start(calotype_j2k_reader *reader, int reduction) {
     opj_dparameters_t parameters;
-    opj_set_default_decoder_parameters(&parameters);
+    lazy.opj_set_default_decoder_parameters(&parameters);
     parameters.cp_reduce = (OPJ_UINT32)reduction;
-    if (!opj_setup_decoder(reader->codec, &parameters)) return false;
+    if (!lazy.opj_setup_decoder(reader->codec, &parameters)) return false;
 #if OPJ_VERSION_MAJOR > 2 || OPJ_VERSION_MINOR >= 5
     // Version 2.5.0 reads behind its buffers when it is to go on after an error.
-    if (!opj_decoder_set_strict_mode(reader->codec, OPJ_TRUE)) return false;
+    if (!lazy.opj_decoder_set_strict_mode(reader->codec, OPJ_TRUE)) return false;
 #endif
-    return opj_read_header(reader->stream, reader->codec, &reader->image);
+    return lazy.opj_read_header(reader->stream, reader->codec, &reader->image);
 }
 
 bool calotype_j2k_reader_decode_tile(calotype_j2k_reader *reader, uint32_t tile) {
-    return opj_get_decoded_tile(reader->codec, reader->stream, reader->image, tile);
+    return lazy.opj_get_decoded_tile(reader->codec, reader->stream, reader->image, tile);
 }
 
 const int32_t *calotype_j2k_reader_samples(const calotype_j2k_reader *reader, uint32_t component,
@@ -179,7 +200,7 @@ calotype_j2k_writer *calotype_j2k_writer_create(const calotype_j2k_settings *set
         components[i].h = settings->height;
         components[i].prec = settings->depth;
     }
-    writer->image = opj_image_create(settings->channels, components,
+    writer->image = lazy.opj_image_create(settings->channels, components,
                                      settings->channels == 1 ? OPJ_CLRSPC_GRAY : OPJ_CLRSPC_SRGB);
     if (!writer->image) {
         free(writer);
@@ -191,7 +212,7 @@ calotype_j2k_writer *calotype_j2k_writer_create(const calotype_j2k_settings *set
 }
 
 void calotype_j2k_writer_destroy(calotype_j2k_writer *writer) {
-    opj_image_destroy(writer->image);
+    lazy.opj_image_destroy(writer->image);
     free(writer->bytes);
     free(writer);
 }
@@ -202,7 +223,7 @@ int32_t *calotype_j2k_writer_samples(calotype_j2k_writer *writer, uint32_t compo
 
 bool calotype_j2k_writer_finish(calotype_j2k_writer *writer, const uint8_t **bytes, size_t *count) {
     opj_cparameters_t parameters;
-    opj_set_default_encoder_parameters(&parameters);
+    lazy.opj_set_default_encoder_parameters(&parameters);
     parameters.tcp_numlayers = 1;
     parameters.numresolution = writer->settings.resolutions;
     parameters.irreversible = !writer->settings.is_lossless;
@@ -213,21 +234,21 @@ bool calotype_j2k_writer_finish(calotype_j2k_writer *writer, const uint8_t **byt
     } else {
         parameters.cp_disto_alloc = 1;
     }
-    opj_codec_t *codec = opj_create_compress(OPJ_CODEC_J2K);
-    opj_stream_t *stream = opj_stream_create(1 << 16, OPJ_FALSE);
+    opj_codec_t *codec = lazy.opj_create_compress(OPJ_CODEC_J2K);
+    opj_stream_t *stream = lazy.opj_stream_create(1 << 16, OPJ_FALSE);
     bool is_done = codec && stream;
     if (is_done) {
         set_messages(codec, &writer->error);
-        opj_stream_set_write_function(stream, write_bytes);
-        opj_stream_set_seek_function(stream, seek_written);
-        opj_stream_set_skip_function(stream, skip_written);
-        opj_stream_set_user_data(stream, writer, NULL);
-        is_done = opj_setup_encoder(codec, &parameters, writer->image) &&
-                  opj_start_compress(codec, writer->image, stream) && opj_encode(codec, stream) &&
-                  opj_end_compress(codec, stream);
+        lazy.opj_stream_set_write_function(stream, write_bytes);
+        lazy.opj_stream_set_seek_function(stream, seek_written);
+        lazy.opj_stream_set_skip_function(stream, skip_written);
+        lazy.opj_stream_set_user_data(stream, writer, NULL);
+        is_done = lazy.opj_setup_encoder(codec, &parameters, writer->image) &&
+                  lazy.opj_start_compress(codec, writer->image, stream) && lazy.opj_encode(codec, stream) &&
+                  lazy.opj_end_compress(codec, stream);
     }
-    if (stream) opj_stream_destroy(stream);
-    if (codec) opj_destroy_codec(codec);
+    if (stream) lazy.opj_stream_destroy(stream);
+    if (codec) lazy.opj_destroy_codec(codec);
     *bytes = writer->bytes;
     *count = writer->count;
     return is_done;

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <stdlib.h>
 #include <webp/decode.h>
 #include <webp/encode.h>
 #include <webp/mux.h>
+
+// With it comes libwebp, whose functions are found through it, too.
+#define FUNCTIONS(F) \
+    F(WebPAnimEncoderAdd) F(WebPAnimEncoderAssemble) F(WebPAnimEncoderDelete) \
+    F(WebPAnimEncoderGetError) F(WebPAnimEncoderNewInternal) \
+    F(WebPAnimEncoderOptionsInitInternal) F(WebPConfigInitInternal) F(WebPConfigLosslessPreset) \
+    F(WebPEncode) F(WebPFree) F(WebPFreeDecBuffer) F(WebPIDecode) F(WebPIDecodedArea) \
+    F(WebPIDelete) F(WebPIUpdate) F(WebPInitDecoderConfigInternal) F(WebPMemoryWrite) \
+    F(WebPMemoryWriterClear) F(WebPMemoryWriterInit) F(WebPPictureFree) F(WebPPictureImportRGB) \
+    F(WebPPictureImportRGBA) F(WebPPictureInitInternal) F(WebPValidateConfig)
+
+CALOTYPE_LAZY_LIBRARY("libwebpmux.so.3", FUNCTIONS)
+
+const char *calotype_webp_missing(void) { return load_lazily(); }
 
 struct calotype_webp_reader {
     WebPDecoderConfig config;
@@ -16,7 +31,7 @@ calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout,
                                                   bool smooths_blocks) {
     calotype_webp_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
-    if (!WebPInitDecoderConfig(&reader->config)) {
+    if (!lazy.WebPInitDecoderConfigInternal(&reader->config, WEBP_DECODER_ABI_VERSION)) {
         free(reader);
         return NULL;
     }
@@ -24,7 +39,7 @@ calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout,
                                        : layout == calotype_webp_rgba ? MODE_RGBA
                                                                       : MODE_YUV;
     reader->config.options.bypass_filtering = !smooths_blocks;
-    reader->decoder = WebPIDecode(NULL, 0, &reader->config);
+    reader->decoder = lazy.WebPIDecode(NULL, 0, &reader->config);
     if (!reader->decoder) {
         free(reader);
         return NULL;
@@ -34,14 +49,14 @@ calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout,
 
 void calotype_webp_reader_destroy(calotype_webp_reader *reader) {
     if (!reader) return;
-    WebPIDelete(reader->decoder);
-    WebPFreeDecBuffer(&reader->config.output);
+    lazy.WebPIDelete(reader->decoder);
+    lazy.WebPFreeDecBuffer(&reader->config.output);
     free(reader);
 }
 
 calotype_webp_status calotype_webp_reader_update(calotype_webp_reader *reader,
                                                  const uint8_t *bytes, size_t count) {
-    switch (WebPIUpdate(reader->decoder, bytes, count)) {
+    switch (lazy.WebPIUpdate(reader->decoder, bytes, count)) {
     case VP8_STATUS_OK: return calotype_webp_ok;
     case VP8_STATUS_SUSPENDED:
     case VP8_STATUS_NOT_ENOUGH_DATA: return calotype_webp_suspended;
@@ -53,7 +68,7 @@ calotype_webp_status calotype_webp_reader_update(calotype_webp_reader *reader,
 
 int calotype_webp_reader_row_count(const calotype_webp_reader *reader) {
     int width = 0, height = 0;
-    const WebPDecBuffer *area = WebPIDecodedArea(reader->decoder, NULL, NULL, &width, &height);
+    const WebPDecBuffer *area = lazy.WebPIDecodedArea(reader->decoder, NULL, NULL, &width, &height);
     return area ? height : 0;
 }
 
@@ -76,7 +91,7 @@ const uint8_t *calotype_webp_reader_row(const calotype_webp_reader *reader, int 
 }
 
 void calotype_webp_file_free(calotype_webp_file *file) {
-    WebPFree((void *)file->bytes);
+    lazy.WebPFree((void *)file->bytes);
     file->bytes = NULL;
     file->count = 0;
 }
@@ -95,9 +110,9 @@ static const char *message(WebPEncodingError error) {
 }
 
 static bool configure(const calotype_webp_settings *settings, WebPConfig *config) {
-    if (!WebPConfigInit(config)) return false;
+    if (!lazy.WebPConfigInitInternal(config, WEBP_PRESET_DEFAULT, 75, WEBP_ENCODER_ABI_VERSION)) return false;
     if (settings->is_lossless) {
-        if (!WebPConfigLosslessPreset(config, settings->effort)) return false;
+        if (!lazy.WebPConfigLosslessPreset(config, settings->effort)) return false;
     } else {
         config->quality = (float)settings->quality;
         // 6 of 9 is libwebp's own choice.
@@ -105,18 +120,18 @@ static bool configure(const calotype_webp_settings *settings, WebPConfig *config
         config->use_sharp_yuv = settings->is_sharp;
     }
     config->thread_level = 0;
-    return WebPValidateConfig(config);
+    return lazy.WebPValidateConfig(config);
 }
 
 static const char *import(const calotype_webp_settings *settings, const uint8_t *pixels,
                           size_t bytes_per_row, WebPPicture *picture) {
-    if (!WebPPictureInit(picture)) return "another version of libwebp";
+    if (!lazy.WebPPictureInitInternal(picture, WEBP_ENCODER_ABI_VERSION)) return "another version of libwebp";
     picture->width = settings->width;
     picture->height = settings->height;
     picture->use_argb = settings->is_lossless || settings->is_sharp;
     int stride = (int)bytes_per_row;
-    int imported = settings->channels == 4 ? WebPPictureImportRGBA(picture, pixels, stride)
-                                           : WebPPictureImportRGB(picture, pixels, stride);
+    int imported = settings->channels == 4 ? lazy.WebPPictureImportRGBA(picture, pixels, stride)
+                                           : lazy.WebPPictureImportRGB(picture, pixels, stride);
     return imported ? NULL : message(picture->error_code);
 }
 
@@ -127,13 +142,13 @@ const char *calotype_webp_encode(const calotype_webp_settings *settings, const u
     if (!configure(settings, &config)) return "settings that libwebp does not know";
     const char *problem = import(settings, pixels, bytes_per_row, &picture);
     WebPMemoryWriter writer;
-    WebPMemoryWriterInit(&writer);
-    picture.writer = WebPMemoryWrite;
+    lazy.WebPMemoryWriterInit(&writer);
+    picture.writer = lazy.WebPMemoryWrite;
     picture.custom_ptr = &writer;
-    if (!problem && !WebPEncode(&config, &picture)) problem = message(picture.error_code);
-    WebPPictureFree(&picture);
+    if (!problem && !lazy.WebPEncode(&config, &picture)) problem = message(picture.error_code);
+    lazy.WebPPictureFree(&picture);
     if (problem) {
-        WebPMemoryWriterClear(&writer);
+        lazy.WebPMemoryWriterClear(&writer);
         return problem;
     }
     file->bytes = writer.mem;
@@ -153,11 +168,11 @@ calotype_webp_animation *calotype_webp_animation_create(const calotype_webp_sett
     if (!animation) return NULL;
     animation->settings = *settings;
     WebPAnimEncoderOptions options;
-    if (configure(settings, &animation->config) && WebPAnimEncoderOptionsInit(&options)) {
+    if (configure(settings, &animation->config) && lazy.WebPAnimEncoderOptionsInitInternal(&options, WEBP_MUX_ABI_VERSION)) {
         options.anim_params.loop_count = loop_count;
         options.anim_params.bgcolor = 0;
         options.minimize_size = settings->effort > 8;
-        animation->encoder = WebPAnimEncoderNew(settings->width, settings->height, &options);
+        animation->encoder = lazy.WebPAnimEncoderNewInternal(settings->width, settings->height, &options, WEBP_MUX_ABI_VERSION);
     }
     if (animation->encoder) return animation;
     free(animation);
@@ -166,7 +181,7 @@ calotype_webp_animation *calotype_webp_animation_create(const calotype_webp_sett
 
 void calotype_webp_animation_destroy(calotype_webp_animation *animation) {
     if (!animation) return;
-    WebPAnimEncoderDelete(animation->encoder);
+    lazy.WebPAnimEncoderDelete(animation->encoder);
     free(animation);
 }
 
@@ -178,19 +193,19 @@ const char *calotype_webp_animation_add(calotype_webp_animation *animation, cons
     settings.is_lossless = true;
     const char *problem = import(&settings, pixels, bytes_per_row, &picture);
     if (!problem
-        && !WebPAnimEncoderAdd(animation->encoder, &picture, milliseconds, &animation->config)) {
-        problem = WebPAnimEncoderGetError(animation->encoder);
+        && !lazy.WebPAnimEncoderAdd(animation->encoder, &picture, milliseconds, &animation->config)) {
+        problem = lazy.WebPAnimEncoderGetError(animation->encoder);
     }
-    WebPPictureFree(&picture);
+    lazy.WebPPictureFree(&picture);
     return problem;
 }
 
 const char *calotype_webp_animation_finish(calotype_webp_animation *animation, int milliseconds,
                                            calotype_webp_file *file) {
     WebPData data = {NULL, 0};
-    if (!WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL)
-        || !WebPAnimEncoderAssemble(animation->encoder, &data)) {
-        return WebPAnimEncoderGetError(animation->encoder);
+    if (!lazy.WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL)
+        || !lazy.WebPAnimEncoderAssemble(animation->encoder, &data)) {
+        return lazy.WebPAnimEncoderGetError(animation->encoder);
     }
     file->bytes = data.bytes;
     file->count = data.size;

@@ -25,6 +25,9 @@ typedef enum {
 
 typedef struct calotype_icc_transform calotype_icc_transform;
 
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_icc_missing(void);
+
 /// From a profile to sRGB: grey to grey, RGB to RGB, RGBA to RGBA, CMYK to RGB. NULL when the
 /// profile is damaged or is for other pixels.
 calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, size_t count,

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_j2k_missing(void);
+
 typedef struct calotype_j2k_reader calotype_j2k_reader;
 
 /// NULL when there is no memory. `bytes`, a codestream, must outlive the reader.

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// What is missing of the library, or NULL; must be asked before anything else is called.
+const char *calotype_webp_missing(void);
+
 typedef enum {
     calotype_webp_ok = 0,
     /// More bytes are needed.
