@@ -81,6 +81,12 @@ public struct EncodedBytes: Sendable {
         }
     }
 
+    /// Gives the memory of some bytes back until they are looked at again, where they are those of a
+    /// file.
+    func release(_ bytes: Range<Int>) {
+        if case .file(let file) = storage { file.mapping.release(bytes) }
+    }
+
     /// Calls `body` with all bytes.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result

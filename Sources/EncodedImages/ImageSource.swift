@@ -281,6 +281,7 @@ public struct ImageSource: Sendable {
 
     func decode(into rows: inout RowSink) throws(CodecError) {
         guard case .local(let decoder) = engine else { return }
+        if bytes.descriptor != nil { rows.releaseInput = { [bytes] in bytes.release($0) } }
         try bytes.withBytes { file throws(CodecError) in
             try decoder.decode(file, into: &rows)
         }

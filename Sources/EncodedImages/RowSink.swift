@@ -9,6 +9,9 @@ public struct RowSink: ~Copyable {
     public let limits: DecodeLimits
     /// Set when nobody waits any more; a decoder that works long between two rows asks it.
     public let cancellation: CancellationFlag?
+    /// Gives back the memory of bytes of the file that the decoder has passed and does not look at
+    /// again soon; `nil` if that cannot be done.
+    public internal(set) var releaseInput: (@Sendable (Range<Int>) -> Void)?
     /// What the decoder says of how it does its work.
     public var report = DecodeReport()
     /// Overrides what the file says of itself.

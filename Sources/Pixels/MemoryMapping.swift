@@ -48,6 +48,17 @@
         try body(bytes)
     }
 
+    /// Gives the memory of some bytes back until they are looked at again; only whole pages.
+    ///
+    /// They must not have been written to.
+    package func release(_ bytes: Range<Int>) {
+        let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let first = (bytes.lowerBound + pageSize - 1) / pageSize * pageSize
+        let end = min(bytes.upperBound, byteCount) / pageSize * pageSize
+        guard first < end else { return }
+        unsafe _ = madvise(start + first, end - first, MADV_DONTNEED)
+    }
+
     /// Reads bytes of memory that somebody else may write to at the same time.
     package func read(_ target: inout [UInt8], at offset: Int) {
         unsafe target.withUnsafeMutableBytes { target in unsafe read(target, at: offset) }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EncodedImages
 import Foundation
 import ImageTesting
 import Testing
+
+@testable import EncodedImages
 
 @Suite("Encoded bytes") struct EncodedBytesTests {
     @Test("are the same read and mapped")
@@ -17,6 +18,22 @@ import Testing
                     #expect(bytes.count == count)
                     let copy = bytes.withBytes { span in span.indices.map { span[$0] } }
                     #expect(copy == contents)
+                }
+            }
+        }
+    }
+
+    @Test("are there again after their memory was given back")
+    func release() throws {
+        try withTemporaryFolder { folder in
+            let contents = (0..<100_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let path = folder.appending(path: "file").path
+            try Data(contents).write(to: URL(filePath: path))
+            for bytes in [try EncodedBytes(mapping: path), try EncodedBytes(reading: path)] {
+                for range in [0..<0, 5..<6, 5000..<70_000, 60_000..<100_001, 0..<200_000] {
+                    bytes.withBytes { _ = $0[range.lowerBound] }
+                    bytes.release(range)
+                    #expect(bytes.withBytes { span in span.indices.map { span[$0] } } == contents)
                 }
             }
         }

@@ -44,6 +44,7 @@
             let choice = ShrinkChoice(rows.plan)
             let decoder = ShrinkingDecoder(
                 limits: rows.limits, cancellation: rows.cancellation,
+                releaseInput: rows.releaseInput,
                 isDraft: rows.plan.quality == .fast
             ) { choice.blockSides($0, $1) }
             var sink = ShrunkPictureSink(consume rows, header.colorProfile)

@@ -39,13 +39,14 @@
         ///   - memoryByteCount: as much as may be taken for that.
         ///   - picture: what is delivered.
         ///   - cancellation: what ends it early.
+        ///   - releaseInput: gives back the memory of what has been read of the file.
         ///   - planes: takes the rows.
         /// - Returns: where the scan's data ends in the file.
         /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
         func read(
             _ file: Span<UInt8>, windowByteCount: Int, memoryByteCount: Int,
             _ picture: ShrunkPicture, _ cancellation: CancellationFlag?,
-            into planes: inout StoredPlanes
+            _ releaseInput: (@Sendable (Range<Int>) -> Void)?, into planes: inout StoredPlanes
         ) throws(ShrinkingStop) -> Int {
             var rows = LowFrequencyRows(
                 picture, scan.parts.map(\.component),
@@ -62,7 +63,9 @@
             var (position, room, rowsLeft) = (0, windowByteCount, grid.unitsDown)
             while !data.isComplete {
                 if cancellation?.isCancelled == true { throw .failed(.cancelled) }
+                let start = data.end
                 data.slide(to: position, byteCount: room, file)
+                releaseInput?(start..<data.end)
                 guard let next = search.goThrough(data) else { throw .notHandled }
                 while rowsLeft > 0, reader.findRow(unitCount: grid.unitsAcross, &search.index) {
                     rowsLeft -= 1

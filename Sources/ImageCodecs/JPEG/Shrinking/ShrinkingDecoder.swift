@@ -34,6 +34,8 @@
     struct ShrinkingDecoder {
         let limits: DecodeLimits
         let cancellation: CancellationFlag?
+        /// Gives back the memory of what has been read of the file.
+        var releaseInput: (@Sendable (Range<Int>) -> Void)?
         /// Whether the scans that refine a progressive picture are left out.
         var isDraft = false
         /// How much of a sequential scan is looked at at a time; tests ask for less.
@@ -90,7 +92,7 @@
                 picture.quantization = script.quantization.map { $0 ?? [] }
                 let end = try SequentialScan(scan, frame).read(
                     file, windowByteCount: window, memoryByteCount: left, picture, cancellation,
-                    into: &planes)
+                    releaseInput, into: &planes)
                 script.skip(to: end)
                 // What stands behind the last scan is nobody's business.
                 next = missing.isEmpty ? nil : try script.next(file)
@@ -122,13 +124,16 @@
                 try check(.scanCount, count)
                 try checkCancellation()
                 guard coefficients.note(scan) else { throw .notHandled }
+                var end = scan.dataStart
                 if isWanted(scan, coefficients) {
                     let data = EntropyCodedData(file, from: scan.dataStart)
-                    script.skip(to: data.end)
+                    end = data.end
                     try ProgressiveScan(scan, frame, coefficients, data).read(into: &coefficients)
                 } else {
-                    script.skip(to: EntropyCodedData.end(file, from: scan.dataStart))
+                    end = EntropyCodedData.end(file, from: scan.dataStart)
                 }
+                script.skip(to: end)
+                releaseInput?(scan.dataStart..<end)
                 next = coefficients.isComplete(asDraft: isDraft) ? nil : try script.next(file)
             }
             guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
