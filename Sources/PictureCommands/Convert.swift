@@ -13,7 +13,7 @@ internal import Pixels
 
 package struct Convert: ParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "convert",
+        commandName: "convert", _superCommandName: "calotype",
         abstract: "Writes a picture in another format, at another size or quality.",
         discussion: """
             The picture is turned upright and, unless --keep-profile is given, converted to sRGB. \

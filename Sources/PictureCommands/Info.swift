@@ -8,7 +8,7 @@ internal import Pixels
 
 package struct Info: ParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "info",
+        commandName: "info", _superCommandName: "calotype",
         abstract: "Says what picture files contain, and how they are decoded.",
         discussion: """
             The format is told from a file's bytes, never from its name. Sizes are in pixels: as \

@@ -8,7 +8,7 @@ internal import Pixels
 
 package struct Thumbnail: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "thumbnail",
+        commandName: "thumbnail", _superCommandName: "calotype",
         abstract: "Makes small pictures of one or many files.",
         discussion: """
             Each picture is turned upright, converted to sRGB and made smaller while it is \
