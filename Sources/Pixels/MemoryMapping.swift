@@ -10,7 +10,8 @@
 /// reference.
 @safe package final class MemoryMapping: Sendable {
     // The same for the whole life of the object. What it points at is only read, or written by the
-    // one who made the mapping writable and has not handed it on yet.
+    // one who made the mapping writable and has not handed it on yet; what is given back comes
+    // again with the same bytes.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer
     package let byteCount: Int
 

@@ -95,7 +95,7 @@ static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
 }
 
 static calotype_icc_transform *create(void) {
-    calotype_icc_transform *result = load_lazily() ? NULL : calloc(1, sizeof *result);
+    calotype_icc_transform *result = calloc(1, sizeof *result);
     if (!result) return NULL;
     result->context = lazy.cmsCreateContext(NULL, NULL);
     if (result->context) return result;

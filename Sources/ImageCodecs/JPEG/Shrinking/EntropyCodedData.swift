@@ -11,8 +11,7 @@
     /// or a window that slides over it.
     ///
     /// Bits can then be fetched eight bytes at a time, which is worth a pass over the bytes. A window
-    /// that stays in the processor's cache saves memory that would have to be asked for anew, which
-    /// costs more than the pass.
+    /// that stays in the processor's cache saves memory in proportion to the file.
     struct EntropyCodedData {
         /// Room behind the last byte: a reader may look, and go, that far beyond it.
         static let margin = 512

@@ -46,7 +46,7 @@
         /// Shares of fewer bytes are not worth their trouble.
         private static let smallestShare = 1024
         /// So many in a window that lanes which are done early do not have to wait for long.
-        static let shareCount = 16
+        private static let shareCount = 16
         /// After this many blocks in vain a share is given up.
         private static let patience = 4096
 

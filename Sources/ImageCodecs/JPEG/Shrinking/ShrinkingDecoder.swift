@@ -124,7 +124,7 @@
                 try check(.scanCount, count)
                 try checkCancellation()
                 guard coefficients.note(scan) else { throw .notHandled }
-                var end = scan.dataStart
+                let end: Int
                 if isWanted(scan, coefficients) {
                     let data = EntropyCodedData(file, from: scan.dataStart)
                     end = data.end
