@@ -157,6 +157,18 @@ public struct RowSink: ~Copyable {
         }
     }
 
+    /// Forgets the rows that came and what they were to be: the picture comes again, from its first
+    /// row, by other means.
+    ///
+    /// Only for pictures that are made smaller: rows at full size may have gone on already.
+    public mutating func restart() {
+        precondition(consumer == nil || rowByteCount == 0, "rows have gone on")
+        resampler = nil
+        planes = nil
+        narrowed = []
+        report = DecodeReport()
+    }
+
     /// Takes rows of zeros for those that did not come.
     ///
     /// - Returns: whether it was known what rows were to come.

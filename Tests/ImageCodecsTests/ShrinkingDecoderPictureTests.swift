@@ -226,6 +226,33 @@ struct ShrinkingDecoderPictureTests {
         }
     }
 
+    @Test(
+        "are those of libjpeg-turbo from the first row if the last rows are missing",
+        .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
+        arguments: [
+            ["-sample", "1x1"], ["-sample", "2x2"], ["-sample", "2x2", "-restart", "1"],
+            ["-grayscale"], ["-rgb", "-sample", "1x1"],
+        ])
+    func missingEnd(coding: [String]) throws {
+        // Larger than a window, so that rows have come before the end is found to be missing.
+        let size = PixelSize(width: 1600, height: 1200)
+        let whole = try Self.file(size, .rgb8, ["-quality", "100"] + coding)
+        #expect(whole.count * 9 / 10 > EntropyCodedData.windowByteCount)
+        let cut = Array(whole.prefix(whole.count * 9 / 10))
+        var full = DecodeOptions()
+        full.acceptsTruncated = true
+        let reference = try open(cut).image(full)
+        for side in [100, 250, 500] {
+            var options = DecodeOptions(maximumSide: side)
+            #expect(try isShrunk(whole, options))
+            #expect(throws: CodecError.self) { try open(cut).image(options) }
+            options.acceptsTruncated = true
+            let image = try open(cut).image(options)
+            let comparison = PixelComparison(image, reference.resampled(to: image.size))
+            #expect(comparison.meanDifference < 1, "to \(side): \(comparison)")
+        }
+    }
+
     @Test("are there, too, where the shrinking decoder leaves the file alone")
     func fallThrough() throws {
         for file in SampleFiles.own("jpeg", "valid") {

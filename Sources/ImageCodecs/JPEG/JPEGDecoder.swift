@@ -37,7 +37,7 @@
             try JPEGIncrementalDecoder(limits: limits)
         }
 
-        /// - Returns: whether it could; if not, no row has been given out.
+        /// - Returns: whether it could; if not, `rows` are as if nothing had been tried.
         private func decodeShrunk(
             _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
         ) throws(CodecError) -> Bool {
@@ -53,7 +53,9 @@
             rows = sink.rows
             switch stop {
             case nil: return true
-            case .notHandled: return false
+            case .notHandled:
+                rows.restart()
+                return false
             case .failed(let error): throw error
             }
         }

@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Turns the coefficients of rows of blocks into rows of samples.
+    /// Turns the coefficients of rows of blocks into rows of samples, and gives these out.
     struct LowFrequencyRows {
         /// By component of the scan, and by row of blocks within a unit.
         let rows: [[LowFrequencyRow]]
@@ -12,6 +12,11 @@
         var coefficients: [Int16]
         /// Which component of the picture each component of the scan is.
         private let components: [Int]
+        /// By component of the scan: the size that is delivered, and how much of it has been.
+        private let sizes: [PixelSize]
+        private var delivered: [Int]
+        /// The samples of a row of blocks.
+        private var samples: [UInt8]
 
         /// - Parameters:
         ///   - picture: what is delivered.
@@ -32,13 +37,30 @@
             }
             self.rows = rows
             self.components = components
+            sizes = components.map { picture.size(of: $0) }
+            delivered = components.map { _ in 0 }
+            let sampleCount = rows.joined().reduce(0) { max($0, $1.sampleCount) }
+            samples = Array(repeating: 0, count: sampleCount)
             coefficients = Array(repeating: 0, count: count)
         }
 
-        /// Makes the samples of a row of units, and room for the next one's coefficients.
-        mutating func makeSamples(into planes: inout StoredPlanes) {
+        /// Gives out the samples of a row of units, and makes room for the next one's coefficients.
+        mutating func deliver(
+            into sink: inout some ComponentSink & ~Copyable
+        ) throws(CodecError) {
             for (part, component) in components.enumerated() {
-                for row in rows[part] { planes.append(row, coefficients, component: component) }
+                let size = sizes[part]
+                for row in rows[part] where delivered[part] < size.height {
+                    row.makeSamples(from: coefficients, into: &samples)
+                    let count = min(row.blockSide, size.height - delivered[part])
+                    for y in 0..<count {
+                        let start = y * row.blockSide * row.stride
+                        try sink.append(
+                            samples.span.extracting(start..<start + size.width),
+                            component: component)
+                    }
+                    delivered[part] += count
+                }
             }
             for i in coefficients.indices { coefficients[i] = 0 }
         }
@@ -55,8 +77,8 @@
                 blocks: components.indices.map {
                     (components[$0].blocksAcross, frame.components[$0].verticalSampling)
                 })
-            var planes = StoredPlanes(picture, unitsDown: 1)
             for y in 0..<frame.unitsDown {
+                if cancellation?.isCancelled == true { throw .cancelled }
                 for (index, component) in components.enumerated() {
                     for (j, row) in rows.rows[index].enumerated() {
                         copy(
@@ -64,8 +86,7 @@
                             into: &rows.coefficients)
                     }
                 }
-                rows.makeSamples(into: &planes)
-                try planes.deliver(cancellation, into: &sink)
+                try rows.deliver(into: &sink)
             }
         }
 

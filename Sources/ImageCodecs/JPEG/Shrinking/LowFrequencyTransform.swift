@@ -46,6 +46,9 @@
         /// The numbers in the buffer: n² arrays, and one for what is dropped.
         var count: Int { (blockSide * blockSide + 1) * stride }
 
+        /// The samples that the blocks become.
+        var sampleCount: Int { blockSide * blockSide * stride }
+
         /// The position in zigzag order of the last coefficient that is kept.
         var lastKept: Int { [1: 0, 2: 4, 4: 24][blockSide] ?? 63 }
 
@@ -71,19 +74,13 @@
         /// - Parameters:
         ///   - coefficients: the buffer in which the arrays are.
         ///   - samples: takes ``blockSide`` rows of ``blockSide`` × ``stride`` bytes.
-        ///   - place: where in it they go.
-        func makeSamples(
-            from coefficients: [Int16], into samples: inout [UInt8], at place: Int
-        ) {
+        func makeSamples(from coefficients: [Int16], into samples: inout [UInt8]) {
             precondition(
-                coefficients.count >= start + count
-                    && samples.count >= place + blockSide * blockSide * stride,
+                coefficients.count >= start + count && samples.count >= sampleCount,
                 "a buffer is too short")
             unsafe coefficients.withUnsafeBufferPointer { coefficients in
                 unsafe factors.withUnsafeBufferPointer { factors in
-                    unsafe samples.withUnsafeMutableBytes { samples in
-                        let target = unsafe UnsafeMutableRawBufferPointer(
-                            rebasing: samples[place...])
+                    unsafe samples.withUnsafeMutableBytes { target in
                         guard let first = coefficients.baseAddress,
                             let factors = factors.baseAddress
                         else { return }

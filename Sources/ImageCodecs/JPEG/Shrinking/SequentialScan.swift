@@ -40,13 +40,15 @@
         ///   - picture: what is delivered.
         ///   - cancellation: what ends it early.
         ///   - releaseInput: gives back the memory of what has been read of the file.
-        ///   - planes: takes the rows.
+        ///   - sink: takes the rows.
         /// - Returns: where the scan's data ends in the file.
-        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
+        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short, maybe after
+        ///   rows that came before that.
         func read(
             _ file: Span<UInt8>, windowByteCount: Int, memoryByteCount: Int,
             _ picture: ShrunkPicture, _ cancellation: CancellationFlag?,
-            _ releaseInput: (@Sendable (Range<Int>) -> Void)?, into planes: inout StoredPlanes
+            _ releaseInput: (@Sendable (Range<Int>) -> Void)?,
+            into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) -> Int {
             var rows = LowFrequencyRows(
                 picture, scan.parts.map(\.component),
@@ -70,7 +72,8 @@
                 while rowsLeft > 0, reader.findRow(unitCount: grid.unitsAcross, &search.index) {
                     rowsLeft -= 1
                     reader.readRow(data, into: &rows.coefficients)
-                    rows.makeSamples(into: &planes)
+                    try ShrinkingStop.wrap { () throws(CodecError) in try rows.deliver(into: &sink)
+                    }
                 }
                 position = rowsLeft > 0 ? min(next, reader.position / 8) : next
                 if data.window.upperBound - position > room / 2, !data.isComplete {

@@ -18,6 +18,9 @@
         func size(of component: Int) -> PixelSize {
             frame.size(of: component, blockSide: blockSides[component])
         }
+
+        /// The samples of all components.
+        var sampleCount: Int { blockSides.indices.reduce(0) { $0 + size(of: $1).area } }
     }
 
     /// Takes the rows of the components of a picture, each component's from the top.
@@ -29,8 +32,8 @@
 
     /// Decodes of each block only the coefficients that a smaller picture shows.
     ///
-    /// Everything is read and checked before the first row is given out, so that a file which is
-    /// damaged, or of a kind that is not handled here, can still go to libjpeg-turbo.
+    /// A file that is damaged, or of a kind that is not handled here, goes to libjpeg-turbo from its
+    /// beginning, so who takes the rows forgets those that came before that was known.
     struct ShrinkingDecoder {
         let limits: DecodeLimits
         let cancellation: CancellationFlag?
@@ -71,6 +74,12 @@
             try ShrinkingStop.wrap { () throws(CodecError) in try limits.check(name, needed) }
         }
 
+        private func begin(
+            _ picture: ShrunkPicture, _ sink: inout some ComponentSink & ~Copyable
+        ) throws(ShrinkingStop) {
+            try ShrinkingStop.wrap { () throws(CodecError) in try sink.begin(picture) }
+        }
+
         // MARK: Sequential
 
         private func decodeSequential(
@@ -78,11 +87,12 @@
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
             let frame = picture.frame
-            // libjpeg-turbo, which holds rows alone, may still do it within the limit.
-            let left = limits.maximumMemoryByteCount - StoredPlanes.byteCount(picture)
+            // Rows of components that have scans of their own wait for one another.
+            let isInterleaved = first.parts.count == frame.components.count
+            let left = limits.maximumMemoryByteCount - (isInterleaved ? 0 : picture.sampleCount)
             let window = min(windowByteCount, file.count)
             guard window * SequentialScan.byteCountPerByte <= left else { throw .notHandled }
-            var planes = StoredPlanes(picture, unitsDown: frame.unitsDown)
+            try begin(picture, &sink)
             var next: JPEGScan? = first
             var missing = Set(frame.components.indices)
             while let scan = next {
@@ -92,17 +102,12 @@
                 picture.quantization = script.quantization.map { $0 ?? [] }
                 let end = try SequentialScan(scan, frame).read(
                     file, windowByteCount: window, memoryByteCount: left, picture, cancellation,
-                    releaseInput, into: &planes)
+                    releaseInput, into: &sink)
                 script.skip(to: end)
                 // What stands behind the last scan is nobody's business.
                 next = missing.isEmpty ? nil : try script.next(file)
             }
             guard missing.isEmpty else { throw .notHandled }
-            let picture = picture
-            try ShrinkingStop.wrap { () throws(CodecError) in
-                try sink.begin(picture)
-                try planes.deliver(cancellation, into: &sink)
-            }
         }
 
         // MARK: Progressive
@@ -138,9 +143,8 @@
             }
             guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
             picture.quantization = script.quantization.map { $0 ?? [] }
-            let picture = picture
+            try begin(picture, &sink)
             try ShrinkingStop.wrap { () throws(CodecError) in
-                try sink.begin(picture)
                 try coefficients.deliver(picture, cancellation, into: &sink)
             }
         }
