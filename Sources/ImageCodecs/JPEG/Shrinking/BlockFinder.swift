@@ -78,9 +78,11 @@
             var isAtUnit: Bool { state == 0 }
 
             /// The ends of all blocks that have been found, without the room behind them.
-            consuming func takeEnds() -> [UInt16] {
-                ends.removeLast(ends.count - block)
-                return ends
+            mutating func takeEnds() -> [UInt16] {
+                var taken: [UInt16] = []
+                swap(&taken, &ends)
+                taken.removeLast(taken.count - block)
+                return taken
             }
 
             /// Leaves the ends to a copy of the lane, which then is their only owner.

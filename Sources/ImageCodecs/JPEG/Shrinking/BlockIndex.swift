@@ -44,16 +44,20 @@
         }
 
         /// Adds blocks that a lane has found in a scan without restart markers.
-        mutating func append(
-            _ lane: consuming BlockFinder.Lane, from first: Int, _ count: Int, start: Int
-        ) {
+        ///
+        /// - Parameters:
+        ///   - ends: of all blocks that it found.
+        ///   - first: the first that is added.
+        ///   - count: how many are.
+        ///   - start: where the first begins, in bits.
+        mutating func append(_ ends: [UInt16], from first: Int, _ count: Int, start: Int) {
             guard count > 0 else { return }
             runs.append(
                 Run(
-                    start: start, blockCount: count, share: firstShare + ends.count,
+                    start: start, blockCount: count, share: firstShare + self.ends.count,
                     firstEnd: first, isRestart: blockCount == 0))
             blockCount += count
-            ends.append(lane.takeEnds())
+            self.ends.append(ends)
         }
 
         /// Takes out the first run; what ends in shares before it is dropped.
@@ -112,15 +116,17 @@
         let places: [Int]
 
         init(_ codes: BlockCodes) {
-            var tables = SkipTables()
-            var places: [(first: Int, other: Int)] = []
-            for part in codes.dc.indices {
-                // Components mostly share their codes, and then the tables, too.
-                let twin = (0..<part).first {
+            // Components mostly share their codes, and then the tables, too.
+            let owners = codes.dc.indices.map { part in
+                codes.dc.indices.first {
                     codes.dc[$0] == codes.dc[part] && codes.ac[$0] == codes.ac[part]
-                }
-                if let twin {
-                    places.append(places[twin])
+                } ?? part
+            }
+            var tables = SkipTables(count: Set(owners).count * 2)
+            var places: [(first: Int, other: Int)] = []
+            for (part, owner) in owners.enumerated() {
+                if owner < part {
+                    places.append(places[owner])
                 } else {
                     let first = tables.appendDC(codes.dc[part], ac: codes.ac[part])
                     places.append((first, tables.appendAC(codes.ac[part])))

@@ -149,9 +149,9 @@
         }
 
         private mutating func noteSegments(_ segments: [Range<Int>]) {
-            for share in shares {
+            for number in shares.indices {
                 var blocks = 0
-                let ends = share.lane.takeEnds()
+                let ends = shares[number].lane.takeEnds()
                 var own: [(start: Int, blockCount: Int)] = []
                 while blocks < ends.count {
                     own.append(
@@ -243,7 +243,8 @@
                     continue
                 }
                 let count = followed.lane.block - followed.first
-                index.append(followed.lane, from: followed.first, count, start: followed.start)
+                index.append(
+                    followed.lane.takeEnds(), from: followed.first, count, start: followed.start)
                 followed = Followed(
                     lane: shares[next].lane, first: meeting.second, start: meeting.position,
                     left: followed.left - count)
@@ -259,7 +260,8 @@
             let count = followed.lane.block - followed.first
             if count > 0 {
                 let end = followed.lane.lastEnd
-                index.append(followed.lane, from: followed.first, count, start: followed.start)
+                index.append(
+                    followed.lane.takeEnds(), from: followed.first, count, start: followed.start)
                 followed.start = end
                 followed.left -= count
             }

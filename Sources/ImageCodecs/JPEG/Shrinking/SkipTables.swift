@@ -38,6 +38,9 @@
         /// By table: ``entryCount`` entries each.
         private(set) var entries: [UInt32] = []
 
+        /// - Parameter count: how many tables are going to be added.
+        init(count: Int) { entries.reserveCapacity(count * Self.entryCount) }
+
         /// Adds the table of the symbols behind a block's first.
         ///
         /// - Returns: where it begins in ``entries``.
@@ -68,7 +71,6 @@
             stepsWithin: UInt32
         ) -> Int {
             let start = entries.count
-            entries.reserveCapacity(start + Self.entryCount)
             for window in 0..<Self.entryCount {
                 var entry = first[window]
                 while entry != Self.notInTable, entry / Self.step * Self.step == stepsWithin {
