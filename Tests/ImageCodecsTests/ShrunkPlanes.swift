@@ -40,17 +40,20 @@ struct ShrunkPlanes: ComponentSink {
     ///   - isDraft: Whether refinement is left out.
     ///   - limits: What the file may ask for.
     ///   - windowByteCount: How much of a sequential scan is looked at at a time.
+    ///   - leastBlocksOfTable: From how many blocks on a progressive band is read by a table.
     /// - Returns: The planes, or `nil` if the file is left to libjpeg-turbo.
     /// - Throws: ``CodecError``.
     static func decode(
         _ file: [UInt8], sides: [Int], isDraft: Bool = false, limits: DecodeLimits = DecodeLimits(),
-        windowByteCount: Int = EntropyCodedData.windowByteCount
+        windowByteCount: Int = EntropyCodedData.windowByteCount,
+        leastBlocksOfTable: Int = BandTable.leastBlockCount
     ) throws(CodecError) -> ShrunkPlanes? {
         var decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft) {
             frame, _ in
             frame.components.indices.map { sides[min($0, sides.count - 1)] }
         }
         decoder.windowByteCount = windowByteCount
+        decoder.leastBlocksOfTable = leastBlocksOfTable
         var planes = ShrunkPlanes()
         do {
             try decoder.decode(file.span, into: &planes)

@@ -131,6 +131,8 @@ struct JPEGFuzzer: CustomStringConvertible {
             decoder.windowByteCount =
                 [1 << 10, 5000, EntropyCodedData.windowByteCount].randomElement(using: &random)
                 ?? 1 << 10
+            decoder.leastBlocksOfTable =
+                Bool.random(using: &random) ? 0 : BandTable.leastBlockCount
             var sink = CountingSink()
             do {
                 try decoder.decode(input.span, into: &sink)

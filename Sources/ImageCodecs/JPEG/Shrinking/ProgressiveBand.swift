@@ -11,8 +11,18 @@
         /// Which coefficients are kept, in zigzag order.
         private let kept: UInt64
         private let unitsAcross: Int
+        /// From here on nothing is kept, and ``table`` is what reads the band.
+        private let firstSkipped: Int
+        private let table: BandTable?
 
-        init(_ scan: JPEGScan, _ picture: ProgressivePicture, unitsAcross: Int) {
+        /// - Parameters:
+        ///   - scan: has one component; a unit is a block.
+        ///   - picture: what is read.
+        ///   - unitsAcross: units in a row.
+        ///   - makesTable: whether there are so many that a table is worth its making.
+        init(
+            _ scan: JPEGScan, _ picture: ProgressivePicture, unitsAcross: Int, makesTable: Bool
+        ) {
             code = scan.parts[0].acCode
             band = scan.band
             isFirst = scan.high == 0
@@ -23,6 +33,14 @@
                 component.places[$1] >= 0 ? $0 | 1 << UInt64($1) : $0
             }
             self.unitsAcross = unitsAcross
+            let behindKept = max(64 - kept.leadingZeroBitCount, band.lowerBound)
+            if let code, makesTable, behindKept <= band.upperBound {
+                table = BandTable(code, isFirst: isFirst)
+                firstSkipped = behindKept
+            } else {
+                table = nil
+                firstSkipped = 64
+            }
         }
 
         /// - Returns: whether all of it was there and made sense.
@@ -30,23 +48,37 @@
             _ units: Range<Int>, _ cursor: inout BitCursor,
             into picture: inout ProgressivePicture
         ) -> Bool {
+            unsafe picture.coefficients.withUnsafeMutableBufferPointer { coefficients in
+                unsafe picture.nonZero.withUnsafeMutableBufferPointer { nonZero in
+                    guard let coefficients = coefficients.baseAddress,
+                        let nonZero = nonZero.baseAddress
+                    else { return false }
+                    return unsafe withTables { reader, places, table in
+                        let blocks = unsafe BlockPointers(
+                            reader: reader, places: places, table: table,
+                            coefficients: coefficients + component.start,
+                            nonZero: nonZero + component.firstBlock,
+                            size: component.blockSide * component.blockSide)
+                        return unsafe isFirst
+                            ? readFirst(units, &cursor, blocks) : refine(units, &cursor, blocks)
+                    }
+                }
+            }
+        }
+
+        /// - Returns: what `body` returns, or false if there is no code.
+        @unsafe private func withTables(
+            _ body: (SymbolReader, UnsafePointer<Int>, UnsafePointer<UInt32>) -> Bool
+        ) -> Bool {
             guard let code else { return false }
-            return unsafe code.window.withUnsafeBufferPointer { window in
+            // Where there is no table, nobody looks into it.
+            return unsafe (table?.entries ?? [0]).withUnsafeBufferPointer { table in
                 unsafe component.places.withUnsafeBufferPointer { places in
-                    unsafe picture.coefficients.withUnsafeMutableBufferPointer { coefficients in
-                        unsafe picture.nonZero.withUnsafeMutableBufferPointer { nonZero in
-                            guard let window = window.baseAddress, let places = places.baseAddress,
-                                let coefficients = coefficients.baseAddress,
-                                let nonZero = nonZero.baseAddress
-                            else { return false }
-                            let blocks = unsafe BlockPointers(
-                                reader: SymbolReader(code, window), places: places,
-                                coefficients: coefficients + component.start,
-                                nonZero: nonZero + component.firstBlock,
-                                size: component.blockSide * component.blockSide)
-                            return unsafe isFirst
-                                ? readFirst(units, &cursor, blocks) : refine(units, &cursor, blocks)
-                        }
+                    unsafe code.window.withUnsafeBufferPointer { window in
+                        guard let window = window.baseAddress, let places = places.baseAddress,
+                            let table = table.baseAddress
+                        else { return false }
+                        return unsafe body(SymbolReader(code, window), places, table)
                     }
                 }
             }
@@ -55,9 +87,49 @@
         @unsafe private struct BlockPointers {
             let reader: SymbolReader
             let places: UnsafePointer<Int>
+            let table: UnsafePointer<UInt32>
             let coefficients: UnsafeMutablePointer<Int16>
             let nonZero: UnsafeMutablePointer<UInt64>
             let size: Int
+        }
+
+        /// Reads what ``BandTable`` can of the rest of a block's band, of which nothing is kept.
+        ///
+        /// - Parameters:
+        ///   - place: where in the band it is; behind the band if it comes to the end.
+        ///   - nonZero: the coefficients that are not 0 are added to it.
+        ///   - cursor: where in the data it is.
+        ///   - table: the entries of ``table``.
+        @unsafe @inline(always)
+        private func skip(
+            _ place: inout Int, _ nonZero: inout UInt64, _ cursor: inout BitCursor,
+            _ table: UnsafePointer<UInt32>
+        ) {
+            let last = band.upperBound
+            while true {
+                var bits = cursor.peek()
+                var used = 0
+                for _ in 0..<2 {
+                    let entry = unsafe table[BitWindow.index(bits)]
+                    let next = place &+ BandTable.passed(entry)
+                    let isEnd = BandTable.isEnd(entry)
+                    // What stands behind the last coefficient is the next block's.
+                    guard entry != 0, next &+ isEnd <= last &+ 1 else {
+                        cursor.skip(used)
+                        return
+                    }
+                    bits &<<= UInt64(truncatingIfNeeded: entry)
+                    used &+= BandTable.bitCount(entry)
+                    nonZero |= BandTable.nonZero(entry) &<< UInt64(truncatingIfNeeded: place)
+                    place = next
+                    guard isEnd == 0, place <= last else {
+                        place = last &+ 1
+                        cursor.skip(used)
+                        return
+                    }
+                }
+                cursor.skip(used)
+            }
         }
 
         /// The number of a unit's block.
@@ -84,6 +156,10 @@
                     // Blocks in which the band is empty, from here on.
                     var emptyBlocks = 0
                     while place <= last {
+                        if place >= firstSkipped {
+                            unsafe skip(&place, &nonZero, &at, blocks.table)
+                            guard place <= last else { break }
+                        }
                         let bits = at.peek()
                         let entry = unsafe blocks.reader.entry(bits)
                         guard entry != 0, at.isInside else { return false }
@@ -111,6 +187,7 @@
                         }
                     }
                     unsafe blocks.nonZero[block + unit - start] |= nonZero
+                    guard at.isInside else { return false }
                     guard emptyBlocks <= 1 else {
                         unit += emptyBlocks
                         break
@@ -118,7 +195,7 @@
                     unit += 1
                 }
             }
-            return at.isInside
+            return true
         }
 
         /// One more bit for each coefficient of the band that is not 0, and coefficients that
@@ -149,7 +226,13 @@
                 var place = band.lowerBound
                 // The run of a symbol counts only coefficients that were 0.
                 var zeros = ~old & bandMask
+                let firstSkipped = max(firstSkipped, 64 &- old.leadingZeroBitCount)
                 while place <= last, emptyBlocks == 0 {
+                    if place >= firstSkipped {
+                        unsafe skip(&place, &new, &at, blocks.table)
+                        guard place <= last else { break }
+                        zeros = bandMask & Self.mask(from: place)
+                    }
                     let bits = at.peek()
                     let entry = unsafe blocks.reader.entry(bits)
                     guard entry != 0, at.isInside else { return false }

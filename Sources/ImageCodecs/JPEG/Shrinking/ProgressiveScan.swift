@@ -48,19 +48,26 @@
             self.places = places
         }
 
+        /// - Parameters:
+        ///   - picture: takes what the scan brings.
+        ///   - leastBlocksOfTable: from how many blocks on a ``BandTable`` is made.
         /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
-        func read(into picture: inout ProgressivePicture) throws(ShrinkingStop) {
+        func read(
+            into picture: inout ProgressivePicture, leastBlocksOfTable: Int
+        ) throws(ShrinkingStop) {
             let interval = scan.unitsPerSegment(of: unitCount)
             guard data.hasSegments(of: interval, unitCount: unitCount) else { throw .notHandled }
+            let band =
+                scan.band.lowerBound > 0
+                ? ProgressiveBand(
+                    scan, picture, unitsAcross: unitsAcross,
+                    makesTable: unitCount >= leastBlocksOfTable) : nil
             for (index, segment) in data.segments.enumerated() {
                 let units = index * interval..<min((index + 1) * interval, unitCount)
                 let isGood = unsafe data.bytes.withUnsafeBufferPointer { bytes in
                     guard let bytes = bytes.baseAddress else { return false }
                     var cursor = unsafe BitCursor(bytes, segment)
-                    if scan.band.lowerBound > 0 {
-                        let band = ProgressiveBand(scan, picture, unitsAcross: unitsAcross)
-                        return band.read(units, &cursor, into: &picture)
-                    }
+                    if let band { return band.read(units, &cursor, into: &picture) }
                     return readDC(units, &cursor, into: &picture)
                 }
                 guard isGood else { throw .notHandled }

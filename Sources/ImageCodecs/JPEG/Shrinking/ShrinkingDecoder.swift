@@ -43,6 +43,8 @@
         var isDraft = false
         /// How much of a sequential scan is looked at at a time; tests ask for less.
         var windowByteCount = EntropyCodedData.windowByteCount
+        /// From how many blocks on a ``BandTable`` is made; tests ask for fewer.
+        var leastBlocksOfTable = BandTable.leastBlockCount
         /// The samples across and down that a block becomes, by component: 1, 2, 4 or 8.
         let blockSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
 
@@ -133,7 +135,8 @@
                 if isWanted(scan, coefficients) {
                     let data = EntropyCodedData(file, from: scan.dataStart)
                     end = data.end
-                    try ProgressiveScan(scan, frame, coefficients, data).read(into: &coefficients)
+                    try ProgressiveScan(scan, frame, coefficients, data).read(
+                        into: &coefficients, leastBlocksOfTable: leastBlocksOfTable)
                 } else {
                     end = EntropyCodedData.end(file, from: scan.dataStart)
                 }
