@@ -24,17 +24,26 @@ PHOTOGRAPH = "photos/caliterra/IMG_9384.jpg"
 WALLPAPER = "/usr/share/backgrounds/mate/nature/Wood.jpg"
 
 
+# Starts a command from a process of less memory than any that is measured: a child's peak is at
+# least its parent's, and a child of Popen is charged with some of Python's own time.
+STARTER = """
+import os, sys
+actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+process = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=actions)
+_, status, usage = os.wait4(process, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+
+
 def measure(command, environment=None):
     """Runs a command; answers its CPU time in ms and its peak resident memory in KiB."""
-    # Of a child of Popen some of Python's own time would be counted.
-    process = os.posix_spawnp(
-        command[0], command, {**os.environ, **(environment or {})},
-        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
-    _, status, usage = os.wait4(process, 0)
-    code = os.waitstatus_to_exitcode(status)
-    if code != 0:
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", STARTER, *command], check=True, text=True,
+        stdout=subprocess.PIPE, env={**os.environ, **(environment or {})}).stdout
+    code, seconds, peak = answer.split()
+    if code != "0":
         sys.exit(f"{command[0]} ended with {code}: {' '.join(command[:4])} …")
-    return (usage.ru_utime + usage.ru_stime) * 1000, usage.ru_maxrss
+    return float(seconds) * 1000, int(peak)
 
 
 def pixel_size(jpeg):
