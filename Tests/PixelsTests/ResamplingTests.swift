@@ -111,9 +111,10 @@ import Testing
             ).workingByteCount
         }
         #expect(held[0] > 0)
-        // The source row as numbers, its sums, and the kernel's height of rows.
-        let row = 4_032 * 3
-        #expect(held[0] < row * 4 + row * 2 + 24 * 400 * 3 * 4 + 10_000)
+        // The sums of a source row, and of rows of their means, a quarter as wide, the kernel's
+        // height and one.
+        let (sums, means) = (4_032 * 3 * 2, 1_008 * 3 * 4)
+        #expect(held[0] < sums + means * (18 + 1) + 10_000)
         #expect(held[1] < held[0] * 2)
     }
 

@@ -96,30 +96,54 @@ enum RowKernels {
         }
     }
 
-    /// Makes a result row of bytes from a source row of a single channel, along the row.
+    /// Makes a result row of bytes from a source row, along the row.
     ///
     /// - Parameters:
-    ///   - source: samples, followed by at least `weights.tapStride × 4` numbers.
-    ///   - weights: the taps of each result sample.
+    ///   - source: samples, followed by at least `weights.tapStride × 4` pixels.
+    ///   - weights: the taps of each result pixel.
+    ///   - channelCount: 1, 3 or 4 samples a pixel.
     ///   - result: the row, followed by 4 bytes that may be overwritten.
     static func horizontal(
-        _ source: [Float], _ weights: ResamplingWeights, into result: inout [UInt8]
+        _ source: [Float], _ weights: ResamplingWeights, channelCount: Int,
+        into result: inout [UInt8]
     ) {
         precondition(
-            source.count >= weights.used.upperBound + 4 * weights.tapStride
-                && result.count >= weights.first.count + 4,
+            source.count >= (weights.used.upperBound + 4 * weights.tapStride) * channelCount
+                && result.count >= weights.first.count * channelCount + 4,
             "a buffer is too short for the weights")
         unsafe Taps.withPointers(source, weights) { row in
             unsafe result.withUnsafeMutableBytes { result in
                 guard let result = result.baseAddress else { return }
-                var x = 0
-                while unsafe x < row.count {
-                    unsafe result.storeBytes(
-                        of: quantized(row.samples(at: x)), toByteOffset: x,
-                        as: SIMD4<UInt8>.self)
-                    x &+= 4
+                switch channelCount {
+                case 1: unsafe writeBytes(row, result)
+                case 3: unsafe writePixelBytes(row, result, channelCount: 3)
+                default: unsafe writePixelBytes(row, result, channelCount: 4)
                 }
             }
+        }
+    }
+
+    @inline(always)
+    private static func writeBytes(_ row: Taps, _ result: UnsafeMutableRawPointer) {
+        var x = 0
+        while unsafe x < row.count {
+            unsafe result.storeBytes(
+                of: quantized(row.samples(at: x)), toByteOffset: x, as: SIMD4<UInt8>.self)
+            x &+= 4
+        }
+    }
+
+    /// As ``writePixels(_:_:channelCount:)`` does.
+    @inline(always)
+    private static func writePixelBytes(
+        _ row: Taps, _ result: UnsafeMutableRawPointer, channelCount: Int
+    ) {
+        var x = 0
+        while unsafe x < row.count {
+            unsafe result.storeBytes(
+                of: quantized(row.pixel(at: x, byteCount: channelCount * 4)),
+                toByteOffset: x &* channelCount, as: SIMD4<UInt8>.self)
+            x &+= 1
         }
     }
 

@@ -70,15 +70,17 @@ struct Scaler {
             kernels.vertical, sourceCount: sourceSize.height,
             start: region.y, extent: region.height, resultCount: resultSize.height,
             meanCount: meanCounts.y)
-        let sourceStride = Self.wholeVectors(sourceSize.width * channelCount)
+        // The last pixel of a row is written as one of four channels.
+        let sourceStride = Self.wholeVectors(sourceSize.width * channelCount + 4)
         let resultStride = Self.wholeVectors(resultSize.width * channelCount + 4)
         isVerticalFirst =
-            channelCount == 1 && !isDeep && sourceStride * vertical.tapCount * 4 <= Self.largestRing
-            && Self.isLessWork(horizontal, vertical)
+            !isDeep && sourceStride * vertical.tapCount * 4 <= Self.largestRing
+            && Self.isLessWork(horizontal, vertical, channelCount)
         rowStride = isVerticalFirst ? sourceStride : resultStride
         columns =
             isVerticalFirst
-            ? horizontal.used.lowerBound / 16 * 16..<Self.wholeVectors(horizontal.used.upperBound)
+            ? horizontal.used.lowerBound * channelCount / 16
+                * 16..<Self.wholeVectors(horizontal.used.upperBound * channelCount)
             : 0..<resultStride
         source = Array(repeating: 0, count: sourceStride + 4 * horizontal.tapStride * channelCount)
         ring = Array(repeating: 0, count: rowStride * vertical.tapCount)
@@ -129,7 +131,7 @@ struct Scaler {
             RowKernels.vertical(
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
                 into: &source)
-            RowKernels.horizontal(source, horizontal, into: &result)
+            RowKernels.horizontal(source, horizontal, channelCount: channelCount, into: &result)
         } else if isDeep {
             RowKernels.vertical(
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
@@ -158,11 +160,14 @@ struct Scaler {
 
     /// Whether fewer products are made if the pass across the rows comes first.
     private static func isLessWork(
-        _ horizontal: ResamplingWeights, _ vertical: ResamplingWeights
+        _ horizontal: ResamplingWeights, _ vertical: ResamplingWeights, _ channelCount: Int
     ) -> Bool {
-        // Along a row the sums of each result sample have to be joined, as much as 8 products.
-        let along = horizontal.first.count * (horizontal.tapStride + 8)
-        let across = vertical.first.count * vertical.tapCount
+        // Along a row the sums of each result sample have to be joined, as much as 8 products;
+        // of pixels, which are read as four, each weight has to be made four.
+        let along =
+            horizontal.first.count
+            * (channelCount == 1 ? horizontal.tapStride + 8 : horizontal.tapStride * 5)
+        let across = vertical.first.count * vertical.tapCount * channelCount
         return across * horizontal.used.count + vertical.first.count * along
             <= vertical.used.count * along + across * horizontal.first.count
     }
