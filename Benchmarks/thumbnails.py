@@ -16,7 +16,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,23 +26,26 @@ WALLPAPER = "/usr/share/backgrounds/mate/nature/Wood.jpg"
 # Starts a command from a process of less memory than any that is measured: a child's peak is at
 # least its parent's, and a child of Popen is charged with some of Python's own time.
 STARTER = """
-import os, sys
+import os, sys, time
 actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+begin = time.perf_counter()
 process = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=actions)
 _, status, usage = os.wait4(process, 0)
-print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+elapsed = time.perf_counter() - begin
+code = os.waitstatus_to_exitcode(status)
+print(code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, elapsed)
 """
 
 
 def measure(command, environment=None):
-    """Runs a command; answers its CPU time in ms and its peak resident memory in KiB."""
+    """Runs a command; answers its CPU time in ms, peak resident memory in KiB and wall time in ms."""
     answer = subprocess.run(
         [sys.executable, "-I", "-S", "-c", STARTER, *command], check=True, text=True,
         stdout=subprocess.PIPE, env={**os.environ, **(environment or {})}).stdout
-    code, seconds, peak = answer.split()
+    code, seconds, peak, elapsed = answer.split()
     if code != "0":
         sys.exit(f"{command[0]} ended with {code}: {' '.join(command[:4])} …")
-    return float(seconds) * 1000, int(peak)
+    return float(seconds) * 1000, int(peak), float(elapsed) * 1000
 
 
 def pixel_size(jpeg):
@@ -111,7 +113,7 @@ class Contest:
         }
 
     def round(self, sources):
-        """Both tools once; answers CPU time in ms and peak memory in KiB of each."""
+        """Both tools once; answers what `measure` does of each."""
         results = {}
         for name, (command, environment, outputs) in self.commands(sources).items():
             results[name] = measure(command, environment)
@@ -168,12 +170,8 @@ def processor():
 
 def start_time(calotype, rounds):
     """How long the command takes to start and end, in ms: median of the wall clock."""
-    times = []
-    for _ in range(rounds * 4):
-        begin = time.perf_counter()
-        measure([calotype, "thumbnail", "--help"])
-        times.append((time.perf_counter() - begin) * 1000)
-    return statistics.median(times)
+    return statistics.median(
+        measure([calotype, "thumbnail", "--help"])[2] for _ in range(rounds * 4))
 
 
 def main():
