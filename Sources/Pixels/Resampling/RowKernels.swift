@@ -61,38 +61,11 @@ enum RowKernels {
             unsafe result.withUnsafeMutableBytes { result in
                 guard let base = result.baseAddress else { return }
                 let result = unsafe base + offset * 4
-                switch channelCount {
-                case 1: unsafe writeSamples(row, result)
-                case 3: unsafe writePixels(row, result, channelCount: 3)
-                default: unsafe writePixels(row, result, channelCount: 4)
+                unsafe row.makeRow(channelCount) { sums, index in
+                    unsafe result.storeBytes(
+                        of: sums, toByteOffset: index &* 4, as: SIMD4<Float>.self)
                 }
             }
-        }
-    }
-
-    @inline(always)
-    private static func writeSamples(_ row: Taps, _ result: UnsafeMutableRawPointer) {
-        var x = 0
-        while unsafe x < row.count {
-            unsafe result.storeBytes(
-                of: row.samples(at: x), toByteOffset: x &* 4, as: SIMD4<Float>.self)
-            x &+= 4
-        }
-    }
-
-    /// A pixel of 3 channels is read and written as 4: the fourth belongs to its neighbour, and
-    /// is overwritten when the neighbour's turn comes.
-    @inline(always)
-    private static func writePixels(
-        _ row: Taps, _ result: UnsafeMutableRawPointer, channelCount: Int
-    ) {
-        let pixel = channelCount * 4
-        var x = 0
-        while unsafe x < row.count {
-            unsafe result.storeBytes(
-                of: row.pixel(at: x, byteCount: pixel), toByteOffset: x &* pixel,
-                as: SIMD4<Float>.self)
-            x &+= 1
         }
     }
 
@@ -114,36 +87,11 @@ enum RowKernels {
         unsafe Taps.withPointers(source, weights) { row in
             unsafe result.withUnsafeMutableBytes { result in
                 guard let result = result.baseAddress else { return }
-                switch channelCount {
-                case 1: unsafe writeBytes(row, result)
-                case 3: unsafe writePixelBytes(row, result, channelCount: 3)
-                default: unsafe writePixelBytes(row, result, channelCount: 4)
+                unsafe row.makeRow(channelCount) { sums, index in
+                    unsafe result.storeBytes(
+                        of: quantized(sums), toByteOffset: index, as: SIMD4<UInt8>.self)
                 }
             }
-        }
-    }
-
-    @inline(always)
-    private static func writeBytes(_ row: Taps, _ result: UnsafeMutableRawPointer) {
-        var x = 0
-        while unsafe x < row.count {
-            unsafe result.storeBytes(
-                of: quantized(row.samples(at: x)), toByteOffset: x, as: SIMD4<UInt8>.self)
-            x &+= 4
-        }
-    }
-
-    /// As ``writePixels(_:_:channelCount:)`` does.
-    @inline(always)
-    private static func writePixelBytes(
-        _ row: Taps, _ result: UnsafeMutableRawPointer, channelCount: Int
-    ) {
-        var x = 0
-        while unsafe x < row.count {
-            unsafe result.storeBytes(
-                of: quantized(row.pixel(at: x, byteCount: channelCount * 4)),
-                toByteOffset: x &* channelCount, as: SIMD4<UInt8>.self)
-            x &+= 1
         }
     }
 
@@ -171,6 +119,34 @@ enum RowKernels {
                                 tapBytes: weights.tapStride * 4))
                     }
                 }
+            }
+        }
+
+        /// Calls `body` with the samples of the result, four at a time, and where they begin.
+        ///
+        /// A pixel of 3 channels is read and written as 4: the fourth belongs to its neighbour, and
+        /// is overwritten when the neighbour's turn comes.
+        @inline(always)
+        func makeRow(_ channelCount: Int, _ body: (SIMD4<Float>, Int) -> Void) {
+            // Constants, so that the compiler makes a loop for each.
+            switch channelCount {
+            case 1:
+                var x = 0
+                while unsafe x < count {
+                    unsafe body(samples(at: x), x)
+                    x &+= 4
+                }
+            case 3: unsafe makePixels(3, body)
+            default: unsafe makePixels(4, body)
+            }
+        }
+
+        @inline(always)
+        private func makePixels(_ channelCount: Int, _ body: (SIMD4<Float>, Int) -> Void) {
+            var x = 0
+            while unsafe x < count {
+                unsafe body(pixel(at: x, byteCount: channelCount &* 4), x &* channelCount)
+                x &+= 1
             }
         }
 

@@ -35,16 +35,13 @@
         ///     many bits as they say, not by a sign alone.
         init(_ code: HuffmanCode, isFirst: Bool) {
             let single = code.window.map { Self.entry($0, isFirst: isFirst) }
-            let count = single.count
-            entries = (0..<count).map { window in
+            entries = single.indices.map { window in
                 var entry = single[window]
                 while entry != 0, entry & Self.end == 0 {
-                    let used = Self.bitCount(entry)
-                    guard used < HuffmanCode.windowBits else { break }
-                    let rest = window << used & (count - 1)
-                    let (next, length) = (single[rest], Int(code.window[rest] & 255))
-                    let passed = Self.passed(entry)
-                    guard next != 0, used + length <= HuffmanCode.windowBits,
+                    let (used, passed) = (Self.bitCount(entry), Self.passed(entry))
+                    guard let rest = code.window(window, behind: used) else { break }
+                    let next = single[rest]
+                    guard next != 0,
                         UInt32(used + Self.bitCount(next)) <= Self.maximumBitCount,
                         UInt32(passed + Self.passed(next)) <= Self.maximumPassed
                     else { break }

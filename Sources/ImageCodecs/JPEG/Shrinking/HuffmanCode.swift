@@ -70,6 +70,14 @@
             leastBits = min(shortestValue + shortestEnd, 4 * shortest)
         }
 
+        /// What is left of 12 bits behind those that are used, if the next code lies in it as a whole.
+        func window(_ window: Int, behind used: Int) -> Int? {
+            guard used < Self.windowBits else { return nil }
+            let rest = window << used & (1 << Self.windowBits - 1)
+            let length = Int(self.window[rest] & 255)
+            return length > 0 && used + length <= Self.windowBits ? rest : nil
+        }
+
         /// The symbol at the start of 16 bits; `nil` if no code begins like that.
         func symbol(_ bits: Int) -> (symbol: Int, length: Int)? {
             for length in 1...16 where bits < limits[length] {

@@ -74,11 +74,7 @@
             for window in 0..<Self.entryCount {
                 var entry = first[window]
                 while entry != Self.notInTable, entry / Self.step * Self.step == stepsWithin {
-                    let used = Int(entry & 63)
-                    guard used < HuffmanCode.windowBits else { break }
-                    let rest = window << used & (Self.entryCount - 1)
-                    let length = Int(code.window[rest] & 255)
-                    guard length > 0, used + length <= HuffmanCode.windowBits else { break }
+                    guard let rest = code.window(window, behind: Int(entry & 63)) else { break }
                     let sum = entry + single[rest]
                     guard single[rest] != Self.notInTable, sum & 63 <= Self.maximumBitCount,
                         UInt64(sum) & Self.overfull == 0
