@@ -149,11 +149,13 @@
                     }
                     let row = unsafe positions + first
                     var position = before
+                    var begin = low &+ UInt16(truncatingIfNeeded: position)
                     var block = 0
                     while block < blockCount {
                         unsafe row[block] = position
-                        let begin = low &+ UInt16(truncatingIfNeeded: position)
-                        position &+= unsafe UInt32(ends[note &+ block] &- begin)
+                        let end = unsafe ends[note &+ block]
+                        position &+= UInt32(end &- begin)
+                        begin = end
                         block &+= 1
                     }
                     return position
