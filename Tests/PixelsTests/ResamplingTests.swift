@@ -13,6 +13,9 @@ import Testing
         (PixelSize(width: 64, height: 3), PixelSize(width: 7, height: 9)),
         (PixelSize(width: 1, height: 1), PixelSize(width: 3, height: 2)),
         (PixelSize(width: 97, height: 89), PixelSize(width: 1, height: 1)),
+        // Every eighth or fifth sample of these has the same weights.
+        (PixelSize(width: 100, height: 75), PixelSize(width: 32, height: 24)),
+        (PixelSize(width: 36, height: 30), PixelSize(width: 60, height: 50)),
     ]
 
     @Test(

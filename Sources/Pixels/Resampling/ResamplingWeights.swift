@@ -39,8 +39,26 @@ struct ResamplingWeights: Sendable {
         var count: [Int] = []
         // The weights of all result samples, one after the other.
         var taps: [Double] = []
+        // So many result samples further on the weights come again, but where a border cuts them.
+        let period =
+            (1..<max(resultCount, 1)).first {
+                let length = Double($0) * scale
+                return abs(length - length.rounded()) < 1e-10
+            } ?? resultCount
+        var firstUncut = resultCount
         for index in 0..<resultCount {
             let center = start + (Double(index) + 0.5) * scale
+            let isUncut =
+                center - support >= 0.5 && center + support <= Double(sourceCount) - 0.5
+            if isUncut { firstUncut = min(index, firstUncut) }
+            let twin = index - period
+            if isUncut, twin >= firstUncut {
+                first.append(first[twin] + Int((Double(period) * scale).rounded()))
+                count.append(count[twin])
+                let distance = count[twin..<index].reduce(0, +)
+                for _ in 0..<count[twin] { taps.append(taps[taps.count - distance]) }
+                continue
+            }
             var low = min(max(Int((center - support - 0.5).rounded(.down)), 0), sourceCount - 1)
             let high = max(min(Int((center + support + 0.5).rounded(.up)), sourceCount), low + 1)
             let begin = taps.count
