@@ -8,6 +8,7 @@ import Testing
 
 @Suite("Files that end early") struct TruncatedFileTests {
     static let kinds = ["png", "jpeg", "progressive jpeg", "webp"]
+    static let endOfImage: [UInt8] = [0xFF, 0xD9]
 
     private func file(_ kind: String, _ picture: PixelBuffer) throws -> [UInt8] {
         var options = EncodeOptions()
@@ -18,12 +19,16 @@ import Testing
         ).encode(picture)
     }
 
-    @Test("are refused, or give what is there to whoever asks for it", arguments: kinds)
-    func accepted(kind: String) throws {
+    @Test(
+        "are refused, or give what is there to whoever asks for it",
+        arguments: kinds.map { ($0, []) } + [
+            ("jpeg", endOfImage), ("progressive jpeg", endOfImage),
+        ])
+    func accepted(kind: String, end: [UInt8]) throws {
         let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
         let whole = try file(kind, picture)
         let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
-        let cut = Array(whole.prefix(whole.count * 3 / 4))
+        let cut = Array(whole.prefix(whole.count * 3 / 4)) + end
         let broken = try ImageSource(EncodedBytes(cut), codecs: builtInCodecs)
         for side in [320, 100] {
             var options = DecodeOptions(maximumSide: side)

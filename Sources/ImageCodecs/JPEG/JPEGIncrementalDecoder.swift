@@ -74,6 +74,8 @@
             }
             if stage == .rows {
                 while try pictureRows?.next(reader, &rows) == true {}
+                // The file says that it ends here; what comes of that is for who decodes it whole.
+                if reader.isTruncated { throw .truncated(byteCount: reader.byteCount) }
                 if reader.hasPasses { try reader.endPass() }
                 try reader.finish()
                 stage = .over

@@ -76,6 +76,7 @@
         /// From here on, what is missing at the end of the file is grey.
         func acceptTruncated() { unsafe calotype_jpeg_reader_accept_truncated(raw) }
 
+        /// Whether rows are missing that were not refused.
         var isTruncated: Bool { unsafe calotype_jpeg_reader_is_truncated(raw) }
 
         /// The flag must outlive the reader.

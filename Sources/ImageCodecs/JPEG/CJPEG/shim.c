@@ -49,14 +49,15 @@ static void error_exit(j_common_ptr info) {
 }
 
 // Warnings are about damage that libjpeg can bridge; it would print them.
-static void emit_message(j_common_ptr info, int level) {
-    if (level < 0) info->err->num_warnings++;
+static void pass_over(j_common_ptr info, int level) {
+    (void)info;
+    (void)level;
 }
 
 static void set_errors(error_manager *errors) {
     jpeg_std_error(&errors->base);
     errors->base.error_exit = error_exit;
-    errors->base.emit_message = emit_message;
+    errors->base.emit_message = pass_over;
 }
 
 struct calotype_jpeg_reader {
@@ -80,20 +81,31 @@ coefficient_memory *calotype_coefficients_of(j_common_ptr info) {
 
 static void do_nothing(j_decompress_ptr info) { (void)info; }
 
+static void end_early(calotype_jpeg_reader *reader) {
+    if (!reader->accepts_truncated && !reader->is_incremental)
+        leave(&reader->errors, calotype_jpeg_truncated);
+    reader->is_truncated = true;
+}
+
 // libjpeg's own source invents an end of image here, and a grey rest of the picture with it.
 static boolean fill_input_buffer(j_decompress_ptr info) {
     static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
     if (reader->is_incremental) return FALSE;
-    if (reader->accepts_truncated) {
-        reader->is_truncated = true;
-        info->src->next_input_byte = end_of_image;
-        info->src->bytes_in_buffer = sizeof end_of_image;
-        return TRUE;
-    }
-    snprintf(reader->errors.message, sizeof reader->errors.message, "the file ends early");
-    leave(&reader->errors, calotype_jpeg_truncated);
-    return FALSE;
+    end_early(reader);
+    info->src->next_input_byte = end_of_image;
+    info->src->bytes_in_buffer = sizeof end_of_image;
+    return TRUE;
+}
+
+// A scan that ends before its last row of blocks has begun is cut short, too, where the file says
+// that it ends there. Some encoders leave out a little of the last row.
+static void look_for_end(j_common_ptr common, int level) {
+    j_decompress_ptr info = (j_decompress_ptr)common;
+    calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
+    if (level < 0 && info->err->msg_code == JWRN_HIT_MARKER && info->unread_marker == JPEG_EOI &&
+        info->input_iMCU_row + 1 < info->total_iMCU_rows)
+        end_early(reader);
 }
 
 static void skip_input_data(j_decompress_ptr info, long count) {
@@ -148,6 +160,7 @@ calotype_jpeg_reader *calotype_jpeg_reader_create(const uint8_t *bytes, size_t c
     calotype_jpeg_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
     set_errors(&reader->errors);
+    reader->errors.base.emit_message = look_for_end;
     reader->info.err = &reader->errors.base;
     if (setjmp(reader->errors.escape)) {
         calotype_jpeg_reader_destroy(reader);
