@@ -70,8 +70,8 @@ def contest(calotype, source, rounds):
         peaks = {name: [] for name in able}
         for _ in range(rounds):
             for name, command in able.items():
-                one, peak = thumbnails.measure(*command(copies[:1]))
-                many, _ = thumbnails.measure(*command(copies))
+                one, peak, _ = thumbnails.measure(*command(copies[:1]))
+                many, _, _ = thumbnails.measure(*command(copies))
                 times[name].append((many - one) / (COPIES - 1))
                 peaks[name].append(peak / 1024)
         return {
