@@ -26,16 +26,22 @@ internal import Foundation
             }
         }
         guard let format, ["jpeg", "png"].contains(format), rounds > 0, !files.isEmpty else {
-            FileHandle.standardError.write(Data((usage + "\n").utf8))
-            exit(2)
+            end(usage, code: 2)
         }
-        let results = try files.flatMap { file in
-            try format == "jpeg"
-                ? JPEGContest.contests(file)
-                : PNGContest.contests(file, verifiesChecksums: verifiesChecksums)
+        let results = files.flatMap { file in
+            do {
+                let contests =
+                    try format == "jpeg"
+                    ? JPEGContest.contests(file)
+                    : PNGContest.contests(file, verifiesChecksums: verifiesChecksums)
+                return
+                    try contests
+                    .filter { contest in only.map { contest.work.contains($0) } ?? true }
+                    .map { try $0.result(rounds: rounds) }
+            } catch {
+                end("decode-bench: \(file): \(error)", code: 1)
+            }
         }
-        .filter { contest in only.map { contest.work.contains($0) } ?? true }
-        .map { try $0.result(rounds: rounds) }
         if isJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -45,6 +51,11 @@ internal import Foundation
             print("CPU time of a thread, medians of \(rounds) rounds in turn; the peer: \(peer)\n")
             print(table(results))
         }
+    }
+
+    private static func end(_ message: String, code: Int32) -> Never {
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+        exit(code)
     }
 
     private static func table(_ results: [Contest.Result]) -> String {
