@@ -49,6 +49,24 @@ import Testing
         }
     }
 
+    @Test("a JPEG may lack its last row of units, but no more", arguments: [320, 100])
+    func lastRow(side: Int) throws {
+        let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
+        var bytes = try file("jpeg", picture)
+        let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xC0]) })
+        #expect(bytes[frame + 11] == 0x22, "units are not 16 rows high")
+        let options = DecodeOptions(maximumSide: side)
+        // 240 rows are 15 units; so many are there, whatever the header says.
+        bytes.replaceSubrange(frame + 5..<frame + 7, with: [1, 0])
+        let source = try ImageSource(EncodedBytes(bytes), codecs: builtInCodecs)
+        #expect(try source.decodedImage(options).report.problem == nil)
+        bytes.replaceSubrange(frame + 5..<frame + 7, with: [1, 1])
+        let broken = try ImageSource(EncodedBytes(bytes), codecs: builtInCodecs)
+        #expect(throws: CodecError.truncated(byteCount: bytes.count)) {
+            _ = try broken.image(options)
+        }
+    }
+
     /// The mean difference in the upper half.
     private func difference(_ image: PixelBuffer, _ other: PixelBuffer) -> Double {
         var sum = 0

@@ -39,6 +39,8 @@ struct ResamplingWeights: Sendable {
         var count: [Int] = []
         // The weights of all result samples, one after the other.
         var taps: [Double] = []
+        // By result sample: where its weights begin.
+        var begins: [Int] = []
         // So many result samples further on the weights come again, but where a border cuts them.
         let period =
             (1..<max(resultCount, 1)).first {
@@ -48,6 +50,8 @@ struct ResamplingWeights: Sendable {
         var firstUncut = resultCount
         for index in 0..<resultCount {
             let center = start + (Double(index) + 0.5) * scale
+            let begin = taps.count
+            begins.append(begin)
             let isUncut =
                 center - support >= 0.5 && center + support <= Double(sourceCount) - 0.5
             if isUncut { firstUncut = min(index, firstUncut) }
@@ -55,13 +59,11 @@ struct ResamplingWeights: Sendable {
             if isUncut, twin >= firstUncut {
                 first.append(first[twin] + Int((Double(period) * scale).rounded()))
                 count.append(count[twin])
-                let distance = count[twin..<index].reduce(0, +)
-                for _ in 0..<count[twin] { taps.append(taps[taps.count - distance]) }
+                for tap in 0..<count[twin] { taps.append(taps[begins[twin] + tap]) }
                 continue
             }
             var low = min(max(Int((center - support - 0.5).rounded(.down)), 0), sourceCount - 1)
             let high = max(min(Int((center + support + 0.5).rounded(.up)), sourceCount), low + 1)
-            let begin = taps.count
             var sum = 0.0
             func kernelWeight(_ sample: Int) -> Double {
                 kernel.weight(at: (Double(sample) - center + 0.5) / stretch)
@@ -88,11 +90,9 @@ struct ResamplingWeights: Sendable {
         let tapCount = count.max() ?? 1
         let tapStride = (tapCount + 3) / 4 * 4
         var weights = [Float](repeating: 0, count: tapStride * resultCount)
-        var next = 0
         for index in 0..<resultCount {
             for tap in 0..<count[index] {
-                weights[index * tapStride + tap] = Float(taps[next])
-                next += 1
+                weights[index * tapStride + tap] = Float(taps[begins[index] + tap])
             }
         }
         self.tapCount = tapCount

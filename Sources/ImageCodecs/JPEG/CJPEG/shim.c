@@ -98,8 +98,8 @@ static boolean fill_input_buffer(j_decompress_ptr info) {
     return TRUE;
 }
 
-// A scan that ends before its last row of blocks has begun is cut short, too, where the file says
-// that it ends there. Some encoders leave out a little of the last row.
+// A scan that ends before its last row of units has begun is cut short, too, where the file says
+// that it ends there. What the last row lacks is damage that libjpeg bridges.
 static void look_for_end(j_common_ptr common, int level) {
     j_decompress_ptr info = (j_decompress_ptr)common;
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;

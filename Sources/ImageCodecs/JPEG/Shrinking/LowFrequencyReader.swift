@@ -149,6 +149,7 @@
                     }
                     let row = unsafe positions + first
                     var position = before
+                    // From one end to the next: a length that does not wait for the position.
                     var begin = low &+ UInt16(truncatingIfNeeded: position)
                     var block = 0
                     while block < blockCount {
