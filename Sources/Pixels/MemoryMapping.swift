@@ -49,12 +49,13 @@
         try body(bytes)
     }
 
-    /// Gives the memory of some bytes back until they are looked at again; only whole pages.
+    /// Gives the memory of some bytes back until they are looked at again, and of those up to 64 KiB
+    /// before them: with the page that is looked at the system maps its neighbours again.
     ///
     /// They must not have been written to.
     package func release(_ bytes: Range<Int>) {
         let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
-        let first = (bytes.lowerBound + pageSize - 1) / pageSize * pageSize
+        let first = max(0, bytes.lowerBound - 65_536) / pageSize * pageSize
         let end = min(bytes.upperBound, byteCount) / pageSize * pageSize
         guard first < end else { return }
         unsafe _ = madvise(start + first, end - first, MADV_DONTNEED)

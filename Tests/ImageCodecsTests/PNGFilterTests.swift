@@ -141,9 +141,15 @@ import Testing
     func checksums() throws {
         var stream = PNGFile(width: 40, height: 30, colorType: 2, bitDepth: 8)
         var chunk = stream
+        // Read in several parts.
+        var longChunk = PNGFile(width: 400, height: 500, colorType: 2, bitDepth: 8)
+        longChunk.hasOneDataChunk = true
+        let whole = try decoded(longChunk)
+        #expect(PixelComparison(whole.asRGBA, expected(longChunk)).maximumDifference == 0)
         stream.hasWrongStreamChecksum = true
         chunk.hasWrongChunkChecksum = true
-        for file in [stream, chunk] {
+        longChunk.hasWrongChunkChecksum = true
+        for file in [stream, chunk, longChunk] {
             #expect(throws: CodecError.self) { _ = try decoded(file) }
             let picture = try decoded(file, verifies: false)
             #expect(PixelComparison(picture.asRGBA, expected(file)).maximumDifference == 0)

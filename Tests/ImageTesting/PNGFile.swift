@@ -16,6 +16,8 @@ public struct PNGFile: Sendable, CustomStringConvertible {
     public var palette: [UInt8] = []
     /// The body of `tRNS`, if there is one.
     public var transparency: [UInt8]?
+    /// Whether all rows are in one chunk.
+    public var hasOneDataChunk = false
     /// Changes the checksum of the zlib stream, or that of the first `IDAT`.
     public var hasWrongStreamChecksum = false
     public var hasWrongChunkChecksum = false
@@ -72,9 +74,8 @@ public struct PNGFile: Sendable, CustomStringConvertible {
         if isPalette { file += Self.chunk("PLTE", palette) }
         if let transparency { file += Self.chunk("tRNS", transparency) }
         let compressed = compressed(stream)
-        // The first chunk ends within the header of the stream.
         var start = 0
-        for size in [1, 2, 700] + Array(repeating: 5_000, count: compressed.count / 5_000 + 1) {
+        for size in hasOneDataChunk ? [compressed.count] : Self.chunkSizes(compressed.count) {
             guard start < compressed.count else { break }
             let end = min(start + size, compressed.count)
             var chunk = Self.chunk("IDAT", Array(compressed[start..<end]))
@@ -83,6 +84,11 @@ public struct PNGFile: Sendable, CustomStringConvertible {
             start = end
         }
         return file + Self.chunk("IEND", [])
+    }
+
+    /// The first chunk ends within the header of the stream.
+    private static func chunkSizes(_ byteCount: Int) -> [Int] {
+        [1, 2, 700] + Array(repeating: 5_000, count: byteCount / 5_000 + 1)
     }
 
     private var passes: [(Int, Int, Int, Int)] {

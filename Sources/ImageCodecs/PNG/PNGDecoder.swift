@@ -20,7 +20,8 @@
             }
             try rows.begin(size, samples.format, header.imageHeader.colorProfile)
             var source = try PNGFilteredRows(
-                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums)
+                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums,
+                releaseInput: rows.releaseInput)
             var pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
             try pictureRows.forEach(in: bytes, &source) { row throws(CodecError) in
                 try rows.append(row)

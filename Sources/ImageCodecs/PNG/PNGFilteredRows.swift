@@ -12,16 +12,9 @@
         private static let maximumSurplus = 1 << 20
 
         private let verifiesChecksums: Bool
-        /// Whether the bytes of a chunk are read before all of it is there.
-        private let acceptsPartsOfChunks: Bool
-        /// The chunks that hold the rows, and the bytes before these in each.
-        private let dataType: String
-        private let prefixByteCount: Int
         private var inflater: PNGInflater
-        private var chunks: PNGChunkCursor
+        private var chunks: PNGDataChunks
         private var input = 0..<0
-        /// How much has been read of the body of the next chunk.
-        private var readByteCount = 0
         /// The row above, what has been inflated and not been handed out, room for more, and
         /// ``PNGFilter/readAhead``.
         private var buffer: [UInt8] = []
@@ -37,19 +30,17 @@
         ///   - chunks: stands before the first chunk with rows.
         ///   - isLaterFrame: whether they are `fdAT`, which begin with a number.
         ///   - verifiesChecksums: whether those of the chunks and of the stream are compared.
-        ///   - acceptsPartsOfChunks: whether the bytes of a chunk are read before all of it is there;
-        ///     its checksum is compared when it is.
+        ///   - releaseInput: gives back the memory of what has been read of the file.
         /// - Throws: ``CodecError/library(message:)`` without memory.
         init(
             _ chunks: PNGChunkCursor, isLaterFrame: Bool = false, verifiesChecksums: Bool = true,
-            acceptsPartsOfChunks: Bool = false
+            releaseInput: (@Sendable (Range<Int>) -> Void)? = nil
         ) throws(CodecError) {
             self.verifiesChecksums = verifiesChecksums
-            self.acceptsPartsOfChunks = acceptsPartsOfChunks
-            dataType = isLaterFrame ? "fdAT" : "IDAT"
-            prefixByteCount = isLaterFrame ? 4 : 0
             inflater = try PNGInflater(verifiesChecksum: verifiesChecksums)
-            self.chunks = chunks
+            self.chunks = PNGDataChunks(
+                chunks, isLaterFrame: isLaterFrame, verifiesChecksums: verifiesChecksums,
+                releaseInput)
         }
 
         /// States how many bytes the next rows have, without their filters' numbers.
@@ -93,7 +84,7 @@
 
         /// Checks what follows the last row: the stream's end, its checksum, and `IEND`.
         mutating func finish(_ file: Span<UInt8>) throws(CodecError) {
-            _ = try finishStream(file)
+            var chunks = try finishStream(file)
             while true {
                 let start = chunks.offset
                 let chunk = try chunks.next(file, verifiesChecksum: verifiesChecksums)
@@ -114,7 +105,7 @@
                 if try !inflateMore(file) { break }
                 surplusByteCount += end
             }
-            return chunks
+            return try chunks.finish(file)
         }
 
         /// Makes a whole row available from `place` on, behind the row above it.
@@ -130,36 +121,12 @@
             }
         }
 
-        /// The bytes behind those that have been inflated; `nil` if the next chunk is of another type.
-        ///
-        /// - Throws: ``CodecError/truncated(byteCount:)`` where the file ends; more of it may follow.
-        private mutating func nextInput(_ file: Span<UInt8>) throws(CodecError) -> Range<Int>? {
-            var next = chunks
-            do throws(CodecError) {
-                let chunk = try next.next(file, verifiesChecksum: verifiesChecksums)
-                guard chunk.type == dataType else { return nil }
-                chunks = next
-                defer { readByteCount = 0 }
-                return chunk.body.dropFirst(max(prefixByteCount, readByteCount))
-            } catch {
-                guard acceptsPartsOfChunks, case .truncated = error,
-                    PNGChunk.isData(file, at: chunks.offset)
-                else { throw error }
-                let start = chunks.offset + 8
-                let length = file.integer(at: chunks.offset) ?? 0
-                let part = start + readByteCount..<min(start + length, file.count)
-                guard !part.isEmpty else { throw error }
-                readByteCount += part.count
-                return part
-            }
-        }
-
         /// - Returns: whether there may be more.
         private mutating func inflateMore(_ file: Span<UInt8>) throws(CodecError) -> Bool {
             if inflater.hasEnded { return false }
             // A few bytes can stand for many: what did not fit the last time needs no new input.
             if input.isEmpty && !isOutputPending {
-                guard let next = try nextInput(file) else { return false }
+                guard let next = try chunks.next(file) else { return false }
                 input = next
             }
             let room = end..<buffer.count - PNGFilter.readAhead

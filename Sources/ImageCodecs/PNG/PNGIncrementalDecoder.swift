@@ -54,8 +54,7 @@
             }
             try rows.begin(header.layout.size, samples.format, header.imageHeader.colorProfile)
             source = try PNGFilteredRows(
-                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums,
-                acceptsPartsOfChunks: true)
+                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums)
             pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
             self.header = header
         }

@@ -6,6 +6,7 @@
     #else
         internal import Darwin
     #endif
+    internal import EncodedImages
 
     /// The data of a scan without the zero bytes that keep its values apart from markers: all of it,
     /// or a window that slides over it.
@@ -38,13 +39,22 @@
         /// - Parameters:
         ///   - file: the whole file.
         ///   - start: where the data begins.
-        init(_ file: Span<UInt8>, from start: Int) {
+        ///   - releaseInput: gives back the memory of what has been read of the file.
+        init(
+            _ file: Span<UInt8>, from start: Int,
+            _ releaseInput: (@Sendable (Range<Int>) -> Void)? = nil
+        ) {
             end = start
             let capacity = file.count - start
+            var passed = PassedInput(from: start, releaseInput)
             bytes = unsafe Array(unsafeUninitializedCapacity: capacity + Self.margin) {
                 result, count in
                 guard let target = result.baseAddress else { return }
-                unsafe append(file, to: target, capacity: capacity)
+                while !isComplete {
+                    let reach = min(window.count + Self.windowByteCount, capacity)
+                    unsafe append(file, to: target, capacity: reach)
+                    passed.advance(to: end)
+                }
                 count = window.count + Self.margin
             }
         }
@@ -96,11 +106,16 @@
         }
 
         /// Where the marker is that ends a scan beginning at `start`, or the file's end.
-        static func end(_ file: Span<UInt8>, from start: Int) -> Int {
-            unsafe file.withUnsafeBufferPointer { file in
+        static func end(
+            _ file: Span<UInt8>, from start: Int,
+            _ releaseInput: (@Sendable (Range<Int>) -> Void)? = nil
+        ) -> Int {
+            var passed = PassedInput(from: start, releaseInput)
+            return unsafe file.withUnsafeBufferPointer { file in
                 var offset = start
                 while true {
                     offset = unsafe nextFF(file.baseAddress, offset, file.count)
+                    passed.advance(to: offset)
                     guard offset + 1 < file.count else { return file.count }
                     let marker = unsafe file[offset + 1]
                     if marker == 0 || (0xD0...0xD7).contains(marker) {

@@ -133,12 +133,12 @@
                 guard coefficients.note(scan) else { throw .notHandled }
                 let end: Int
                 if isWanted(scan, coefficients) {
-                    let data = EntropyCodedData(file, from: scan.dataStart)
+                    let data = EntropyCodedData(file, from: scan.dataStart, releaseInput)
                     end = data.end
                     try ProgressiveScan(scan, frame, coefficients, data).read(
                         into: &coefficients, leastBlocksOfTable: leastBlocksOfTable)
                 } else {
-                    end = EntropyCodedData.end(file, from: scan.dataStart)
+                    end = EntropyCodedData.end(file, from: scan.dataStart, releaseInput)
                 }
                 script.skip(to: end)
                 releaseInput?(scan.dataStart..<end)

@@ -52,8 +52,8 @@ calotype_inflate_status calotype_inflate_run(calotype_inflate *stream, const uin
     return state->block_state == ISAL_BLOCK_FINISH ? calotype_inflate_ended : calotype_inflate_ok;
 }
 
-uint32_t calotype_png_checksum(const uint8_t *bytes, size_t count) {
-    return crc32_gzip_refl(0, bytes, count);
+uint32_t calotype_png_checksum(uint32_t before, const uint8_t *bytes, size_t count) {
+    return crc32_gzip_refl(before, bytes, count);
 }
 
 #else
@@ -94,8 +94,8 @@ calotype_inflate_status calotype_inflate_run(calotype_inflate *stream, const uin
                                                    : calotype_inflate_malformed;
 }
 
-uint32_t calotype_png_checksum(const uint8_t *bytes, size_t count) {
-    return (uint32_t)crc32_z(0, bytes, count);
+uint32_t calotype_png_checksum(uint32_t before, const uint8_t *bytes, size_t count) {
+    return (uint32_t)crc32_z(before, bytes, count);
 }
 
 #endif

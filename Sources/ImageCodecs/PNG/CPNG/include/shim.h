@@ -34,8 +34,8 @@ void calotype_inflate_destroy(calotype_inflate *stream);
 calotype_inflate_status calotype_inflate_run(calotype_inflate *stream, const uint8_t *from,
                                              size_t from_count, size_t *taken, uint8_t *to,
                                              size_t to_count, size_t *made);
-/// The checksum of a chunk's type and body.
-uint32_t calotype_png_checksum(const uint8_t *bytes, size_t count);
+/// The checksum of bytes that follow those whose checksum is `before`, 0 if there are none.
+uint32_t calotype_png_checksum(uint32_t before, const uint8_t *bytes, size_t count);
 
 typedef struct {
     uint32_t width, height;
