@@ -44,6 +44,12 @@
         @inline(always)
         func peek() -> UInt64 { unsafe BitWindow.load(data, at: position) }
 
+        /// The same from behind some bits on.
+        @inline(always)
+        func peek(behind count: Int) -> UInt64 {
+            unsafe BitWindow.load(data, at: position &+ count)
+        }
+
         @inline(always)
         mutating func skip(_ count: Int) { position &+= count }
     }

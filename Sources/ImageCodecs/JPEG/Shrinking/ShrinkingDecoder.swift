@@ -135,7 +135,7 @@
                 if isWanted(scan, coefficients) {
                     let data = EntropyCodedData(file, from: scan.dataStart, releaseInput)
                     end = data.end
-                    try ProgressiveScan(scan, frame, coefficients, data).read(
+                    try ProgressiveScan(scan, frame, data).read(
                         into: &coefficients, leastBlocksOfTable: leastBlocksOfTable)
                 } else {
                     end = EntropyCodedData.end(file, from: scan.dataStart, releaseInput)
