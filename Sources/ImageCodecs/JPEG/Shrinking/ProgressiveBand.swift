@@ -14,6 +14,8 @@
         /// From here on nothing is kept, and ``table`` is what reads the band.
         private let firstSkipped: Int
         private let table: BandTable?
+        /// What reads the band instead, where nearly all of it is kept.
+        private let short: ShortBand?
 
         /// - Parameters:
         ///   - scan: has one component; a unit is a block.
@@ -34,12 +36,15 @@
             }
             self.unitsAcross = unitsAcross
             let behindKept = max(64 - kept.leadingZeroBitCount, band.lowerBound)
-            if let code, makesTable, behindKept <= band.upperBound {
-                table = BandTable(code, isFirst: isFirst)
-                firstSkipped = behindKept
-            } else {
+            firstSkipped = makesTable ? behindKept : 64
+            if let code, makesTable, isFirst, band.upperBound <= behindKept + 1 {
+                short = ShortBand(code, band, low: low, places: component.places)
                 table = nil
-                firstSkipped = 64
+            } else if let code, makesTable, behindKept <= band.upperBound {
+                short = nil
+                table = BandTable(code, isFirst: isFirst)
+            } else {
+                (short, table) = (nil, nil)
             }
         }
 
@@ -148,6 +153,14 @@
             while unit < units.upperBound {
                 let block = block(of: unit)
                 let rowEnd = min((unit / unitsAcross + 1) * unitsAcross, units.upperBound)
+                if let short {
+                    let end = unsafe short.read(
+                        block..<block + rowEnd - unit, &at, blocks.coefficients, blocks.nonZero,
+                        size: blocks.size)
+                    guard let end else { return false }
+                    unit += end - block
+                    continue
+                }
                 let start = unit
                 while unit < rowEnd {
                     let target = unsafe blocks.coefficients + (block + unit - start) * blocks.size
