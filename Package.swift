@@ -7,7 +7,7 @@ import PackageDescription
 let cLibraries = [
     CLibrary(trait: "JPEG", links: ["jpeg"], purpose: "Read and write JPEG with libjpeg-turbo."),
     CLibrary(
-        trait: "PNG", links: ["png", "z"], purpose: "Read PNG, and write it with libpng.",
+        trait: "PNG", links: ["z"], purpose: "Read PNG, and write it with libpng.",
         accelerator: .init(
             trait: "ISAL", link: "isal", purpose: "Inflate PNG with ISA-L, twice as fast as zlib.")),
     CLibrary(
@@ -275,8 +275,8 @@ struct CLibrary {
 
     /// The trait; also the folder in `Sources/ImageCodecs` and, after a C, the module's name.
     let trait: String
-    /// The names that the linker knows it and what it needs by; none if it is loaded when it is
-    /// first needed.
+    /// The names by which the linker knows what is loaded at the start, and not when it is first
+    /// needed.
     let links: [String]
     let purpose: String
     var accelerator: Accelerator?
@@ -292,7 +292,7 @@ struct CLibrary {
     var target: Target {
         let faster = accelerator.map { ($0, BuildSettingCondition.when(traits: [$0.trait])) }
         return .target(
-            name: module, dependencies: links.isEmpty ? ["CLazyLibrary"] : [],
+            name: module, dependencies: ["CLazyLibrary"],
             path: "Sources/ImageCodecs/\(folder)",
             cSettings: faster.map { [.define("CALOTYPE_\($0.trait)", $1)] },
             linkerSettings: links.map { .linkedLibrary($0) }

@@ -58,6 +58,7 @@
         private let raw: OpaquePointer
 
         init() throws(CodecError) {
+            try unsafe requireLibrary(calotype_png_writer_missing())
             guard let raw = unsafe calotype_png_writer_create() else {
                 throw .library(message: "no memory for a PNG encoder")
             }

@@ -48,6 +48,9 @@ typedef struct {
 
 typedef struct calotype_png_writer calotype_png_writer;
 
+/// NULL if the library is there, which it must be before a writer is created, or what is missing.
+const char *calotype_png_writer_missing(void);
+
 calotype_png_writer *calotype_png_writer_create(void);
 void calotype_png_writer_destroy(calotype_png_writer *writer);
 calotype_png_status calotype_png_writer_start(calotype_png_writer *writer,
