@@ -98,8 +98,8 @@
             entries = codes.flatMap { code in
                 code.window.enumerated().map { ValueEntry($0, $1, isAC: false) }
             }
-            // Those of the colours are short, so that two are nearly always found by one look. Two of
-            // brightness are so half of the time, which is worse than one after the other.
+            // Only those of the colours, which are short. Measured: with those of brightness it takes
+            // 8 to 20 % longer, as often two of them do not lie in 12 bits.
             if makesPairs, codes.count == scan.parts.count,
                 let first = places.indices.dropLast().last(where: {
                     places[$0].part > 0 && places[$0].part != places[$0 + 1].part
