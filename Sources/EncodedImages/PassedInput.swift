@@ -3,8 +3,8 @@
 /// Gives the memory of a file back while a decoder goes through it, so that a file that is mapped
 /// does not take the more of it the longer it is.
 package struct PassedInput: Sendable {
-    /// Bytes that are given back at a time; as many cost more to read again than to give back.
-    private static let stepByteCount = 256 << 10
+    /// As many bytes at least are given back at a time, so that short steps do not call the system.
+    private static let stepByteCount = 128 << 10
 
     private let release: (@Sendable (Range<Int>) -> Void)?
     private var start: Int

@@ -57,6 +57,7 @@
                 codes, places: places(rows), rows: rows.rows.map { $0[0] })
             let unitsPerSegment = scan.unitsPerSegment(of: grid.unitCount)
             var data = EntropyCodedData(from: scan.dataStart, windowByteCount: windowByteCount)
+            var passed = PassedInput(from: scan.dataStart, releaseInput)
             var search = BlockSearch(
                 UnitTables(codes),
                 LaneSynchronizer(
@@ -65,9 +66,8 @@
             var (position, room, rowsLeft) = (0, windowByteCount, grid.unitsDown)
             while !data.isComplete {
                 if cancellation?.isCancelled == true { throw .failed(.cancelled) }
-                let start = data.end
                 data.slide(to: position, byteCount: room, file)
-                releaseInput?(start..<data.end)
+                passed.advance(to: data.end)
                 guard let next = search.goThrough(data) else { throw .notHandled }
                 while rowsLeft > 0, reader.findRow(unitCount: grid.unitsAcross, &search.index) {
                     rowsLeft -= 1
