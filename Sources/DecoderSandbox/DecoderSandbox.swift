@@ -168,6 +168,32 @@ extension DecoderSandbox: RemoteDecoder {
         }
     }
 
+    public func images(
+        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [DecodedImage?] {
+        let byteCount = byteCounts.reduce(0, +)
+        let body = DecodeRequest.body(
+            picture, options[0], Array(options.dropFirst()), byteCount: byteCount)
+        return try ask(
+            decodes, .images, picture, options[0], byteCount, cancellation, body: body
+        ) { (reader, memory) throws(WireError) in
+            var images: [DecodedImage?] = []
+            for _ in options {
+                guard try reader.value(Bool.self) else {
+                    images.append(nil)
+                    continue
+                }
+                images.append(
+                    DecodedImage(
+                        image: try memory.image(&reader, isOnly: false),
+                        report: try reader.value()))
+            }
+            guard images[0] != nil else { throw WireError(reason: "a missing first image") }
+            return images
+        }
+    }
+
     public func preview(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?

@@ -46,6 +46,17 @@ public struct DecodePlan: Hashable, Sendable {
         geometry.size = orientation.oriented(geometry.size)
     }
 
+    /// Whether a decoder sees no difference between this plan and another but the size of the result.
+    func isDecoded(like other: DecodePlan) -> Bool {
+        storedSize == other.storedSize && isScalable == other.isScalable
+            && quality == other.quality && acceptsTruncated == other.acceptsTruncated
+            && keepsYCbCr == other.keepsYCbCr && keepsDepth == other.keepsDepth
+            && verifiesChecksums == other.verifiesChecksums
+    }
+
+    /// The format of a result whose rows come as planes of luma and colour differences.
+    var yCbCrFormat: PixelFormat { keepsYCbCr ? .yCbCr420 : .rgb8 }
+
     /// The size of the picture that will come out.
     public var resultSize: PixelSize { orientation.oriented(geometry.size) }
 

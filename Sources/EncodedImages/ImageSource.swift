@@ -221,6 +221,54 @@ public struct ImageSource: Sendable {
         return try decode(options, turned: header.orientation, profile: nil, cancellation)
     }
 
+    /// Decodes the picture at several sizes in one pass over the file.
+    ///
+    /// Each result has exactly the pixels that ``decodedImage(_:cancellation:)`` gives: sizes for
+    /// which the decoder would shrink by another factor are left out and take another pass.
+    ///
+    /// - Parameters:
+    ///   - options: the sizes and the form that are wanted; at least one.
+    ///   - cancellation: set by another thread to stop the decode.
+    /// - Returns: a result for each of `options`, `nil` for those that take another pass; never for
+    ///   the first.
+    /// - Throws: ``CodecError``.
+    public func decodedImages(
+        _ options: [DecodeOptions], cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> [DecodedImage?] {
+        guard options.count > 1,
+            options.allSatisfy({
+                $0.embeddedThumbnail == .ignore && resultSize($0).largestSide <= limits.maximumSide
+            })
+        else {
+            let first = try decodedImage(options[0], cancellation: cancellation)
+            return [first] + options.dropFirst().map { _ in nil }
+        }
+        if case .remote(let remote, let page) = engine {
+            return try remote.images(
+                of: RemotePicture(bytes, page: page, limits: limits), options,
+                byteCounts: options.map(maximumByteCount), cancellation: cancellation)
+        }
+        let plan = DecodePlan(header, options[0])
+        let further = options.dropFirst().map { options -> FurtherOutput? in
+            let other = DecodePlan(header, options)
+            return other.isDecoded(like: plan) ? FurtherOutput(options, other) : nil
+        }
+        let first = try decode(
+            options[0], plan, profile: nil, cancellation, further.compactMap(\.self))
+        var results: [DecodedImage?] = [first]
+        for output in further {
+            guard let output, let image = output.finish() else {
+                results.append(nil)
+                continue
+            }
+            results.append(
+                DecodedImage(
+                    image: try codecs.finished(image, output.options, limits),
+                    report: first.report))
+        }
+        return results
+    }
+
     /// The thumbnail that the camera put into the file, itself a picture file.
     ///
     /// It is `nil` if there is none or it cannot be opened. Its orientation is that of the picture.
@@ -294,9 +342,17 @@ public struct ImageSource: Sendable {
         var header = header
         header.orientation = orientation
         if let profile { header.colorProfile = profile }
-        let plan = DecodePlan(header, options)
+        return try decode(options, DecodePlan(header, options), profile: profile, cancellation)
+    }
+
+    private func decode(
+        _ options: DecodeOptions, _ plan: DecodePlan, profile: ColorProfile?,
+        _ cancellation: CancellationFlag?, _ furtherOutputs: [FurtherOutput] = []
+    ) throws(CodecError) -> DecodedImage {
         try limits.check(.side, plan.resultSize.largestSide)
-        var rows = RowSink(plan, limits: limits, cancellation: cancellation, profile: profile)
+        var rows = RowSink(
+            plan, limits: limits, cancellation: cancellation, profile: profile,
+            furtherOutputs: furtherOutputs)
         do throws(CodecError) {
             try decode(into: &rows)
         } catch {

@@ -25,6 +25,13 @@ public protocol RemoteDecoder: ColorConverter {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage
 
+    /// See ``ImageSource/decodedImages(_:cancellation:)``; the pixels of each take as many bytes at
+    /// most as `byteCounts` states in the same order.
+    func images(
+        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [DecodedImage?]
+
     /// See ``ImageSource/decodeRows(_:into:cancellation:)``.
     func rows(
         of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,

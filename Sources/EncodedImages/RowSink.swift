@@ -2,10 +2,13 @@
 
 public import Pixels
 
-/// Takes the rows of a picture from a decoder and makes the picture that was asked for.
+/// Takes the rows of a picture from a decoder and makes the picture that was asked for, or several
+/// sizes of it at once.
+///
+/// Each of several results has the pixels that it would have alone: a decoder makes every choice that
+/// depends on the size of the result by ``choose(_:)``, and results that need another choice are left
+/// to another decode.
 public struct RowSink: ~Copyable {
-    /// What was asked for; the decoder chooses by it how far to shrink.
-    public private(set) var plan: DecodePlan
     public let limits: DecodeLimits
     /// Set when nobody waits any more; a decoder that works long between two rows asks it.
     public let cancellation: CancellationFlag?
@@ -16,30 +19,72 @@ public struct RowSink: ~Copyable {
     public var report = DecodeReport()
     /// Overrides what the file says of itself.
     private let profile: ColorProfile?
-    private var resampler: RowResampler?
+    private var output: RowOutput
+    private let furtherOutputs: [FurtherOutput]
     private var rowByteCount = 0
     /// A row of 16-bit samples as 8-bit ones; empty where samples have 8 bits anyway.
     private var narrowed: [UInt8] = []
-    private var planes: YCbCrResampler?
     /// Takes the rows as they are, in place of a resampler.
     private let consumer: (any RowConsumer)?
 
+    /// Plans of further outputs agree with `plan` in all that ``DecodePlan/isDecoded(like:)`` compares.
     init(
         _ plan: DecodePlan, limits: DecodeLimits, cancellation: CancellationFlag?,
-        profile: ColorProfile? = nil, consumer: (any RowConsumer)? = nil
+        profile: ColorProfile? = nil, consumer: (any RowConsumer)? = nil,
+        furtherOutputs: [FurtherOutput] = []
     ) {
-        self.plan = plan
+        output = RowOutput(plan, profile: profile)
+        self.furtherOutputs = furtherOutputs
         self.consumer = consumer
         self.profile = profile
         self.limits = limits
         self.cancellation = cancellation
     }
 
+    /// The size of the picture as it is stored.
+    public var storedSize: PixelSize { output.plan.storedSize }
+    public var quality: DecodeOptions.Quality { output.plan.quality }
+    public var acceptsTruncated: Bool { output.plan.acceptsTruncated }
+    /// See ``DecodePlan/keepsDepth``.
+    public var keepsDepth: Bool { output.plan.keepsDepth }
+    /// See ``DecodePlan/verifiesChecksums``.
+    public var verifiesChecksums: Bool { output.plan.verifiesChecksums }
+
+    /// The bytes of the largest result in a format.
+    public func resultByteCount(_ format: PixelFormat) -> Int {
+        let plans = [output.plan] + furtherOutputs.compactMap { $0.output?.plan }
+        return plans.map { PixelBuffer.byteCount(of: $0.resultSize, format) }.max() ?? 0
+    }
+
+    /// Makes a choice of the decoder that depends on the size of the result, such as how far to shrink.
+    ///
+    /// Called before ``begin(_:_:_:lattice:)``. Further results for which the choice would be another
+    /// one are dropped from this decode.
+    ///
+    /// - Parameter choose: makes the choice for a plan; it depends on nothing else that may change.
+    /// - Returns: the choice for the first result.
+    /// - Throws: what `choose` throws for the first result.
+    public mutating func choose<Choice: Equatable>(
+        _ choose: (DecodePlan) throws(CodecError) -> Choice
+    ) throws(CodecError) -> Choice {
+        let choice = try choose(output.plan)
+        for further in furtherOutputs {
+            guard let plan = further.output?.plan else { continue }
+            let isSame = (try? choose(plan)) == choice
+            if !isSame { further.output = nil }
+        }
+        return choice
+    }
+
     /// Says, before ``begin(_:_:_:)``, that the rows come from a copy of the picture that the file
     /// holds at another size.
     public mutating func decodes(copyOfSize size: PixelSize) {
-        precondition(resampler == nil && planes == nil, "the rows have begun")
-        plan = plan.stored(at: size)
+        precondition(!output.hasBegun, "the rows have begun")
+        output.plan = output.plan.stored(at: size)
+        for further in furtherOutputs {
+            guard let plan = further.output?.plan else { continue }
+            further.output?.plan = plan.stored(at: size)
+        }
     }
 
     /// States what the rows will be; called once, before the first.
@@ -56,12 +101,10 @@ public struct RowSink: ~Copyable {
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
         lattice: SampleLattice? = nil
     ) throws(CodecError) {
-        precondition(resampler == nil && planes == nil, "begin is called once")
+        precondition(!output.hasBegun, "begin is called once")
         try check(size)
-        let result = plan.keepsDepth ? format : format.with8BitChannels
-        if consumer == nil {
-            try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, result))
-        }
+        let result = keepsDepth ? format : format.with8BitChannels
+        if consumer == nil { try checkResults { _ in result } }
         rowByteCount = size.width * format.bytesPerPixel
         if result != format {
             narrowed = Array(repeating: 0, count: size.width * result.bytesPerPixel)
@@ -69,15 +112,10 @@ public struct RowSink: ~Copyable {
         if let consumer {
             return try consumer.begin(size, result, profile ?? colorProfile)
         }
-        resampler = RowResampler(
-            from: size, result,
-            // A shrunk side is rounded up; the picture ends where it really ends.
-            region: lattice?.region(plan.geometry.region)
-                ?? plan.geometry.region.scaled(
-                    horizontally: scale(size.width, plan.storedSize.width),
-                    vertically: scale(size.height, plan.storedSize.height)),
-            to: plan.geometry.size, kernel: plan.kernel, orientation: plan.orientation,
-            colorProfile: profile ?? colorProfile)
+        output.begin(size, result, colorProfile, lattice: lattice)
+        for further in furtherOutputs {
+            further.output?.begin(size, result, colorProfile, lattice: lattice)
+        }
     }
 
     /// States what the planes of luma and colour differences will be, in place of
@@ -92,23 +130,32 @@ public struct RowSink: ~Copyable {
     public mutating func beginYCbCr(
         _ planes: [SourcePlane], _ colorProfile: ColorProfile
     ) throws(CodecError) {
-        precondition(resampler == nil && self.planes == nil, "begin is called once")
+        precondition(!output.hasBegun, "begin is called once")
         for plane in planes { try check(plane.size) }
-        try limits.check(
-            .memoryByteCount, PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat))
-        self.planes = YCbCrResampler(
-            from: planes, region: plan.geometry.region, to: plan.geometry.size, yCbCrFormat,
-            kernel: plan.kernel, orientation: plan.orientation,
-            colorProfile: profile ?? colorProfile)
+        try checkResults { $0.yCbCrFormat }
+        output.begin(planes, colorProfile)
+        for further in furtherOutputs { further.output?.begin(planes, colorProfile) }
+    }
+
+    /// Checks the memory that results take; further ones that take too much are dropped.
+    private func checkResults(_ format: (DecodePlan) -> PixelFormat) throws(CodecError) {
+        func byteCount(_ plan: DecodePlan) -> Int {
+            PixelBuffer.byteCount(of: plan.resultSize, format(plan))
+        }
+        try limits.check(.memoryByteCount, byteCount(output.plan))
+        for further in furtherOutputs {
+            guard let plan = further.output?.plan else { continue }
+            if byteCount(plan) > limits.maximumMemoryByteCount { further.output = nil }
+        }
     }
 
     /// Checks again what comes: a decoder, and who made the file, may have had other ideas than the
     /// header.
     private func check(_ size: PixelSize) throws(CodecError) {
         try limits.check(size)
-        let stored = plan.storedSize
+        let stored = storedSize
         guard !size.isEmpty,
-            plan.isScalable || (size.width <= stored.width && size.height <= stored.height)
+            output.plan.isScalable || (size.width <= stored.width && size.height <= stored.height)
         else {
             throw .malformed(
                 reason: "a picture of \(size) pixels that calls itself \(stored)", offset: 0)
@@ -120,21 +167,19 @@ public struct RowSink: ~Copyable {
     /// - Throws: ``CodecError/cancelled`` when nobody waits any more.
     public mutating func append(_ row: Span<UInt8>) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
-        guard !narrowed.isEmpty else {
-            if let consumer { return try consumer.append(row) }
-            resampler?.append(row)
-            return
-        }
+        guard !narrowed.isEmpty else { return try appendResultRow(row) }
         var samples: [UInt8] = []
         swap(&samples, &narrowed)
         var result = samples.mutableSpan
         row.narrowSamples(into: &result)
-        if let consumer {
-            try consumer.append(samples.span)
-        } else {
-            resampler?.append(samples.span)
-        }
+        try appendResultRow(samples.span)
         swap(&samples, &narrowed)
+    }
+
+    private mutating func appendResultRow(_ row: Span<UInt8>) throws(CodecError) {
+        if let consumer { return try consumer.append(row) }
+        output.append(row)
+        for further in furtherOutputs { further.output?.append(row) }
     }
 
     /// Takes the next row of a plane from the top; the planes may take turns in any way.
@@ -149,12 +194,19 @@ public struct RowSink: ~Copyable {
     ///   ``CodecError/limitExceeded(_:needed:allowed:)`` when too many rows wait.
     public mutating func append(_ row: Span<UInt8>, plane: Int) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
-        planes?.append(row, plane: plane)
-        let waiting = planes?.waitingByteCount ?? 0
-        if waiting > 0 {
-            let result = PixelBuffer.byteCount(of: plan.resultSize, yCbCrFormat)
-            try limits.check(.memoryByteCount, result + waiting)
+        output.append(row, plane: plane)
+        try checkWaiting(output.plan, output.waitingByteCount)
+        for further in furtherOutputs {
+            further.output?.append(row, plane: plane)
+            guard let plan = further.output?.plan else { continue }
+            try checkWaiting(plan, further.output?.waitingByteCount ?? 0)
         }
+    }
+
+    private func checkWaiting(_ plan: DecodePlan, _ byteCount: Int) throws(CodecError) {
+        guard byteCount > 0 else { return }
+        let result = PixelBuffer.byteCount(of: plan.resultSize, plan.yCbCrFormat)
+        try limits.check(.memoryByteCount, result + byteCount)
     }
 
     /// Forgets the rows that came and what they were to be: the picture comes again, from its first
@@ -163,8 +215,8 @@ public struct RowSink: ~Copyable {
     /// Only for pictures that are made smaller: rows at full size may have gone on already.
     public mutating func restart() {
         precondition(consumer == nil || rowByteCount == 0, "rows have gone on")
-        resampler = nil
-        planes = nil
+        output.restart()
+        for further in furtherOutputs { further.output?.restart() }
         narrowed = []
         report = DecodeReport()
     }
@@ -173,34 +225,17 @@ public struct RowSink: ~Copyable {
     ///
     /// - Returns: whether it was known what rows were to come.
     mutating func fillRest() -> Bool {
-        guard resampler != nil else { return false }
         let row = [UInt8](
             repeating: 0, count: narrowed.isEmpty ? rowByteCount : narrowed.count)
-        while resampler?.isComplete == false { resampler?.append(row.span) }
-        return true
+        for further in furtherOutputs { _ = further.output?.fillRest(row.span) }
+        return output.fillRest(row.span)
     }
 
     /// How many rows of the result there are, from the top as the picture is stored; 0 for planes.
-    var completedRowCount: Int { mutating get { resampler?.completedRowCount ?? 0 } }
+    var completedRowCount: Int { mutating get { output.completedRowCount } }
 
     /// The result as far as its rows have come.
-    var snapshot: PixelBuffer? { mutating get { resampler?.snapshot } }
+    var snapshot: PixelBuffer? { mutating get { output.snapshot } }
 
-    consuming func finish() -> PixelBuffer? {
-        if let planes = planes.take() { return planes.isComplete ? planes.finish() : nil }
-        guard let resampler = resampler.take(), resampler.isComplete else { return nil }
-        return resampler.finish()
-    }
-
-    private var yCbCrFormat: PixelFormat { plan.keepsYCbCr ? .yCbCr420 : .rgb8 }
-
-    /// What a side was reduced by: a power of two where that leads to `size`, else what it looks like.
-    private func scale(_ size: Int, _ stored: Int) -> Double {
-        // What can be drawn at any size was drawn at this one.
-        if plan.isScalable { return Double(size) / Double(stored) }
-        var factor = 1
-        while (stored + factor - 1) / factor > size { factor *= 2 }
-        return (stored + factor - 1) / factor == size
-            ? 1 / Double(factor) : Double(size) / Double(stored)
-    }
+    consuming func finish() -> PixelBuffer? { output.finish() }
 }

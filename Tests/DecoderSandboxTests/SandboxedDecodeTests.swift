@@ -49,6 +49,29 @@ import Testing
         }
     }
 
+    @Test func `several sandboxed sizes of one decode are those that this process decodes`() throws
+    {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let picture = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let file = EncodedBytes(
+            try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(picture))
+        // Some results have room in the memory that each worker has, and some do not.
+        for (sides, format) in [([60, 50, 62], PixelFormat.rgb16), (Array(392...400), .rgbaHalf)] {
+            let options = sides.map {
+                var options = DecodeOptions(maximumSide: $0)
+                options.pixelFormat = format
+                return options
+            }
+            let here = try ImageSource(file, codecs: builtInCodecs).decodedImages(options)
+            let there = try ImageSource(file, codecs: Sandboxes.codecs(sandbox))
+                .decodedImages(options)
+            #expect(there.map { $0?.image.packedBytes } == here.map { $0?.image.packedBytes })
+            #expect(there.map { $0?.report } == here.map { $0?.report })
+            #expect(there.allSatisfy { $0 != nil })
+        }
+    }
+
     @Test func `sandboxed metadata, pages and previews are those of this process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

@@ -46,6 +46,11 @@ private final class Undecided: RemoteDecoder {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage { throw .unknownFormat }
 
+    func images(
+        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [DecodedImage?] { throw .unknownFormat }
+
     func rows(
         of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?

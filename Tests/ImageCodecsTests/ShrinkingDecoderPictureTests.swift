@@ -46,9 +46,8 @@ struct ShrinkingDecoderPictureTests {
     private func isShrunk(_ file: [UInt8], _ options: DecodeOptions) throws -> Bool {
         let choice = ShrinkChoice(DecodePlan(try open(file).header, options))
         let decoder = ShrinkingDecoder(
-            limits: DecodeLimits(), cancellation: nil, isDraft: options.quality == .fast
-        ) { choice.blockSides($0, $1) }
-        var planes = ShrunkPlanes()
+            limits: DecodeLimits(), cancellation: nil, isDraft: options.quality == .fast)
+        var planes = ShrunkPlanes { choice.blockSides($0, $1) }
         do { try decoder.decode(file.span, into: &planes) } catch { return false }
         return planes.isWhole
     }

@@ -14,6 +14,15 @@ struct ShrunkPlanes: ComponentSink {
     private(set) var samples: [[UInt8]] = []
     /// Whether every row was as long as its component is wide.
     private(set) var isRegular = true
+    private let chooseSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
+
+    init(_ chooseSides: @escaping (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?) {
+        self.chooseSides = chooseSides
+    }
+
+    func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
+        chooseSides(frame, space)
+    }
 
     mutating func begin(_ picture: ShrunkPicture) throws(CodecError) {
         isRegular = isRegular && self.picture == nil
@@ -48,13 +57,12 @@ struct ShrunkPlanes: ComponentSink {
         windowByteCount: Int = EntropyCodedData.windowByteCount,
         leastBlocksOfTable: Int = BandTable.leastBlockCount
     ) throws(CodecError) -> ShrunkPlanes? {
-        var decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft) {
-            frame, _ in
-            frame.components.indices.map { sides[min($0, sides.count - 1)] }
-        }
+        var decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft)
         decoder.windowByteCount = windowByteCount
         decoder.leastBlocksOfTable = leastBlocksOfTable
-        var planes = ShrunkPlanes()
+        var planes = ShrunkPlanes { frame, _ in
+            frame.components.indices.map { sides[min($0, sides.count - 1)] }
+        }
         do {
             try decoder.decode(file.span, into: &planes)
         } catch {

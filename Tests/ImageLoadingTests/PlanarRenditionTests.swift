@@ -30,7 +30,7 @@ import Testing
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             count.withLock { $0 += 1 }
             let plane = SourcePlane(
-                size: rows.plan.storedSize, horizontalScale: 1, verticalScale: 1)
+                size: rows.storedSize, horizontalScale: 1, verticalScale: 1)
             try rows.beginYCbCr([plane, plane, plane], .sRGB)
             let row = [UInt8](repeating: 128, count: 4)
             for index in 0..<12 { try rows.append(row.span, plane: index % 3) }

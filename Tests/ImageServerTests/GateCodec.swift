@@ -47,7 +47,7 @@ final class GateCodec: ImageCodec, ImageDecoder {
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         sink.yield(.began)
-        let size = rows.plan.storedSize
+        let size = rows.storedSize
         if size.width == 4 { gate.wait() }
         try rows.begin(size, .gray8, .sRGB)
         let row = [UInt8](repeating: 128, count: size.width)

@@ -79,7 +79,7 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
         sink.yield(.began(grey))
         gate?.wait()
         do throws(CodecError) {
-            let size = rows.plan.storedSize
+            let size = rows.storedSize
             try rows.begin(size, .gray8, .sRGB)
             let row = [UInt8](repeating: grey, count: size.width)
             for _ in 0..<size.height { try rows.append(row.span) }
@@ -113,7 +113,7 @@ private final class FakeIncrementalDecoder: IncrementalDecoder {
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         count()
-        size = rows.plan.storedSize
+        size = rows.storedSize
         passCount = bytes.count - 9
         throw .truncated(byteCount: bytes.count)
     }

@@ -123,17 +123,13 @@ struct JPEGFuzzer: CustomStringConvertible {
             let sides = (0..<4).map { _ in 1 << Int.random(in: 0...3, using: &random) }
             let limits = limits
             var decoder = ShrinkingDecoder(
-                limits: limits, cancellation: nil, isDraft: Bool.random(using: &random)
-            ) { frame, _ in
-                frame.size.area > limits.maximumPixelCount
-                    ? nil : frame.components.indices.map { sides[$0] }
-            }
+                limits: limits, cancellation: nil, isDraft: Bool.random(using: &random))
             decoder.windowByteCount =
                 [1 << 10, 5000, EntropyCodedData.windowByteCount].randomElement(using: &random)
                 ?? 1 << 10
             decoder.leastBlocksOfTable =
                 Bool.random(using: &random) ? 0 : BandTable.leastBlockCount
-            var sink = CountingSink()
+            var sink = CountingSink(sides, limits)
             do {
                 try decoder.decode(input.span, into: &sink)
                 precondition(sink.isWhole, "rows are missing")
@@ -152,6 +148,18 @@ struct JPEGFuzzer: CustomStringConvertible {
     struct CountingSink: ComponentSink {
         private var picture: ShrunkPicture?
         private var counts: [Int] = []
+        private let sides: [Int]
+        private let limits: DecodeLimits
+
+        init(_ sides: [Int], _ limits: DecodeLimits) {
+            self.sides = sides
+            self.limits = limits
+        }
+
+        func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
+            frame.size.area > limits.maximumPixelCount
+                ? nil : frame.components.indices.map { sides[$0] }
+        }
 
         mutating func begin(_ picture: ShrunkPicture) throws(CodecError) {
             self.picture = picture

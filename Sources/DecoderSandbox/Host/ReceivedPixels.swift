@@ -13,6 +13,9 @@ final class ReceivedPixels {
     private let room: MemoryMapping
     private let shared: SharedDescriptor?
     private let byteCount: Int
+    /// Where the next picture is.
+    private var position = 0
+    private var mapping: MemoryMapping?
 
     /// Takes memory for `byteCount` bytes, unless the room is enough or no pixels are expected.
     init(_ byteCount: Int?, room: MemoryMapping) throws(CodecError) {
@@ -28,25 +31,39 @@ final class ReceivedPixels {
     /// What goes to the worker.
     var descriptors: [Int32] { shared.map { [$0.number] } ?? [] }
 
-    /// The picture that the worker says it wrote.
-    func image(_ reader: inout WireReader) throws(WireError) -> PixelBuffer {
+    /// The next picture that the worker reports to have written; the only one keeps the memory instead
+    /// of a copy.
+    func image(
+        _ reader: inout WireReader, isOnly: Bool = true
+    ) throws(WireError) -> PixelBuffer {
         let size = try PixelSize(pictureFrom: &reader)
         let format = try reader.value(PixelFormat.self)
         let profile = try reader.value(ColorProfile.self)
         let needed = PixelBuffer.byteCount(of: size, format)
-        guard needed <= byteCount else {
+        guard needed <= byteCount - position else {
             throw WireError(reason: "a picture of \(size) pixels in \(byteCount) bytes")
         }
+        defer { position += needed }
         guard let shared else {
             return PixelBuffer(
-                copying: room, at: ControlPage.pageByteCount, size: size, format: format,
-                colorProfile: profile)
+                copying: room, at: ControlPage.pageByteCount + position, size: size,
+                format: format, colorProfile: profile)
+        }
+        if let mapping {
+            return PixelBuffer(
+                copying: mapping, at: position, size: size, format: format, colorProfile: profile)
         }
         guard calotype_seal(shared.number) == 0 else {
             throw WireError(reason: "a result that is still being written")
         }
-        guard let mapping = MemoryMapping(shared.number, byteCount: needed) else {
+        let mappedByteCount = isOnly ? needed : byteCount
+        guard let mapping = MemoryMapping(shared.number, byteCount: mappedByteCount) else {
             throw WireError(reason: "a result that cannot be mapped")
+        }
+        guard isOnly else {
+            self.mapping = mapping
+            return PixelBuffer(
+                copying: mapping, at: position, size: size, format: format, colorProfile: profile)
         }
         return PixelBuffer(mapping, size: size, format: format, colorProfile: profile)
     }

@@ -12,6 +12,8 @@ struct DecodeRequest {
     let page: Int
     let limits: DecodeLimits
     let options: DecodeOptions
+    /// Further sizes that are wanted of the same decode.
+    let furtherOptions: [DecodeOptions]
     /// Where the pixels go; for requests that want some.
     let memory: SharedPixels?
 
@@ -24,19 +26,22 @@ struct DecodeRequest {
         page = try reader.number()
         limits = try reader.value()
         options = try reader.value()
+        furtherOptions = try reader.array()
         memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, room: room)
         try reader.end()
     }
 
     /// The body of a request, in the order in which it is read.
     static func body(
-        _ picture: RemotePicture, _ options: DecodeOptions, byteCount: Int?
+        _ picture: RemotePicture, _ options: DecodeOptions,
+        _ furtherOptions: [DecodeOptions] = [], byteCount: Int?
     ) -> [UInt8] {
         var writer = WireWriter()
         writer.write(picture.bytes.count)
         writer.write(picture.page)
         writer.write(picture.limits)
         writer.write(options)
+        writer.write(furtherOptions)
         writer.write(byteCount)
         return writer.bytes
     }
@@ -61,6 +66,8 @@ final class SharedPixels {
     private let descriptor: Int32?
     private let room: MemoryMapping
     private let byteCount: Int
+    /// Where the next picture goes.
+    private var position = 0
 
     /// - Returns: `nil` if the host wants no pixels.
     init?(
@@ -77,22 +84,23 @@ final class SharedPixels {
 
     deinit { if let descriptor { close(descriptor) } }
 
-    /// Writes a picture there, and says to `writer` what it is.
+    /// Writes a picture there, behind those before it, and its description to `writer`.
     ///
     /// Memory of its own is not mapped any more afterwards: only then can the host make sure that
     /// nobody writes to it.
     func write(_ image: PixelBuffer, _ writer: inout WireWriter) throws(CodecError) {
         let own = descriptor.flatMap {
-            MemoryMapping($0, byteCount: image.byteCount, isWritable: true)
+            MemoryMapping($0, byteCount: position + image.byteCount, isWritable: true)
         }
-        guard image.byteCount <= byteCount, own != nil || descriptor == nil else {
+        guard image.byteCount <= byteCount - position, own != nil || descriptor == nil else {
             throw .library(message: "a result of \(image.byteCount) bytes has no room")
         }
         if let own {
-            own.write(image.bytes)
+            own.write(image.bytes, at: position)
         } else {
-            room.write(image.bytes, at: ControlPage.pageByteCount)
+            room.write(image.bytes, at: ControlPage.pageByteCount + position)
         }
+        position += image.byteCount
         writer.write(image.size)
         writer.write(image.format)
         writer.write(image.colorProfile)

@@ -79,6 +79,15 @@ struct RequestLoop: ~Copyable {
                 request.options, cancellation: cancellation)
             try request.memory?.write(decoded.image, &writer)
             writer.write(decoded.report)
+        case .images:
+            let decoded = try request.source(codecs).decodedImages(
+                [request.options] + request.furtherOptions, cancellation: cancellation)
+            for decoded in decoded {
+                writer.write(decoded != nil)
+                guard let decoded else { continue }
+                try request.memory?.write(decoded.image, &writer)
+                writer.write(decoded.report)
+            }
         case .preview:
             let preview = try request.preview(codecs, cancellation)
             writer.write(preview != nil)

@@ -44,7 +44,7 @@ struct BMPDecoder: ImageDecoder {
     ) throws(CodecError) {
         let height = header.size.height
         if !header.hasAllRows(fileByteCount: bytes.count) {
-            guard rows.plan.acceptsTruncated else { throw .truncated(byteCount: bytes.count) }
+            guard rows.acceptsTruncated else { throw .truncated(byteCount: bytes.count) }
             rows.report.problem = .truncated(byteCount: bytes.count)
         }
         var pixels = BMPPixels(header)
@@ -79,7 +79,7 @@ struct BMPDecoder: ImageDecoder {
         try rows.limits.check(.memoryByteCount, header.size.height * 16)
         let runs = try BMPRunLengths(bytes, header, rows.cancellation)
         if runs.isTruncated {
-            guard rows.plan.acceptsTruncated else { throw .truncated(byteCount: bytes.count) }
+            guard rows.acceptsTruncated else { throw .truncated(byteCount: bytes.count) }
             rows.report.problem = .truncated(byteCount: bytes.count)
         }
         let format: PixelFormat = runs.isComplete ? .rgb8 : .rgba8

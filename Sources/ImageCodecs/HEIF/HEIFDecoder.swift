@@ -25,7 +25,7 @@
                     by: (header.bitsPerComponent > 8 ? 2 : 1) * (header.hasAlpha ? 8 : 6))
                 try rows.limits.check(.memoryByteCount, overflow ? .max : needed)
                 if rows.cancellation?.isCancelled == true { throw .cancelled }
-                let usesThumbnail = picture.thumbnailSuffices(rows.plan)
+                let usesThumbnail = try rows.choose { picture.thumbnailSuffices($0) }
                 rows.report = DecodeReport(
                     decoder: usesThumbnail ? "libheif, thumbnail" : "libheif")
                 try picture.decode(isThumbnail: usesThumbnail) { planes throws(CodecError) in

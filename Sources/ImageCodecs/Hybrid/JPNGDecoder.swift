@@ -26,7 +26,7 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let footer = try footer(of: bytes)
             let header = try header(of: bytes, limits: rows.limits)
-            let factor = rows.plan.shrinkFactor(of: [2, 4, 8, 16])
+            let factor = try rows.choose { $0.shrinkFactor(of: [2, 4, 8, 16]) }
             // Rounded down: the parts are resampled to these sides, while a side that is rounded up
             // is taken for one whose last block is cut off.
             let size = PixelSize(
@@ -36,12 +36,12 @@
             try rows.limits.check(
                 .memoryByteCount,
                 PixelBuffer.byteCount(of: size, .rgb8) + PixelBuffer.byteCount(of: size, .gray8)
-                    + PixelBuffer.byteCount(of: rows.plan.resultSize, .rgba8))
+                    + rows.resultByteCount(.rgba8))
             var options = DecodeOptions(box: size, mode: .stretch)
             options.appliesOrientation = false
             options.convertsToSRGB = false
-            options.quality = rows.plan.quality
-            options.verifiesChecksums = rows.plan.verifiesChecksums
+            options.quality = rows.quality
+            options.verifiesChecksums = rows.verifiesChecksums
             let color = try JPEGDecoder().decodedImage(
                 nested: bytes.extracting(footer.color), options, limits: rows.limits,
                 cancellation: rows.cancellation)

@@ -29,14 +29,8 @@ struct ICODecoder: ImageDecoder {
         let largest = try entry(of: entries)
         var chosen = largest
         if page == nil {
-            let reduction = rows.plan.reduction(ofChroma: false)
-            let needed = Double(largest.size.width) / max(1, reduction)
-            // From large to small, of one size the deepest first.
-            for entry in entries where entry.isRendition(of: largest) {
-                if Double(entry.size.width) >= needed, entry.size.width < chosen.size.width {
-                    chosen = entry
-                }
-            }
+            let choice = try rows.choose { smallest(entries, largest, $0) }
+            if let choice { chosen = entries[choice] }
         }
         guard chosen.bytes.upperBound <= bytes.count else {
             throw .truncated(byteCount: bytes.count)
@@ -53,6 +47,20 @@ struct ICODecoder: ImageDecoder {
     }
 
     func selecting(page: Int) -> (any ImageDecoder)? { ICODecoder(kind: kind, page: page) }
+
+    /// The index of the smallest rendition that has the pixels that are wanted; `nil` for the largest.
+    private func smallest(_ entries: [ICOEntry], _ largest: ICOEntry, _ plan: DecodePlan) -> Int? {
+        let needed = Double(largest.size.width) / max(1, plan.reduction(ofChroma: false))
+        var width = largest.size.width
+        var chosen: Int?
+        // From large to small, of one size the deepest first.
+        for (index, entry) in entries.enumerated() where entry.isRendition(of: largest) {
+            if Double(entry.size.width) >= needed, entry.size.width < width {
+                (width, chosen) = (entry.size.width, index)
+            }
+        }
+        return chosen
+    }
 
     private func entry(of entries: [ICOEntry]) throws(CodecError) -> ICOEntry {
         let page = page ?? 0

@@ -41,12 +41,9 @@
         private func decodeShrunk(
             _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
         ) throws(CodecError) -> Bool {
-            let choice = ShrinkChoice(rows.plan)
             let decoder = ShrinkingDecoder(
                 limits: rows.limits, cancellation: rows.cancellation,
-                releaseInput: rows.releaseInput,
-                isDraft: rows.plan.quality == .fast
-            ) { choice.blockSides($0, $1) }
+                releaseInput: rows.releaseInput, isDraft: rows.quality == .fast)
             var sink = ShrunkPictureSink(consume rows, header.colorProfile)
             var stop: ShrinkingStop?
             do { try decoder.decode(bytes, into: &sink) } catch { stop = error }
@@ -63,9 +60,9 @@
         private func decode(
             _ reader: borrowing JPEGReader, _ header: ImageHeader, into rows: inout RowSink
         ) throws(CodecError) {
-            let shrink = rows.plan.shrinkFactor(of: [2, 4, 8])
+            let shrink = try rows.choose { $0.shrinkFactor(of: [2, 4, 8]) }
             reader.watch(rows.cancellation)
-            if rows.plan.acceptsTruncated { reader.acceptTruncated() }
+            if rows.acceptsTruncated { reader.acceptTruncated() }
             try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
             try reader.start(shrink: shrink, inPasses: false)
             rows.report = DecodeReport(

@@ -57,7 +57,7 @@
                 stage = .start
             }
             if stage == .start {
-                let shrink = rows.plan.shrinkFactor(of: [2, 4, 8])
+                let shrink = try rows.choose { $0.shrinkFactor(of: [2, 4, 8]) }
                 try reader.start(shrink: shrink, inPasses: reader.hasPasses)
                 rows.report = DecodeReport(
                     decoder: "libjpeg-turbo",

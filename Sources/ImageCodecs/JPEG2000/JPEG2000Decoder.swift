@@ -23,7 +23,7 @@
             if header.isCutShort || header.codestream.isTruncated(bytes) {
                 throw .truncated(byteCount: bytes.count)
             }
-            let picture = try JPEG2000Picture(header, rows)
+            let picture = try JPEG2000Picture(header, &rows)
             if picture.channels.precision > 8 {
                 try picture.decode(bytes, JPEG2000Rows<UInt16>(picture.channels), into: &rows)
             } else {
@@ -41,13 +41,15 @@
         /// How often the wavelet's size is halved.
         private let reduction: Int
 
-        init(_ header: JPEG2000Header, _ rows: borrowing RowSink) throws(CodecError) {
+        init(_ header: JPEG2000Header, _ rows: inout RowSink) throws(CodecError) {
             self.header = header
             codestream = header.codestream
             channels = try header.channels()
             grid = channels.grid(codestream)
             let levels = min(codestream.resolutionCount - 1, 16)
-            reduction = channels.canShrink ? Self.reduction(levels, rows.plan, codestream) : 0
+            reduction =
+                channels.canShrink
+                ? try rows.choose { [codestream] in Self.reduction(levels, $0, codestream) } : 0
             try rows.limits.check(
                 .memoryByteCount, codestream.memoryByteCount(reduction: reduction))
         }

@@ -12,7 +12,7 @@
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try PNGHeader(bytes, limits: rows.limits)
-            let samples = PNGSamples(header, keepsDepth: rows.plan.keepsDepth)
+            let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
             let size = header.layout.size
             if header.layout.isInterlaced {
                 try rows.limits.check(
@@ -20,7 +20,7 @@
             }
             try rows.begin(size, samples.format, header.imageHeader.colorProfile)
             var source = try PNGFilteredRows(
-                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums,
+                header.dataChunks, verifiesChecksums: rows.verifiesChecksums,
                 releaseInput: rows.releaseInput)
             var pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
             try pictureRows.forEach(in: bytes, &source) { row throws(CodecError) in

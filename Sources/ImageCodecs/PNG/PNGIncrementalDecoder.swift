@@ -33,7 +33,7 @@
             guard let header, var pictureRows = pictureRows.take() else { return }
             var failure: CodecError?
             do throws(CodecError) {
-                let samples = PNGSamples(header, keepsDepth: rows.plan.keepsDepth)
+                let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
                 try rows.begin(
                     pictureRows.gridSize, samples.format, header.imageHeader.colorProfile,
                     lattice: pictureRows.gridLattice)
@@ -47,14 +47,14 @@
 
         private func begin(_ bytes: Span<UInt8>, _ rows: inout RowSink) throws(CodecError) {
             let header = try PNGHeader(bytes, limits: rows.limits)
-            let samples = PNGSamples(header, keepsDepth: rows.plan.keepsDepth)
+            let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
             if header.layout.isInterlaced {
                 try rows.limits.check(
                     .memoryByteCount, PixelBuffer.byteCount(of: header.layout.size, samples.format))
             }
             try rows.begin(header.layout.size, samples.format, header.imageHeader.colorProfile)
             source = try PNGFilteredRows(
-                header.dataChunks, verifiesChecksums: rows.plan.verifiesChecksums)
+                header.dataChunks, verifiesChecksums: rows.verifiesChecksums)
             pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
             self.header = header
         }

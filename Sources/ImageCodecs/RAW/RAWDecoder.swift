@@ -112,16 +112,19 @@
             private func decodePreview(
                 _ bytes: Span<UInt8>, into rows: inout RowSink
             ) throws(CodecError) -> Bool {
-                let plan = rows.plan
-                guard plan.reduction(ofChroma: false) > 1 else { return false }
-                if let preview = previews(bytes, rows.limits).first(where: {
-                    isEnough($0.size, for: plan)
-                }) {
+                guard try rows.choose({ $0.reduction(ofChroma: false) > 1 }) else { return false }
+                let previews = previews(bytes, rows.limits)
+                let index = try rows.choose { plan in
+                    previews.firstIndex { isEnough($0.size, for: plan) }
+                }
+                if let index {
+                    let preview = previews[index]
                     try decode(bytes.extracting(preview.range), preview.size, into: &rows)
                     return true
                 }
-                guard let file = try largestPreview(bytes, rows.limits, plan),
-                    let size = pictureSize(file.span, rows.limits), isEnough(size, for: plan)
+                guard let file = try largestPreview(bytes, &rows),
+                    let size = pictureSize(file.span, rows.limits),
+                    try rows.choose({ isEnough(size, for: $0) })
                 else { return false }
                 try decode(file.span, size, into: &rows)
                 return true
@@ -137,15 +140,17 @@
 
             /// The preview that LibRaw finds, for files whose structure only it knows.
             private func largestPreview(
-                _ bytes: Span<UInt8>, _ limits: DecodeLimits, _ plan: DecodePlan
+                _ bytes: Span<UInt8>, _ rows: inout RowSink
             ) throws(CodecError) -> [UInt8]? {
+                let limits = rows.limits
                 let info = try info(of: bytes, limits).0
                 guard info.has_jpeg, info.jpeg_count <= bytes.count else { return nil }
                 let stated = PixelSize(
                     width: Int(info.jpeg_width), height: Int(info.jpeg_height))
-                guard stated.width <= 0 || stated.height <= 0 || isEnough(stated, for: plan) else {
-                    return nil
+                let mayBeEnough = try rows.choose {
+                    stated.width <= 0 || stated.height <= 0 || isEnough(stated, for: $0)
                 }
+                guard mayBeEnough else { return nil }
                 try limits.check(.memoryByteCount, info.jpeg_count)
                 return try unsafe bytes.withUnsafeBufferPointer {
                     buffer throws(CodecError) -> [UInt8]? in
@@ -160,10 +165,10 @@
             _ bytes: Span<UInt8>, into rows: inout RowSink
         ) throws(CodecError) {
             let info = try info(of: bytes, rows.limits).0
-            let shrink = info.is_mosaic ? rows.plan.shrinkFactor(of: [2]) : 1
+            let shrink = info.is_mosaic ? try rows.choose { $0.shrinkFactor(of: [2]) } : 1
             // Sensors' data, the picture in four channels of 16 bits, and the result in three.
             let sensor = Int(info.sensor_width) * Int(info.sensor_height)
-            let picture = rows.plan.storedSize.area / (shrink * shrink)
+            let picture = rows.storedSize.area / (shrink * shrink)
             try rows.limits.check(
                 .memoryByteCount, sensor * (info.is_mosaic ? 2 : 8) + picture * (8 + 6))
             let limits = rows.limits
@@ -178,7 +183,7 @@
             into rows: inout RowSink
         ) throws(CodecError) {
             try reader.decode(
-                isHalved: shrink == 2, isDraft: rows.plan.quality == .fast, rows.cancellation)
+                isHalved: shrink == 2, isDraft: rows.quality == .fast, rows.cancellation)
             rows.report = DecodeReport(decoder: "LibRaw", shrinkFactors: [shrink])
             try reader.withPixels { size, channelCount, pixels throws(CodecError) in
                 try rows.begin(size, channelCount == 1 ? .gray16 : .rgb16, .sRGB)
@@ -195,7 +200,7 @@
                 : reader.isDamaged
                     ? .malformed(reason: "the sensor's data is damaged", offset: 0) : nil
             guard let problem else { return }
-            guard rows.plan.acceptsTruncated, reader.isTruncated else { throw problem }
+            guard rows.acceptsTruncated, reader.isTruncated else { throw problem }
             rows.report.problem = problem
         }
     }

@@ -17,7 +17,8 @@
         }
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-            let plan = rows.plan
+            // Drawn for one size, so that no other can share the rows.
+            let plan = try rows.choose { $0 }
             let (region, wanted) = (plan.geometry.region, plan.geometry.size)
             let size = PixelSize(
                 width: Self.side(plan.storedSize.width, wanted.width, region.width),

@@ -35,7 +35,9 @@
             let pages = try TIFFPages(bytes, limits: rows.limits)
             let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
             let profile = try whole.colorProfile(bytes, rows.limits)
-            let picture = smallest(pages, whole, bytes, rows.plan)
+            let candidates = pages.smallerPictures(ofPage: page, whole, bytes)
+            let choice = try rows.choose { smallest(candidates, whole, $0) }
+            let picture = choice.map { candidates[$0] } ?? whole
             let factor = (whole.size.width + picture.size.width / 2) / picture.size.width
             rows.report.decoder = "libtiff"
             rows.report.shrinkFactors = [max(factor, 1)]
@@ -69,17 +71,18 @@
             }
         }
 
-        /// The smallest version that leaves enough to the resampler.
+        /// The index of the smallest version that leaves enough to the resampler; `nil` for the whole
+        /// picture.
         private func smallest(
-            _ pages: TIFFPages, _ whole: TIFFPicture, _ bytes: Span<UInt8>, _ plan: DecodePlan
-        ) -> TIFFPicture {
+            _ candidates: [TIFFPicture], _ whole: TIFFPicture, _ plan: DecodePlan
+        ) -> Int? {
             let rest = plan.quality == .fast ? 1 : DecodePlan.residualFactor
             let reduction = plan.reduction(ofChroma: false)
-            guard reduction >= rest else { return whole }
-            let enough = pages.smallerPictures(ofPage: page, whole, bytes).filter {
-                Double(whole.size.width) / Double($0.size.width) * rest <= reduction
+            guard reduction >= rest else { return nil }
+            let enough = candidates.indices.filter {
+                Double(whole.size.width) / Double(candidates[$0].size.width) * rest <= reduction
             }
-            return enough.min { $0.size.width < $1.size.width } ?? whole
+            return enough.min { candidates[$0].size.width < candidates[$1].size.width }
         }
     }
 #endif

@@ -37,7 +37,9 @@
                 try rows.limits.check(.memoryByteCount, still.memoryByteCount)
                 // Planes that end early cannot be filled up.
                 let isWhole = still.range.upperBound <= bytes.count
-                if isWhole && !still.isLossless && !still.hasAlpha && isWorthPlanes(rows.plan) {
+                let isPlanar = isWhole && !still.isLossless && !still.hasAlpha
+                let isWorthPlanes = try rows.choose { self.isWorthPlanes($0) }
+                if isPlanar && isWorthPlanes {
                     try decodePlanes(still, bytes, profile, into: &rows)
                 } else {
                     let format: PixelFormat = still.hasAlpha ? .rgba8 : .rgb8
@@ -156,7 +158,9 @@
                 profile)
             rows.report.shrinkFactors = [1, 2, 2]
             var full = [UInt8](repeating: 0, count: size.width)
-            let smoothing = rows.plan.reduction(ofChroma: false) < Self.unfilteredReduction
+            let smoothing = try rows.choose {
+                $0.reduction(ofChroma: false) < Self.unfilteredReduction
+            }
             var reader = try WebPReader(.yuv, smoothsBlocks: smoothing)
             try reader.forEachRow(
                 bitstream, file, rows.cancellation

@@ -33,6 +33,16 @@ public final class MemoryReservation: Sendable {
         if rest > 0 { budget.giveBack(rest) }
     }
 
+    /// Takes a part of it, at most all that is there.
+    func split(_ byteCount: Int) -> MemoryReservation {
+        let part = bytes.withLock { bytes in
+            let part = min(bytes, byteCount)
+            bytes -= part
+            return part
+        }
+        return MemoryReservation(part, in: budget)
+    }
+
     /// Gives everything back at once.
     public func release() { shrink(to: 0) }
 

@@ -4,14 +4,16 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
-/// Whose sizes one decode may serve: those that differ in nothing else.
+/// Whose sizes one decode may give: those that differ in nothing else.
 struct SizesKey: Hashable, Sendable {
     let data: DataKey
     private let options: DecodeOptions
 
     /// Fails if the picture shows a part that only itself shows.
     init?(_ data: DataKey, _ options: DecodeOptions) {
-        guard options.region == nil, options.appliesOrientation else { return nil }
+        guard options.region == nil, options.appliesOrientation,
+            options.embeddedThumbnail == .ignore
+        else { return nil }
         let none = DecodeOptions()
         var options = options
         (options.box, options.mode) = (none.box, none.mode)
@@ -21,126 +23,150 @@ struct SizesKey: Hashable, Sendable {
     }
 }
 
-/// The sizes of originals that somebody waits for.
+/// A decode that gives several sizes of an original.
 ///
-/// A lock: held while sizes are noted or compared.
+/// Sizes can be added until they are taken; later ones belong to the next decode.
+struct SizesDecode: Hashable, Sendable {
+    let sizes: SizesKey
+    let number: UInt64
+}
+
+/// The sizes of originals that are waited for.
+///
+/// A lock: held while sizes are noted or taken.
 final class GatheredSizes: Sendable {
-    private struct State {
-        var sizes: [SizesKey: [UInt64: DecodeOptions]] = [:]
-        var lastNumber: UInt64 = 0
+    private struct Waiting {
+        let decode: SizesDecode
+        let options: DecodeOptions
     }
 
-    /// Pictures of more pixels are decoded behind the others, which would wait for them for long.
-    private static let maximumArea = 4 << 20
-    /// So many of the largest are compared with all.
-    private static let candidateCount = 8
+    private struct State {
+        /// By key: the decode to which sizes can be added.
+        var open: [SizesKey: SizesDecode] = [:]
+        /// By key: what is waited for, by numbers that grow.
+        var waiting: [SizesKey: [UInt64: Waiting]] = [:]
+        var lastNumber: UInt64 = 0
 
-    private let state = Mutex(State())
-
-    /// Notes that a size is waited for, until the number that comes back is given to ``remove``.
-    func add(_ options: DecodeOptions, to key: SizesKey) -> UInt64 {
-        state.withLock { state in
-            state.lastNumber += 1
-            state.sizes[key, default: [:]][state.lastNumber] = options
-            return state.lastNumber
+        mutating func nextNumber() -> UInt64 {
+            lastNumber += 1
+            return lastNumber
         }
     }
 
-    func remove(_ number: UInt64, from key: SizesKey) {
+    /// Sizes of more pixels together take several decodes, so that the first are not late.
+    private static let maximumArea = 4 << 20
+
+    private let state = Mutex(State())
+
+    /// A place in the order in which sizes are waited for.
+    func makeTicket() -> UInt64 { state.withLock { $0.nextNumber() } }
+
+    /// Adds a size to the next decode, until ``remove(_:from:)`` is called.
+    func add(_ options: DecodeOptions, to sizes: SizesKey, as ticket: UInt64) -> SizesDecode {
         state.withLock { state in
-            state.sizes[key]?[number] = nil
-            if state.sizes[key]?.isEmpty == true { state.sizes[key] = nil }
+            let decode =
+                state.open[sizes] ?? SizesDecode(sizes: sizes, number: state.nextNumber())
+            state.open[sizes] = decode
+            state.waiting[sizes, default: [:]][ticket] = Waiting(decode: decode, options: options)
+            return decode
+        }
+    }
+
+    func remove(_ ticket: UInt64, from sizes: SizesKey) {
+        state.withLock { state in
+            state.waiting[sizes]?[ticket] = nil
+            guard state.waiting[sizes]?.isEmpty == true else { return }
+            state.waiting[sizes] = nil
+            state.open[sizes] = nil
         }
     }
 
     /// How many wait for sizes of one original.
-    func count(_ key: SizesKey) -> Int { state.withLock { $0.sizes[key]?.count ?? 0 } }
+    func count(_ key: SizesKey) -> Int { state.withLock { $0.waiting[key]?.count ?? 0 } }
 
-    /// The smallest picture that as many as possible can be made from.
+    /// The sizes that a decode gives; it is closed for others.
     ///
-    /// - Returns: `nil` if nobody waits any more.
-    func best(_ key: SizesKey, of source: ImageSource) -> DecodeOptions? {
+    /// - Returns: distinct sizes, the one first that is waited for the longest; none if all left.
+    func take(_ decode: SizesDecode, of source: ImageSource) -> [DecodeOptions] {
         let waiting = state.withLock { state in
-            state.sizes[key]?.sorted { $0.key < $1.key }.map(\.value) ?? []
+            if state.open[decode.sizes] == decode { state.open[decode.sizes] = nil }
+            return (state.waiting[decode.sizes] ?? [:]).filter { $0.value.decode == decode }
         }
-        let sizes = waiting.map { options in
-            (
-                options: options,
-                part: ShownPart(
-                    options, of: source.pixelSize, isScalable: source.header.isScalable)
-            )
+        var taken: [DecodeOptions] = []
+        var area = 0
+        for (_, waiting) in waiting.sorted(by: { $0.key < $1.key })
+        where !taken.contains(waiting.options) {
+            let size = source.resultSize(waiting.options)
+            guard size.largestSide <= source.limits.maximumSide else { continue }
+            let (sum, isTooMuch) = area.addingReportingOverflow(size.area)
+            guard taken.isEmpty || (!isTooMuch && sum <= Self.maximumArea) else { continue }
+            area = isTooMuch ? .max : sum
+            taken.append(waiting.options)
         }
-        let small = sizes.filter { $0.part.size.area <= Self.maximumArea }
-        let candidates = (small.isEmpty ? sizes : small)
-            .sorted { $0.part.size.area > $1.part.size.area }.prefix(Self.candidateCount)
-        let counted = candidates.map { candidate in
-            (
-                options: candidate.options,
-                count: sizes.count { candidate.part.satisfies($0.part, .inexact) }
-            )
-        }
-        let most = counted.map(\.count).max()
-        return counted.last { $0.count == most }?.options
+        return taken
     }
 }
 
-/// A picture that several sizes are made from.
-struct GatheredImage: Sendable {
-    let made: MadeImage
-    /// Whose size it is.
-    let options: DecodeOptions
-}
+/// The images of one decode, by what was asked for.
+typealias GatheredImages = [DecodeOptions: MadeImage]
 
 extension ImagePipeline {
-    /// One decode for all sizes of an original that are waited for at about the same time.
+    /// A decode for all sizes of an original that are waited for at about the same time.
     ///
-    /// What is chosen is chosen when the bytes are there; who comes later waits for the end, and
-    /// has a picture made from the result if that is large enough.
+    /// The sizes are chosen when the bytes are there. Sizes for which the decoder shrinks otherwise are
+    /// left to a next decode, so that each image has the pixels of a decode for itself.
     ///
     /// - Returns: `nil` if the picture is better decoded by itself.
     func gathered(
         _ request: ImageRequest, _ key: ImageKey, _ salt: UInt64,
         _ context: LoadContext<ImageUpdate>
     ) async throws(LoadError) -> MadeImage? {
-        guard request.sharesDecode, salt == 0, !request.acceptsSmaller,
+        guard request.isReproducible, salt == 0, !request.acceptsSmaller,
             let sizes = SizesKey(DataKey(request, of: key.original, salt: salt), key.options)
         else { return nil }
-        let number = gatheredSizes.add(key.options, to: sizes)
-        defer { gatheredSizes.remove(number, from: sizes) }
-        // Each turn serves somebody, and hardly anybody waits for a second one.
-        for _ in 0..<3 {
-            let gathered: GatheredImage
+        let ticket = gatheredSizes.makeTicket()
+        defer { gatheredSizes.remove(ticket, from: sizes) }
+        // The size that waits the longest is made by each decode, and decoders shrink in few ways.
+        for _ in 0..<8 {
+            let decode = gatheredSizes.add(key.options, to: sizes, as: ticket)
+            let images: GatheredImages
             do throws(LoadError) {
-                gathered = try await sharedDecodes.value(
-                    for: sizes,
+                images = try await sharedDecodes.value(
+                    for: decode,
                     SharedDecodes.Consumer(
                         urgency: context.urgency, storeWish: context.storeWish,
                         failurePolicy: request.failurePolicy, story: context.story,
                         receive: context.report)
                 ) { [self] shared throws(LoadError) in
-                    try await decodedForAll(sizes, request, key, shared)
+                    try await self.images(decode, request, key, shared)
                 }
             } catch {
-                // A smaller one may find room.
-                if case .memoryBudgetExceeded = error { return nil }
-                throw error
+                switch error {
+                // One size may find room where all together, or the first of them, do not.
+                case .memoryBudgetExceeded, .decodingFailed(_, .limitExceeded): return nil
+                default: throw error
+                }
             }
-            if gathered.options == key.options { return gathered.made }
-            if let made = try await resized(gathered.made, key, context) { return made }
+            if let made = images[key.options] { return made }
         }
         return nil
     }
 
-    private func decodedForAll(
-        _ sizes: SizesKey, _ request: ImageRequest, _ key: ImageKey,
+    private func images(
+        _ decode: SizesDecode, _ request: ImageRequest, _ key: ImageKey,
         _ context: LoadContext<ImageUpdate>
-    ) async throws(LoadError) -> GatheredImage {
-        let chosen = Mutex(key.options)
-        let made = try await decoded(request, key, 0, context) { [gatheredSizes] source in
-            let best = gatheredSizes.best(sizes, of: source) ?? key.options
-            chosen.withLock { $0 = best }
-            return best
+    ) async throws(LoadError) -> GatheredImages {
+        try await withData(request, key, 0, context) { [self] data throws(LoadError) in
+            // Behind the lookups of sizes that are about to be added.
+            let source = try await open(data, context.urgency, continuing: false)
+            let taken = gatheredSizes.take(decode, of: source)
+            let options = taken.isEmpty ? [key.options] : taken
+            let byteCount = options.reduce(0) { sum, options in
+                let (sum, isTooMuch) = sum.addingReportingOverflow(source.resultByteCount(options))
+                return isTooMuch ? .max : sum
+            }
+            let reservation = try await budget.reserve(byteCount, context.urgency)
+            return try await decoded(data, source, options, request, key, reservation, context)
         }
-        return GatheredImage(made: made, options: chosen.withLock { $0 })
     }
 }

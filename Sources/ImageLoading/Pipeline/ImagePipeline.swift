@@ -56,7 +56,7 @@ public final class ImagePipeline: Sendable {
 
     typealias SharedData = SharedLoads<DataKey, LoadedData, DataUpdate>
     typealias SharedImages = SharedLoads<SharedImageKey, MadeImage, ImageUpdate>
-    typealias SharedDecodes = SharedLoads<SizesKey, GatheredImage, ImageUpdate>
+    typealias SharedDecodes = SharedLoads<SizesDecode, GatheredImages, ImageUpdate>
     typealias SharedRenditions = SharedLoads<RenditionKey, Rendition, NoUpdate>
 
     /// The formats that are known.

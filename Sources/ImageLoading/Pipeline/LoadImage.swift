@@ -33,9 +33,6 @@ enum RememberedOrJoined {
 }
 
 extension ImagePipeline {
-    /// Says which picture of an original is decoded.
-    typealias OptionsChoice = @Sendable (ImageSource) -> DecodeOptions
-
     /// Memory, else bytes, decode shrunk, process, keep.
     func loadImage(
         _ request: ImageRequest, _ consumer: SharedImages.Consumer
@@ -90,7 +87,8 @@ extension ImagePipeline {
         }
         let salt = request.isShared ? 0 : nextSalt()
         let sharedKey = SharedImageKey(
-            image: key, fields: request.fields, webUse: request.webUse, salt: salt)
+            image: key, fields: request.fields, webUse: request.webUse, salt: salt,
+            isReproducible: request.isReproducible)
         return .joined(sharedImages.join(sharedKey, consumer) { work(request, key, salt) })
     }
 
@@ -136,9 +134,13 @@ extension ImagePipeline {
     func remembered(_ key: ImageKey, _ request: ImageRequest) -> MadeImage? {
         guard request.memoryUse.contains(.reads) else { return nil }
         let image =
-            exactlyRemembered(key)
-            ?? (request.precision == .atLeast ? memory.larger(than: key) : nil)
-        guard let image, !image.isPreview else { return nil }
+            request.isReproducible
+            ? memory.image(for: key)
+            : exactlyRemembered(key)
+                ?? (request.precision == .atLeast ? memory.larger(than: key) : nil)
+        guard let image, !image.isPreview, !(request.isReproducible && image.isDerived) else {
+            return nil
+        }
         return MadeImage(
             loaded: image, isCurrent: true, isOutOfDate: isOutOfDate(image, request))
     }
@@ -186,7 +188,7 @@ extension ImagePipeline {
                         image, key: key, original: base.loaded.original,
                         originalSize: base.loaded.originalSize,
                         originalFrameCount: base.loaded.originalFrameCount,
-                        cost: base.loaded.cost + duration,
+                        isDerived: base.loaded.isDerived, cost: base.loaded.cost + duration,
                         storability: base.loaded.storability),
                     isCurrent: base.isCurrent, isOutOfDate: base.isOutOfDate)
             } catch {
@@ -199,9 +201,9 @@ extension ImagePipeline {
     private func resized(
         _ request: ImageRequest, _ key: ImageKey, _ context: LoadContext<ImageUpdate>
     ) async throws(LoadError) -> MadeImage? {
-        guard request.memoryUse.contains(.reads), let larger = memory.larger(than: key) else {
-            return nil
-        }
+        guard request.memoryUse.contains(.reads), !request.isReproducible,
+            let larger = memory.larger(than: key)
+        else { return nil }
         return try await resized(
             MadeImage(
                 loaded: larger, isCurrent: true, isOutOfDate: isOutOfDate(larger, request)),
@@ -229,160 +231,10 @@ extension ImagePipeline {
                 loaded: LoadedImage(
                     image, key: image.format == .yCbCr420 ? key : key.withoutPlanes,
                     original: from.original, originalSize: from.originalSize,
-                    originalFrameCount: from.originalFrameCount, cost: duration,
+                    originalFrameCount: from.originalFrameCount, isDerived: true, cost: duration,
                     storability: from.storability),
                 isCurrent: larger.isCurrent, isOutOfDate: larger.isOutOfDate)
         }
-    }
-
-    /// The picture as it is decoded: that of `key`, or what `choose` says once the original is open.
-    func decoded(
-        _ request: ImageRequest, _ key: ImageKey, _ salt: UInt64,
-        _ context: LoadContext<ImageUpdate>, choosing choose: OptionsChoice? = nil
-    ) async throws(LoadError) -> MadeImage {
-        var dataKey = DataKey(request, of: key.original, salt: salt)
-        let data = try await loadData(request, dataKey, key, context)
-        do throws(LoadError) {
-            return try await decoded(data, request, key, context, choosing: choose)
-        } catch  where error.isDamage && data.isKept {
-            // What was kept of the web may be what is damaged, and not what the web has.
-            dataKey.refusedBody = data.bytes.withBytes { contentHash($0) }
-            let newer = try await loadData(request, dataKey, key, context)
-            return try await decoded(newer, request, key, context, choosing: choose)
-        }
-    }
-
-    /// The bytes of an original, and previews of it while they come.
-    private func loadData(
-        _ request: ImageRequest, _ dataKey: DataKey, _ key: ImageKey,
-        _ context: LoadContext<ImageUpdate>
-    ) async throws(LoadError) -> LoadedData {
-        let previews = PreviewDecoder(key, self, context.urgency) { preview in
-            context.report(ImageUpdate(preview: preview))
-        }
-        defer { previews.end() }
-        return try await loadData(
-            request, dataKey,
-            SharedData.Consumer(
-                urgency: context.urgency, storeWish: context.storeWish,
-                failurePolicy: request.failurePolicy, story: context.story,
-                receive: { update in
-                    if let progress = update.progress {
-                        context.report(ImageUpdate(progress: progress))
-                    }
-                    if !update.bytes.isEmpty || update.isRestart { previews.receive(update) }
-                }))
-    }
-
-    /// The picture of bytes that are there.
-    func decoded(
-        _ data: LoadedData, _ request: ImageRequest, _ key: ImageKey,
-        _ context: LoadContext<ImageUpdate>, choosing choose: OptionsChoice? = nil
-    ) async throws(LoadError) -> MadeImage {
-        let (source, options, reservation) = try await reserve(
-            data, key.options, choosing: choose, acceptsSmaller: request.acceptsSmaller,
-            context.urgency)
-        var reservedKey = key
-        reservedKey.options = options
-        let submitted = clock.now
-        return try await decodes.run(context.urgency) {
-            [self, reservedKey] cancellation throws(LoadError) in
-            let wait = submitted.duration(to: clock.now)
-            let (image, isWhole) = try decode(
-                source, data, reservedKey, cancellation, context.story, wait)
-            reservation.shrink(to: image.image.byteCount)
-            // What is out of date is shown and not kept, until the web says that it is still right.
-            var isCurrent = !data.isOutOfDate
-            if case .file(let file) = key.original {
-                isCurrent = try FileIdentity(path: file.path) == file
-            }
-            return MadeImage(
-                loaded: image, isCurrent: isCurrent, reservation: reservation,
-                isOutOfDate: data.isOutOfDate, facts: isWhole ? ImageFacts(source) : nil)
-        }
-    }
-
-    /// Opens an original and waits until there is room for its pixels.
-    ///
-    /// - Returns: the original, the picture that there is room for, and the room.
-    func reserve(
-        _ data: LoadedData, _ options: DecodeOptions, choosing choose: OptionsChoice? = nil,
-        acceptsSmaller: Bool, _ urgency: LoadUrgency
-    ) async throws(LoadError) -> (ImageSource, DecodeOptions, MemoryReservation) {
-        // Who chooses does it behind those that are on their way to be chosen from.
-        let source = try await lookups.run(urgency, continuing: choose == nil) {
-            [codecs, limits] _ throws(LoadError) in
-            do throws(CodecError) {
-                return try ImageSource(
-                    data.bytes, codecs: data.isOwn ? codecs.decodedHere : codecs,
-                    limits: limits)
-            } catch {
-                throw LoadError(decoding: data.original.name, error)
-            }
-        }
-        var options = choose?(source) ?? options
-        while true {
-            do throws(LoadError) {
-                let byteCount = source.resultByteCount(options)
-                return (source, options, try await budget.reserve(byteCount, urgency))
-            } catch {
-                guard case .memoryBudgetExceeded = error, acceptsSmaller,
-                    let smaller = options.halved(source)
-                else { throw error }
-                options = smaller
-            }
-        }
-    }
-
-    /// - Returns: the picture, and whether nothing of it was missing.
-    private func decode(
-        _ source: ImageSource, _ data: LoadedData, _ key: ImageKey,
-        _ cancellation: CancellationFlag, _ story: LoadStory, _ wait: Duration
-    ) throws(LoadError) -> (LoadedImage, isWhole: Bool) {
-        let start = clock.now
-        do throws(CodecError) {
-            let decoded = try source.decodedImage(key.options, cancellation: cancellation)
-            logger.debug(
-                "decoded image",
-                metadata: [
-                    "image.original": "\(data.original.name)",
-                    "image.format": "\(source.format.name)",
-                    "image.pixels": "\(decoded.image.size)",
-                    "image.decoder": "\(decoded.report.decoder)",
-                    "image.shrink": "\(decoded.report.shrinkFactors)",
-                ])
-            let duration = start.duration(to: clock.now)
-            let factors = decoded.report.shrinkFactors.map { "1/\($0)" }.joined(separator: ", ")
-            story.add(
-                LoadStep(
-                    .decode,
-                    "\(decoded.image.size) of \(source.pixelSize) by \(decoded.report.decoder), "
-                        + "shrunk to \(factors.isEmpty ? "1/1" : factors)",
-                    duration: duration, wait: wait))
-            metrics.recordDecode(duration)
-            let image = LoadedImage(
-                decoded.image,
-                key: decoded.image.format == .yCbCr420 ? key : key.withoutPlanes,
-                original: data.original, originalSize: source.pixelSize,
-                isOriginalScalable: source.header.isScalable,
-                originalFrameCount: source.header.frameCount, cost: duration,
-                storability: data.storability)
-            return (image, decoded.report.problem == nil)
-        } catch {
-            throw LoadError(decoding: data.original.name, error)
-        }
-    }
-}
-
-extension DecodeOptions {
-    /// Asks for half of each side; `nil` if there is nothing to halve.
-    func halved(_ source: ImageSource) -> DecodeOptions? {
-        let size = source.resultSize(self)
-        guard size.largestSide > 1 else { return nil }
-        var smaller = self
-        smaller.box = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
-        smaller.mode = .fit
-        return smaller
     }
 }
 

@@ -18,7 +18,7 @@ extension ImagePipeline {
     func keptImage(
         _ request: ImageRequest, _ key: ImageKey, _ context: LoadContext<ImageUpdate>
     ) async throws(LoadError) -> MadeImage? {
-        guard let store, policy != .originals, !request.isWhole,
+        guard let store, policy != .originals, !request.isWhole, !request.isReproducible,
             request.storeUse.contains(.reads)
         else { return nil }
         let name = RenditionKey.text(key, format: keptFormat)
@@ -77,7 +77,7 @@ extension ImagePipeline {
                         image, key: key.withoutPlanes, original: kept.original,
                         originalSize: facts.originalSize,
                         isOriginalScalable: facts.isOriginalScalable,
-                        originalFrameCount: facts.originalFrameCount,
+                        originalFrameCount: facts.originalFrameCount, isDerived: true,
                         cost: start.duration(to: clock.now),
                         storability: Storability(freshUntil: facts.freshUntil)),
                     isCurrent: true, reservation: reservation)

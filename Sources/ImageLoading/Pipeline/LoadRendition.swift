@@ -113,8 +113,8 @@ extension ImagePipeline {
     /// What is decoded for a rendition: in planes if the encoder takes them as they are.
     private func decodeRequest(of request: RenditionRequest) -> ImageRequest {
         var image = request.image
-        // A view wants what is small at once; whoever waits for files wants all of them soon.
-        image.sharesDecode = true
+        // The file must not depend on what else was requested before.
+        image.isReproducible = true
         guard image.processors.isEmpty else { return image }
         // Without a format it is JPEG, or PNG for what has alpha and never comes in planes.
         let destination = try? ImageDestination(

@@ -72,8 +72,12 @@ public struct ImageRequest: Sendable {
     public var failurePolicy = SharedFailurePolicy.failAll
     /// Whether the load goes on at the lowest priority when nobody waits for it any more.
     public var outlivesConsumers = false
-    /// Whether it may wait for a larger size of the same original, to be made from that.
-    var sharesDecode = false
+    /// Whether the pixels are a function of the original and the options alone.
+    ///
+    /// Otherwise the image may be made from a larger one in memory, which is faster and differs by
+    /// rounding. Reproducible loads of several sizes of one original share a decode that gives each the
+    /// pixels that it would have alone.
+    public var isReproducible = false
     /// Whether the picture may be smaller than asked for if memory does not allow it otherwise.
     public var acceptsSmaller = false
 

@@ -18,6 +18,9 @@ public final class LoadedImage: Sendable {
     public let isOriginalScalable: Bool
     /// The frames of the original, which is animated if there are several.
     public let originalFrameCount: Int
+    /// Whether it was made from another image than the original, such as a larger size in memory, so
+    /// that its pixels may differ by rounding from those of a decode.
+    let isDerived: Bool
     /// Whether something better is still to come.
     public let isPreview: Bool
     /// The time that making it took, from bytes that were there: what it costs to make it again.
@@ -40,7 +43,7 @@ public final class LoadedImage: Sendable {
     init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion?, originalSize: PixelSize,
         isOriginalScalable: Bool = false, originalFrameCount: Int, isPreview: Bool = false,
-        cost: Duration, storability: Storability
+        isDerived: Bool = false, cost: Duration, storability: Storability
     ) {
         self.image = image
         self.key = key
@@ -49,6 +52,7 @@ public final class LoadedImage: Sendable {
         self.isOriginalScalable = isOriginalScalable
         self.originalFrameCount = originalFrameCount
         self.isPreview = isPreview
+        self.isDerived = isDerived
         self.cost = cost
         firstStorability = storability
         freshUntil = Atomic(storability.freshUntil)

@@ -9,6 +9,8 @@ struct SharedImageKey: Hashable, Sendable {
     var webUse = HTTPLoadRequest.CachePolicy.useProtocol
     /// Tells a load apart that is not to be shared.
     var salt: UInt64 = 0
+    /// See ``ImageRequest/isReproducible``.
+    var isReproducible = false
     /// Whether the web is asked if a picture is still right that is there already.
     var isRevalidation = false
 }

@@ -66,7 +66,7 @@ extension ImageResponder {
         let facts = try await facts(of: identity)
         let validators = Validators(
             original: identity,
-            tag: "\(identity.version)-info\(facts.placeholder == nil ? "0" : "1")")
+            tag: "\(identity.version)-info-\(facts.placeholder?.base64 ?? "")")
         let headers = pictureHeaders(identity, validators, request)
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let blocks = try await pipeline.metadata(of: identity.path)
@@ -85,7 +85,8 @@ extension ImageResponder {
         let hash = try await thumbHash(of: identity)
         let isJSON = format == "json"
         let validators = Validators(
-            original: identity, tag: "\(identity.version)-placeholder\(isJSON ? "j" : "b")")
+            original: identity,
+            tag: "\(identity.version)-placeholder-\(hash.base64)\(isJSON ? "-json" : "")")
         var headers = pictureHeaders(identity, validators, request)
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         guard isJSON else {

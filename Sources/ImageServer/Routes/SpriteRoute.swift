@@ -191,7 +191,10 @@ extension ImageResponder {
         }
         var writer = try SpriteSheetWriter(plan.layout, pixels, limits: pipeline.limits)
         let requests = plan.identities.map {
-            ImageRequest(path: $0.path, options: plan.options, priority: .prefetch)
+            var request = ImageRequest(
+                path: $0.path, options: plan.options, priority: .prefetch)
+            request.isReproducible = true
+            return request
         }
         try await withThrowingTaskGroup(of: SpritePicture.self) { [self] group in
             for number in requests.indices {

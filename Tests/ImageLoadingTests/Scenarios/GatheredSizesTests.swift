@@ -53,20 +53,17 @@ import Testing
         try await gathered(harness, 0)
     }
 
-    @Test("wait for a decode under way, and are made from it if it is large enough")
-    func lateOnes() async throws {
+    @Test("requested while a decode is under way share the next one") func lateOnes() async throws {
         let harness = PipelineHarness(isGated: true) { $0.decodeThreadCount = 2 }
         let first = ask(harness, DecodeOptions(maximumSide: 100))
         await deliver(harness)
         #expect(await harness.codec.nextEvent() == .began(9))
         let others = [50, 200, 160].map { ask(harness, DecodeOptions(maximumSide: $0)) }
         try await gathered(harness, 4)
-        // The second decode needs the bytes again.
-        harness.codec.letThrough(1)
+        await harness.deliver(FakeCodec.file(Self.size, grey: 8), start: 2)
+        harness.codec.letThrough(2)
         #expect(try await first.value == PixelSize(width: 100, height: 75))
         #expect(try await others[0].value == PixelSize(width: 50, height: 38))
-        await harness.deliver(FakeCodec.file(Self.size, grey: 8), start: 2)
-        harness.codec.letThrough(1)
         #expect(try await others[1].value == PixelSize(width: 200, height: 150))
         #expect(try await others[2].value == PixelSize(width: 160, height: 120))
         #expect(harness.codec.decodes == [9, 8])

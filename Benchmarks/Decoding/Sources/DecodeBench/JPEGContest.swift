@@ -66,13 +66,8 @@ enum JPEGContest {
 
     private static func shrink(_ bytes: EncodedBytes, _ work: Work) throws {
         let decoder = ShrinkingDecoder(
-            limits: DecodeLimits(), cancellation: nil, isDraft: work.isDraft
-        ) { frame, _ in
-            frame.components.indices.map { index in
-                index == 0 ? work.side : colorSide(frame, index, work)
-            }
-        }
-        var sink = Sum()
+            limits: DecodeLimits(), cancellation: nil, isDraft: work.isDraft)
+        var sink = Sum(work: work)
         try bytes.withBytes { file throws(ShrinkingStop) in
             try decoder.decode(file, into: &sink)
         }
@@ -103,7 +98,14 @@ enum JPEGContest {
 
     /// Adds up every 64th sample, which keeps both sides honest.
     private struct Sum: ComponentSink, ~Copyable {
+        let work: Work
         var total: UInt64 = 0
+
+        func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
+            frame.components.indices.map { index in
+                index == 0 ? work.side : JPEGContest.colorSide(frame, index, work)
+            }
+        }
 
         mutating func begin(_ picture: ShrunkPicture) {}
 

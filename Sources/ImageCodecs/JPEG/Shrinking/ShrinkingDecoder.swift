@@ -25,6 +25,13 @@
 
     /// Takes the rows of the components of a picture, each component's from the top.
     protocol ComponentSink: ~Copyable {
+        /// Called first of all.
+        ///
+        /// - Returns: by component the samples across and down that a block becomes: 1, 2, 4 or 8;
+        ///   `nil` where the picture as a whole is needed at its full size.
+        mutating func blockSides(
+            _ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace
+        ) throws(CodecError) -> [Int]?
         /// Called once, before the first row.
         mutating func begin(_ picture: ShrunkPicture) throws(CodecError)
         mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError)
@@ -45,8 +52,6 @@
         var windowByteCount = EntropyCodedData.windowByteCount
         /// From how many blocks on a ``BandTable`` is made; tests ask for fewer.
         var leastBlocksOfTable = BandTable.leastBlockCount
-        /// The samples across and down that a block becomes, by component: 1, 2, 4 or 8.
-        let blockSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
 
         func decode(
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
@@ -57,7 +62,9 @@
             }
             // What colours are meant is settled before the first scan, as in libjpeg-turbo; a
             // marker behind it changes nothing.
-            guard let sides = blockSides(frame, script.colorSpace) else { throw .notHandled }
+            guard let sides = try blockSides(frame, script.colorSpace, &sink) else {
+                throw .notHandled
+            }
             var picture = ShrunkPicture(
                 frame: frame, colorSpace: script.colorSpace, isInverted: script.isInverted,
                 blockSides: sides, quantization: [])
@@ -74,6 +81,13 @@
 
         private func check(_ name: DecodeLimits.Name, _ needed: Int) throws(ShrinkingStop) {
             try ShrinkingStop.wrap { () throws(CodecError) in try limits.check(name, needed) }
+        }
+
+        private func blockSides(
+            _ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace,
+            _ sink: inout some ComponentSink & ~Copyable
+        ) throws(ShrinkingStop) -> [Int]? {
+            try ShrinkingStop.wrap { () throws(CodecError) in try sink.blockSides(frame, space) }
         }
 
         private func begin(

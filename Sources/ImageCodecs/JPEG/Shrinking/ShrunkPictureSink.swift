@@ -17,6 +17,12 @@
             self.profile = profile
         }
 
+        mutating func blockSides(
+            _ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace
+        ) throws(CodecError) -> [Int]? {
+            try rows.choose { ShrinkChoice($0).blockSides(frame, space) }
+        }
+
         mutating func begin(_ picture: ShrunkPicture) throws(CodecError) {
             self.picture = picture
             let frame = picture.frame

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Pixels
+
+/// One result of a decode: the plan, and the resampler that carries it out.
+struct RowOutput: ~Copyable {
+    var plan: DecodePlan
+    /// Overrides the profile that the decoder reports.
+    private let profile: ColorProfile?
+    private var resampler: RowResampler?
+    private var planes: YCbCrResampler?
+
+    init(_ plan: DecodePlan, profile: ColorProfile? = nil) {
+        self.plan = plan
+        self.profile = profile
+    }
+
+    var hasBegun: Bool { resampler != nil || planes != nil }
+
+    /// The bytes of rows that wait for those of another plane.
+    var waitingByteCount: Int { mutating get { planes?.waitingByteCount ?? 0 } }
+
+    var completedRowCount: Int { mutating get { resampler?.completedRowCount ?? 0 } }
+
+    var snapshot: PixelBuffer? { mutating get { resampler?.snapshot } }
+
+    /// Prepares for interleaved rows.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the picture as it will come.
+    ///   - format: the format of the result.
+    ///   - colorProfile: the profile that the decoder reports.
+    ///   - lattice: where the samples stand, if they do not each cover an equal part of the picture.
+    mutating func begin(
+        _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
+        lattice: SampleLattice?
+    ) {
+        resampler = RowResampler(
+            from: size, format,
+            // A shrunk side is rounded up; the picture ends where it really ends.
+            region: lattice?.region(plan.geometry.region)
+                ?? plan.geometry.region.scaled(
+                    horizontally: scale(size.width, plan.storedSize.width),
+                    vertically: scale(size.height, plan.storedSize.height)),
+            to: plan.geometry.size, kernel: plan.kernel, orientation: plan.orientation,
+            colorProfile: profile ?? colorProfile)
+    }
+
+    /// Prepares for planes of luma and colour differences.
+    mutating func begin(_ planes: [SourcePlane], _ colorProfile: ColorProfile) {
+        self.planes = YCbCrResampler(
+            from: planes, region: plan.geometry.region, to: plan.geometry.size, plan.yCbCrFormat,
+            kernel: plan.kernel, orientation: plan.orientation,
+            colorProfile: profile ?? colorProfile)
+    }
+
+    mutating func append(_ row: Span<UInt8>) { resampler?.append(row) }
+
+    mutating func append(_ row: Span<UInt8>, plane: Int) { planes?.append(row, plane: plane) }
+
+    /// Discards the rows so far and their description.
+    mutating func restart() {
+        resampler = nil
+        planes = nil
+    }
+
+    /// Appends rows of zeros until the result is complete.
+    ///
+    /// - Returns: whether interleaved rows have begun.
+    mutating func fillRest(_ row: Span<UInt8>) -> Bool {
+        guard resampler != nil else { return false }
+        while resampler?.isComplete == false { resampler?.append(row) }
+        return true
+    }
+
+    /// The result; `nil` if rows are missing.
+    consuming func finish() -> PixelBuffer? {
+        if let planes = planes.take() { return planes.isComplete ? planes.finish() : nil }
+        guard let resampler = resampler.take(), resampler.isComplete else { return nil }
+        return resampler.finish()
+    }
+
+    /// What a side was reduced by: a power of two where that leads to `size`, else the quotient.
+    private func scale(_ size: Int, _ stored: Int) -> Double {
+        // What can be drawn at any size was drawn at this one.
+        if plan.isScalable { return Double(size) / Double(stored) }
+        var factor = 1
+        while (stored + factor - 1) / factor > size { factor *= 2 }
+        return (stored + factor - 1) / factor == size
+            ? 1 / Double(factor) : Double(size) / Double(stored)
+    }
+}
+
+/// A further result of a decode that has one already.
+final class FurtherOutput {
+    let options: DecodeOptions
+    /// `nil` once the decoder has made a choice that this result needs otherwise.
+    var output: RowOutput?
+
+    init(_ options: DecodeOptions, _ plan: DecodePlan) {
+        self.options = options
+        output = RowOutput(plan)
+    }
+
+    func finish() -> PixelBuffer? { output.take()?.finish() }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageLoading
+
+@Suite(
+    "The bytes of a rendition", .timeLimit(.minutes(5)),
+    .enabled(if: builtInCodecs.codec(named: "jpeg") != nil))
+struct ReproducibleRenditionTests {
+    private let folder: TestFolder
+    private let path: String
+
+    init() throws {
+        folder = try TestFolder()
+        path = folder.url.appending(path: "a.jpg").path
+        try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+            .write(TestPicture.photograph(PixelSize(width: 800, height: 600)), to: path)
+    }
+
+    private func pipeline(store: (any RenditionStoring)? = nil) -> ImagePipeline {
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodeThreadCount = 2
+        configuration.store = store
+        return ImagePipeline(
+            codecs: builtInCodecs, configuration: configuration, logger: .silent)
+    }
+
+    private func request(
+        _ side: Int, _ mode: ResizeMode = .fit, format: String = "jpeg",
+        processors: [any ImageProcessor] = []
+    ) -> RenditionRequest {
+        let box = PixelSize(width: side, height: side)
+        var image = ImageRequest(path: path, options: DecodeOptions(box: box, mode: mode))
+        image.processors = processors
+        return RenditionRequest(image: image, format: format)
+    }
+
+    private var requests: [RenditionRequest] {
+        [500, 30, 96, 100, 320, 64, 213, 700].map { request($0) }
+            + [request(120, .fill), request(90, .stretch), request(100, format: "png")]
+            + [request(100, processors: [ImageOperation.roundCorners(radius: 8)])]
+    }
+
+    /// Each rendition, made by a pipeline that has made nothing else.
+    private func references() async throws -> [[UInt8]] {
+        var references: [[UInt8]] = []
+        for request in requests {
+            references.append(try await pipeline().rendition(for: request).bytes)
+        }
+        return references
+    }
+
+    @Test("are the same in any order, with larger images in memory") func anyOrder() async throws {
+        let references = try await references()
+        for order in [Array(requests.indices), requests.indices.reversed()] {
+            let pipeline = pipeline()
+            for index in order {
+                #expect(
+                    try await pipeline.rendition(for: requests[index]).bytes == references[index])
+            }
+        }
+    }
+
+    @Test("are the same when all are requested at once") func atOnce() async throws {
+        let references = try await references()
+        for _ in 0..<3 {
+            let pipeline = pipeline()
+            let tasks = requests.map { request in
+                Task { try await pipeline.rendition(for: request).bytes }
+            }
+            for (task, reference) in zip(tasks, references) {
+                #expect(try await task.value == reference)
+            }
+        }
+    }
+
+    @Test("do not depend on images that views had made or kept") func afterViews() async throws {
+        let references = try await references()
+        let pipeline = pipeline(store: try folder.store())
+        for request in requests {
+            var view = request.image
+            view.options.box = PixelSize(width: 750, height: 750)
+            _ = try await pipeline.image(for: view)
+            _ = try await pipeline.image(for: request.image)
+        }
+        for (request, reference) in zip(requests, references) {
+            #expect(try await pipeline.rendition(for: request).bytes == reference)
+        }
+    }
+
+    @Test("are not changed by a view of the same size that is under way") func sharedLoad() {
+        let image = request(100).image
+        let original = OriginalIdentity.named("a")
+        var reproducible = SharedImageKey(image: ImageKey(image, of: original))
+        let view = reproducible
+        reproducible.isReproducible = true
+        #expect(reproducible != view)
+    }
+}
