@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Good clients with a stranger among them: their times alone, and while one request in ten is hostile."""
+
+import collections
+import contextlib
+import http.client
+import itertools
+import multiprocessing
+import os
+import random
+import threading
+import time
+
+from hostile_files import bombs, slow_metadata
+from photographs import fetch_all, renditions
+from prober import sampled
+from report import mebibytes, milliseconds, percentile
+from server import Client, Server, copy_photographs, quoted, raw_connection
+
+SECONDS, BRIEF_SECONDS = 180, 10
+# Good clients, and how often each of them asks: as people do who look through pictures.
+CLIENTS, PAUSE = 8, 0.1
+COLD_SHARE, HOSTILE_SHARE = 0.1, 0.1
+LISTED, BRIEF_LISTED = 100_001, 5_000
+# Hostile requests at a time, and large files of theirs.
+MANY_HOSTILE, MANY_LARGE = 100, 60
+RATIO, WORST, BRIEF_WORST = 1.5, 0.5, 2.0
+SIZES = ["64x64", "160x160,fill", "320x240", "512x512", "1024x1024"]
+PATIENCE = 20
+
+
+def run(context):
+    folder = context.place / "photos"
+    names = copy_photographs(context, folder, 8)
+    attack = folder / "attack"
+    attack.mkdir()
+    files = hostile_files(context, (folder / names[0]).read_bytes())
+    listed = BRIEF_LISTED if context.brief else LISTED
+    many = folder / "many"
+    many.mkdir()
+    pixel = files["huge.png"]
+    for number in range(listed):
+        (many / f"{number}.png").write_bytes(pixel)
+    seconds = context.seconds(SECONDS, BRIEF_SECONDS)
+    with Server(context.program, folder, context.place / "cache") as server:
+        hot = renditions(names, SIZES)
+        with server.client() as client:
+            references = {path: answer.body for path, answer in fetch_all(client, hot).items()}
+            client.get("/-/listing/")
+        alone = Good(server, names, references, context.seed, 0, max(seconds / 3, 6)).finish()
+        rate = alone.count / alone.seconds * HOSTILE_SHARE / (1 - HOSTILE_SHARE)
+        with sampled(server.resident_with_workers, 0.5) as memory:
+            stranger = start_stranger(context, server, folder, files, names, rate, seconds, listed)
+            among = Good(server, names, references, context.seed, 1, seconds).finish()
+            asked = stranger()
+        busy = seconds_until_idle(server)
+        judge(context, server, alone, among, asked, rate)
+        context.report.note("hostile", f"host and workers held {mebibytes(max(memory))} at most")
+        context.report.verdict(
+            "hostile", "the work of clients that have gone ends within 2 s", busy <= 2,
+            f"{busy:.0f} s until host and workers are idle", busy=busy)
+        status = server.stop()
+        context.report.verdict("hostile", "the server ends with 0 after SIGTERM", status == 0, f"{status}")
+
+
+def hostile_files(context, jpeg):
+    scale = 0.1 if context.brief else 1.0
+    files = slow_metadata(jpeg, scale) | bombs(scale)
+    for length in (len(jpeg) // 8, len(jpeg) // 2, len(jpeg) - 100):
+        files[f"cut{length}.jpg"] = jpeg[:length]
+    more = context.more_files()
+    for place in ("bombs", "found") if more and not context.brief else ():
+        for file in sorted((more / place).glob("*")):
+            if file.is_file() and file.suffix not in (".json", ".txt"):
+                files[f"{place}-{file.name}"] = file.read_bytes()
+    return files
+
+
+def seconds_until_idle(server, most=60):
+    """How long host and workers compute on after the last client has gone."""
+    start, before = time.monotonic(), server.processor_seconds_with_workers()
+    while time.monotonic() - start < most:
+        time.sleep(0.5)
+        now = server.processor_seconds_with_workers()
+        # A worker that ends takes its time along.
+        if abs(now - before) < 0.1:
+            return max(0.0, time.monotonic() - start - 0.5)
+        before = now
+    return most
+
+
+def judge(context, server, alone, among, asked, rate):
+    report = context.report
+    report.note("hostile", f"alone {alone}")
+    report.note("hostile", f"among {among}; {sum(asked.values())} hostile, {rate:.1f} a second: {dict(asked)}")
+    report.verdict("hostile", "the host outlives hostile clients", server.is_alive(), server.last_words()
+                   if not server.is_alive() else "")
+    report.verdict("hostile", "every good request is answered, with the right bytes", not among.wrong,
+                   f"{len(among.wrong)} of {among.count} are not {among.wrong[:3]}", wrong=len(among.wrong))
+    ratio = among.at(0.99) / max(alone.at(0.99), 1e-4)
+    said = (f"{milliseconds(alone.at(0.99))} alone, {milliseconds(among.at(0.99))} among hostile ones: "
+            f"{ratio:.1f} times")
+    if context.brief:
+        # Some seconds say little of the slowest hundredth.
+        report.note("hostile", said)
+    else:
+        report.verdict("hostile", "99 % of good requests take 1.5 times as long at most", ratio <= RATIO,
+                       said, alone=alone.at(0.99), among=among.at(0.99), ratio=ratio)
+    worst = BRIEF_WORST if context.brief else WORST
+    report.verdict("hostile", f"no good request takes over {worst} s", among.at(1) <= worst,
+                   f"worst {milliseconds(among.at(1))}, {milliseconds(alone.at(1))} alone", worst=among.at(1))
+
+
+class Good:
+    """Good clients in a process of their own; in each phase their cold requests are new."""
+
+    def __init__(self, server, names, references, seed, phase, seconds):
+        self.seconds = seconds
+        context = multiprocessing.get_context("fork")
+        self.pipe, other = context.Pipe(duplex=False)
+        self.process = context.Process(
+            target=good_clients, args=(server.port, names, references, seed, phase, seconds, other))
+        self.process.start()
+        other.close()
+
+    def finish(self):
+        self.times, self.wrong = self.pipe.recv()
+        self.process.join()
+        self.count = len(self.times)
+        return self
+
+    def at(self, share):
+        return percentile(self.times, share)
+
+    def __str__(self):
+        return (f"{self.count} good requests in {self.seconds:.0f} s: p50 {milliseconds(self.at(0.5))}, "
+                f"p99 {milliseconds(self.at(0.99))}, worst {milliseconds(self.at(1))}")
+
+
+def good_clients(port, names, references, seed, phase, seconds, pipe):
+    times, wrong, lock, number = [], [], threading.Lock(), itertools.count()
+    end = time.monotonic() + seconds
+
+    def ask(client_number):
+        rng = random.Random(seed * 1000 + client_number)
+        client = Client(port)
+        while time.monotonic() < end:
+            time.sleep(rng.expovariate(1 / PAUSE))
+            path = rng.choice(list(references))
+            if rng.random() < COLD_SHARE:
+                # No two of them are the same.
+                cold = next(number)
+                side = 100 + 50 * (cold // (32 * len(names)) % 20)
+                quality = 30 + 32 * phase + cold // len(names) % 32
+                name = names[cold % len(names)]
+                path = f"/{side}x{side},fill,q{quality}/{name}"
+            start = time.monotonic()
+            try:
+                answer = client.get(path)
+                right = answer.status == 200 and references.get(path, answer.body) == answer.body
+                said = answer.status
+            except (OSError, http.client.HTTPException) as error:
+                right, said = False, type(error).__name__
+            with lock:
+                times.append(time.monotonic() - start)
+                if not right:
+                    wrong.append(f"{path}: {said}")
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    pipe.send((times, wrong))
+
+
+def start_stranger(context, server, folder, files, names, rate, seconds, listed):
+    """Starts the hostile clients; what is returned waits for them, and tells how many asked for what."""
+    fork = multiprocessing.get_context("fork")
+    pipe, other = fork.Pipe(duplex=False)
+    process = fork.Process(target=Stranger(context, server, folder, files, names, listed).work,
+                           args=(rate, seconds, other))
+    process.start()
+    other.close()
+
+    def finish():
+        asked = pipe.recv()
+        process.join()
+        return asked
+
+    return finish
+
+
+class Stranger:
+    def __init__(self, context, server, folder, files, names, listed):
+        self.rng = random.Random(context.seed + 1)
+        self.port, self.folder, self.files, self.names = server.port, folder, files, names
+        self.listed, self.number, self.asked = listed, itertools.count(), collections.Counter()
+        self.large = collections.deque()
+        # One client in all: what is fair by address can tell it from the good ones.
+        self.source = None if context.same_address else "127.0.1.1"
+        self.slots = threading.BoundedSemaphore(MANY_HOSTILE)
+
+    def work(self, rate, seconds, pipe):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(self.rng.expovariate(rate))
+            kind = self.rng.choices(list(KINDS), list(KINDS.values()))[0]
+            if self.slots.acquire(blocking=False):
+                threading.Thread(target=self.attempt, args=(kind,), daemon=True).start()
+            else:
+                self.asked["not sent"] += 1
+        pipe.send(self.asked)
+        pipe.close()
+        os._exit(0)
+
+    def attempt(self, kind):
+        self.asked[kind] += 1
+        try:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                getattr(self, kind)()
+        finally:
+            self.slots.release()
+
+    def get(self, path):
+        with Client(self.port, source=self.source, timeout=PATIENCE) as client:
+            client.get(path)
+
+    def new_file(self, *kinds):
+        """A file that no quarantine knows: the same, and a few bytes more."""
+        number = next(self.number)
+        name = self.rng.choice([name for name in self.files if name.startswith(kinds)])
+        new = f"{number}-{name}"
+        (self.folder / "attack" / new).write_bytes(self.files[name] + b"%d" % number)
+        if len(self.files[name]) > 1 << 20:
+            self.large.append(new)
+            if len(self.large) > MANY_LARGE:
+                (self.folder / "attack" / self.large.popleft()).unlink()
+        return quoted(new)
+
+    def slow_information(self):
+        self.get(f"/info/attack/{self.new_file('attributes', 'control', 'nested', 'namespaces', 'found')}")
+
+    def slow_rendition(self):
+        self.get(f"/64x64/attack/{self.new_file('namespaces', 'attributes', 'control', 'found')}")
+
+    def bomb(self):
+        self.get(f"/300x300/attack/{self.new_file(*[name for name in bombs(0.0001)], 'bombs')}")
+
+    def cut(self):
+        self.get(f"/200x200/attack/{self.new_file('cut')}")
+
+    def listing(self):
+        self.get(f"/-/listing/many?offset={self.rng.randrange(self.listed)}")
+
+    def sprite(self):
+        self.get(f"/sprite/128x128/attack?limit=1000&padding={self.rng.randrange(256)}")
+
+    def enlargement(self):
+        self.get(f"/{self.rng.randrange(5000, 8192)}x8192,up,png/{self.rng.choice(self.names)}")
+
+    def blurred(self):
+        self.get(f"/8192x{self.rng.randrange(5000, 8192)},up,blur100,avif/{self.rng.choice(self.names)}")
+
+    def slow_reader(self):
+        connection = raw_connection(
+            self.port, f"GET /{self.names[-1]} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
+            receive_buffer=4096, source=self.source)
+        with contextlib.closing(connection):
+            for _ in range(PATIENCE):
+                connection.recv(100)
+                time.sleep(1)
+
+    def aborted(self):
+        width = self.rng.randrange(500, 2000)
+        path = f"/{width}x{width},q{self.rng.randrange(30, 95)},webp/{self.rng.choice(self.names)}"
+        connection = raw_connection(self.port, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
+                                    source=self.source)
+        time.sleep(self.rng.uniform(0, 0.05))
+        connection.close()
+
+    def nonsense(self):
+        self.get(self.rng.choice(["/..%2fetc/passwd", "/0x0/0.jpg", "/" + "a" * 8000, "/64x64/missing.jpg"]))
+
+
+# How often each kind of hostile request is made.
+KINDS = {"slow_information": 3, "slow_rendition": 2, "bomb": 3, "cut": 2, "listing": 3, "sprite": 0.3,
+         "enlargement": 0.5, "blurred": 0.5, "slow_reader": 2, "aborted": 3, "nonsense": 2}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""File names that look the same, or are no text at all, in one folder."""
+
+import json
+import os
+import shutil
+
+from server import CORPUS, Server, quoted
+
+# Pairs that are canonically equal, that look alike, or that are equal but for case.
+NAMES = [
+    "\u00e9.png", "e\u0301.png",  # NFC and NFD, as Linux and macOS write them
+    "\u212b.png", "\u00c5.png", "A\u030a.png",  # the sign of angstrom, and both forms of the letter
+    "\uac00.png", "\u1100\u1161.png",  # Hangul, as a syllable and as its parts
+    "\u1e69.png", "s\u0323\u0307.png", "s\u0307\u0323.png",  # marks in two orders
+    "\ufb01.png", "fi.png",  # a ligature, equal only by compatibility
+    "a\u200db.png", "ab.png", "AB.png", "Ab.png",
+    "\u0430b.png",  # Cyrillic
+    "\u2126.png", "\u03a9.png", "K.png", "\u212a.png",
+    "a b.png", "a+b.png", "a%20b.png", "\U0001f600.png", "1\u20442.png", "x\ny.png",
+]
+# No UTF-8: it may be left out, and must not do harm.
+BROKEN = [b"\xff\xfe.png", b"\xc3.png", b"e\xcc.png"]
+FOLDERS = ["\u00fc", "u\u0308"]
+
+
+def run(context):
+    samples = sorted(CORPUS.glob("png/valid/*.png")) + sorted(CORPUS.glob("jpeg/valid/*.jpg"))
+    folder, plain = context.place / "photos", context.place / "plain"
+    fill(folder, plain, samples)
+    with Server(context.program, plain, context.place / "plain-cache") as server, server.client() as client:
+        references = [client.get(f"/32x32,png/{number}{sample.suffix}").body
+                      for number, sample in pictures(samples)]
+    failures, deaths = [], []
+    server = Server(context.program, folder, context.place / "cache")
+    try:
+        for attempt in ("first", "second", "after a restart"):
+            if attempt == "after a restart":
+                server.stop()
+                server.start()
+            for what, check in CHECKS:
+                try:
+                    failures += [f"{attempt}, {what}: {text}" for text in check(server, references)]
+                except OSError as error:
+                    failures.append(f"{attempt}, {what}: {type(error).__name__}")
+                    server.has_died()
+                if not server.is_alive():
+                    deaths.append(f"{attempt}, {what}: {server.last_words()[-200:]}")
+                    server.start()
+    finally:
+        server.stop()
+    verdict = context.report.verdict
+    verdict("names", "the host outlives names that look the same", not deaths,
+            f"{len(deaths)} deaths {deaths[:1]}" if deaths else f"{len(NAMES)} names", deaths=len(deaths))
+    verdict("names", "listings, sprites and pictures have each name by its bytes", not failures,
+            f"{len(failures)} failures {failures[:3]}" if failures else "")
+
+
+def pictures(samples):
+    return [(number, samples[number % len(samples)]) for number in range(len(NAMES))]
+
+
+def fill(folder, plain, samples):
+    """Each name has a picture of its own, and under a number elsewhere the same one."""
+    folder.mkdir()
+    plain.mkdir()
+    for number, sample in pictures(samples):
+        shutil.copy(sample, folder / NAMES[number])
+        shutil.copy(sample, plain / f"{number}{sample.suffix}")
+    for name in BROKEN:
+        with open(os.path.join(os.fsencode(folder), name), "wb") as file:
+            file.write(samples[0].read_bytes())
+    for number, name in enumerate(FOLDERS):
+        (folder / name).mkdir()
+        shutil.copy(samples[number], folder / name / "1.png")
+
+
+def listing(server, _):
+    answer = server.get("/-/listing/?limit=1000")
+    if answer.status != 200:
+        return [f"{answer.status}"]
+    page = json.loads(answer.body)
+    missing = set(NAMES) - set(page["pictures"]["name"])
+    lost = set(FOLDERS) - set(page["folders"]["name"])
+    return [f"missing {name!a}" for name in sorted(missing | lost)]
+
+
+def renditions(server, references):
+    wrong = []
+    with server.client() as client:
+        for name, reference in zip(NAMES, references, strict=True):
+            answer = client.get(f"/32x32,png/{quoted(name)}")
+            if answer.body != reference:
+                wrong.append(f"{name!a}: {answer.status}, another picture")
+            answer = client.get(f"/info/{quoted(name)}")
+            if answer.status != 200:
+                wrong.append(f"/info of {name!a}: {answer.status}")
+    return wrong
+
+
+def broken(server, _):
+    with server.client() as client:
+        answers = [client.get(f"/32x32/{quoted(name)}").status for name in BROKEN]
+    return [f"{answer}" for answer in answers if answer not in (200, 400, 404)]
+
+
+def sprites(server, _):
+    wrong = []
+    with server.client(timeout=30) as client:
+        for path in ("/sprite/32x32/", "/sprite/32x32,fill/?as=json", "/sprite/32x32/?arrangement=packed"):
+            answer = client.get(path)
+            if answer.status != 200:
+                wrong.append(f"{path}: {answer.status}")
+            elif "as=json" in path:
+                text = json.dumps(json.loads(answer.body), ensure_ascii=False)
+                wrong += [f"{name!a} not in {path}" for name in NAMES
+                          if json.dumps(name, ensure_ascii=False) not in text]
+        body = json.dumps(NAMES[:7]).encode()
+        answer = client.get("/sprite/32x32/", method="POST", body=body)
+        if answer.status != 200:
+            wrong.append(f"POST of equal names: {answer.status} {answer.body[:80]!r}")
+    return wrong
+
+
+CHECKS = [("listing", listing), ("renditions", renditions), ("broken names", broken), ("sprite", sprites),
+          ("listing again", listing)]

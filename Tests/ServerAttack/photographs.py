@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The addresses that good clients ask for of a folder of photographs."""
+
+# Small and large, cropped and not, in formats that take long and that take little.
+OPTIONS = ["64x64", "160x160,fill", "200x200", "320x240", "512x512", "800x600,q60", "1024x1024",
+           "1600x1600", "300x300,webp", "256x256,png"]
+
+
+def renditions(names, options=OPTIONS):
+    return [f"/{option}/{name}" for name in names for option in options]
+
+
+def other_routes(names):
+    """What is made of the same photographs over the other routes."""
+    return [path for name in names for path in (
+        f"/tiles/{name}_files/9/0_0.jpg", f"/tiles/{name}_files/8/0_0.jpg",
+        f"/tiles/{name}_files/11/1_1.jpg",
+        f"/iiif/3/{name}/square/200,/0/default.jpg", f"/iiif/3/{name}/full/400,/90/gray.png",
+        f"/iiif/3/{name}/100,80,640,480/320,/0/default.jpg", f"/placeholder/{name}?format=json",
+        f"/info/{name}")]
+
+
+def fetch_all(client, paths):
+    """Answers by address, each asked for when the one before has come."""
+    answers = {}
+    for path in paths:
+        answer = client.get(path)
+        if answer.status != 200:
+            raise AssertionError(f"{path}: {answer.status} {answer.body[:200]!r}")
+        answers[path] = answer
+    return answers
+
+
+PURGE_TOKEN = {"CALOTYPE_PURGE_TOKENS": "reference"}
+
+
+def fetch_singly(server, paths, names):
+    """Answers by address, before each of which the server has forgotten all that was made of the
+    photograph; it must have been started with `PURGE_TOKEN`."""
+    answers = {}
+    with server.client() as client:
+        for path in paths:
+            for name in names:
+                if name in path:
+                    client.get(f"/{name}", {"Authorization": "Bearer reference"}, method="DELETE")
+            answers.update(fetch_all(client, [path]))
+    return answers

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients that ask and do not read, and a server all of whose descriptors are used up."""
+
+import contextlib
+import time
+
+from prober import sampled
+from report import mebibytes, milliseconds, percentile
+from server import MEBIBYTE, Server, copy_photographs, raw_connection
+
+CLIENTS, BRIEF_CLIENTS = 500, 200
+SECONDS, BRIEF_SECONDS = 10, 2
+GROWTH = 64 * MEBIBYTE
+DESCRIPTORS = 256
+# Bytes of the original that is not read: more than kernels buffer for a connection.
+ORIGINAL = 8 * MEBIBYTE
+SPINNING = 0.2
+
+
+def run(context):
+    folder = context.place / "photos"
+    names = copy_photographs(context, folder, 2)
+    whole = (folder / names[0]).read_bytes()
+    # What follows the end of a JPEG belongs to the original, and to no picture.
+    (folder / "large.jpg").write_bytes(whole + bytes(ORIGINAL))
+    slow_readers(context, folder, names, "original", "/large.jpg")
+    slow_readers(context, folder, names, "rendition", f"/1600x1600,up,png/{names[0]}")
+    no_descriptors(context, folder, names)
+
+
+def slow_readers(context, folder, names, what, path):
+    count = context.count(CLIENTS, BRIEF_CLIENTS)
+    verdict = context.report.verdict
+    with Server(context.program, folder, context.place / f"cache-{what}") as server:
+        reference = server.get(f"/300x300/{names[1]}").body
+        for _ in range(3):
+            server.get(path)
+        before = server.resident()
+        connections, refused, times = [], 0, []
+        with contextlib.ExitStack() as stack, sampled(server.resident) as memory:
+            for _ in range(count):
+                try:
+                    connections.append(stack.enter_context(contextlib.closing(
+                        raw_connection(server.port, request(path), receive_buffer=4096))))
+                except OSError:
+                    refused += 1
+            end = time.monotonic() + context.seconds(SECONDS, BRIEF_SECONDS)
+            while time.monotonic() < end:
+                times.append(health(server))
+                time.sleep(0.2)
+            same = good(server, names[1], reference)
+        growth = max(memory) - before
+        verdict("readers", f"{count} clients that do not read the {what} cost 64 MiB at most",
+                growth <= GROWTH, f"{mebibytes(growth)} more than {mebibytes(before)}, {refused} refused",
+                growth=growth)
+        verdict("readers", f"health answers within 1 s beside readers of the {what}", max(times) <= 1,
+                f"{milliseconds(percentile(times, 0.5))}, worst {milliseconds(max(times))}", worst=max(times))
+        verdict("readers", f"a picture is answered beside readers of the {what}", same)
+        verdict("readers", f"the server is good after readers of the {what}",
+                recovered(server, names[1], reference))
+
+
+def no_descriptors(context, folder, names):
+    """Every kind of client that holds a descriptor and gives nothing for it."""
+    kinds = {
+        "silent": b"",
+        "unfinished": f"GET /300x300/{names[1]} HTTP/1.1\r\nHost: localhost\r\nX-".encode(),
+        "not reading": request("/large.jpg"),
+        "idle": None,
+    }
+    if context.brief:
+        kinds = {"not reading": kinds["not reading"]}
+    for kind, sent in kinds.items():
+        with Server(context.program, folder, context.place / f"cache-{kind.replace(' ', '-')}",
+                    descriptors=DESCRIPTORS) as server:
+            hold(context, server, names, kind, sent)
+
+
+def hold(context, server, names, kind, sent):
+    verdict = context.report.verdict
+    reference = server.get(f"/300x300/{names[1]}").body
+    with contextlib.ExitStack() as stack:
+        held, refused = 0, 0
+        for _ in range(DESCRIPTORS + 100):
+            try:
+                stack.enter_context(contextlib.closing(occupied(server, sent)))
+                held += 1
+            except OSError:
+                refused += 1
+        start, used = time.monotonic(), server.processor_seconds()
+        times = []
+        while time.monotonic() - start < context.seconds(SECONDS, BRIEF_SECONDS):
+            times.append(health(server))
+            time.sleep(0.3)
+        share = (server.processor_seconds() - used) / (time.monotonic() - start)
+    said = f"{held} connections held by {kind} clients, {refused} refused"
+    verdict("readers", f"no descriptor left ({kind}): health answers within 1 s", max(times) <= 1,
+            f"worst {milliseconds(max(times))}, {said}", worst=max(times))
+    verdict("readers", f"no descriptor left ({kind}): the host does not spin", share < SPINNING,
+            f"{share * 100:.0f} % of a core", share=share)
+    verdict("readers", f"no descriptor left ({kind}): good again afterwards",
+            recovered(server, names[1], reference))
+
+
+def occupied(server, sent):
+    if sent is not None:
+        return raw_connection(server.port, sent, receive_buffer=4096, timeout=2)
+    # A connection that is kept after an answer.
+    connection = raw_connection(server.port, request("/healthz"), timeout=0.2)
+    with contextlib.suppress(TimeoutError):
+        connection.recv(1 << 16)
+    return connection
+
+
+def request(path):
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def health(server):
+    """Seconds until a new connection is told of health; 2 if it is not told in that time."""
+    start = time.monotonic()
+    try:
+        if server.get("/healthz", timeout=2).status == 200:
+            return time.monotonic() - start
+    except OSError:
+        pass
+    return 2.0
+
+
+def good(server, name, reference):
+    with contextlib.suppress(OSError):
+        return server.get(f"/300x300/{name}", timeout=10).body == reference
+    return False
+
+
+def recovered(server, name, reference):
+    """Whether the server answers as before within five seconds."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        if health(server) <= 1 and good(server, name, reference):
+            return True
+        time.sleep(0.1)
+    return False
