@@ -59,7 +59,7 @@ def socket_that_is_handed_on(program: str, folder: str):
             first = get(f"{server.address}32x32/1.jpg")
         # Between two servers, clients wait instead of being refused.
         client = socket.create_connection(("127.0.0.1", port), 60)
-        client.sendall(b"GET /32x32/1.jpg HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        client.sendall(b"GET /32x32/1.jpg HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         with Server(program, folder, listener=listener):
             answer = b"".join(iter(lambda: client.recv(65_536), b""))
         assert answer.startswith(b"HTTP/1.1 200 "), answer[:200]
