@@ -10,9 +10,11 @@ FORMATS =
 FILES = 20000
 EXAMPLES = 100
 SEED = 1
+PARTS =
+COUNT =
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-asan test-tsan test-sandbox soak fuzz fuzz-server \
+.PHONY: help run test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
         bench bench-server build format lint clean
 .DEFAULT_GOAL := help
 
@@ -41,6 +43,10 @@ test-sandbox: ## send whole, cut and changed files through the sandbox
 
 soak: ## mix requests that mean harm with others (SECONDS=300 SEED=1)
 	@scripts/soak "$(SECONDS)" "$(SEED)"
+
+attack: ## attack a server: damage, hostile clients, races, kills (PARTS=… COUNT=… SECONDS=… SEED=1)
+	@scripts/attack $(PARTS) --seed "$(SEED)" $(if $(COUNT),--count "$(COUNT)") \
+	    $(if $(filter command line,$(origin SECONDS)),--seconds "$(SECONDS)")
 
 fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
 	@scripts/fuzz "$(SECONDS)" $(FORMATS)
