@@ -20,6 +20,7 @@ from report import Context, Report
 PARTS = {
     "mutants": "damaged files of all formats in the folder; --count files",
     "hostile": "times of good requests while one in ten is hostile; --seconds",
+    "metadata": "slow metadata in sizes that double",
     "readers": "clients that do not read, and a server without descriptors; --count clients",
     "races": "files that are rewritten in place while they are read; --seconds",
     "kills": "workers and hosts that are killed while they work; --count kills",
@@ -43,7 +44,7 @@ def parsed():
     parser.add_argument("--json", action="store_true", help="write JSON to standard output, lines to stderr")
     parser.add_argument("--keep", metavar="FOLDER", help="where inputs go that found something")
     parser.add_argument("--same-address", action="store_true",
-                        help="hostile clients come from the same address as good ones")
+                        help="let hostile clients come from the address of good ones")
     parser.add_argument("--photographs", metavar="FOLDER", default="/usr/share/backgrounds/mate/nature")
     arguments = parser.parse_args()
     for part in arguments.parts:

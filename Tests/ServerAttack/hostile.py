@@ -198,7 +198,7 @@ class Stranger:
         self.listed, self.number, self.asked = listed, itertools.count(), collections.Counter()
         self.large = collections.deque()
         # One client in all: what is fair by address can tell it from the good ones.
-        self.source = None if context.same_address else "127.0.1.1"
+        self.source = context.stranger()
         self.slots = threading.BoundedSemaphore(MANY_HOSTILE)
 
     def work(self, rate, seconds, pipe):

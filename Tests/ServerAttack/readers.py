@@ -36,12 +36,12 @@ def slow_readers(context, folder, names, what, path):
         for _ in range(3):
             server.get(path)
         before = server.resident()
-        connections, refused, times = [], 0, []
+        refused, times = 0, []
         with contextlib.ExitStack() as stack, sampled(server.resident) as memory:
-            for _ in range(count):
+            for number in range(count):
                 try:
-                    connections.append(stack.enter_context(contextlib.closing(
-                        raw_connection(server.port, request(path), receive_buffer=4096))))
+                    stack.enter_context(contextlib.closing(raw_connection(
+                        server.port, request(path), receive_buffer=4096, source=context.stranger(number))))
                 except OSError:
                     refused += 1
             end = time.monotonic() + context.seconds(SECONDS, BRIEF_SECONDS)
@@ -81,9 +81,9 @@ def hold(context, server, names, kind, sent):
     reference = server.get(f"/300x300/{names[1]}").body
     with contextlib.ExitStack() as stack:
         held, refused = 0, 0
-        for _ in range(DESCRIPTORS + 100):
+        for number in range(DESCRIPTORS + 100):
             try:
-                stack.enter_context(contextlib.closing(occupied(server, sent)))
+                stack.enter_context(contextlib.closing(occupied(server, sent, context.stranger(number))))
                 held += 1
             except OSError:
                 refused += 1
@@ -102,11 +102,11 @@ def hold(context, server, names, kind, sent):
             recovered(server, names[1], reference))
 
 
-def occupied(server, sent):
+def occupied(server, sent, source):
     if sent is not None:
-        return raw_connection(server.port, sent, receive_buffer=4096, timeout=2)
+        return raw_connection(server.port, sent, receive_buffer=4096, timeout=2, source=source)
     # A connection that is kept after an answer.
-    connection = raw_connection(server.port, request("/healthz"), timeout=0.2)
+    connection = raw_connection(server.port, request("/healthz"), timeout=0.2, source=source)
     with contextlib.suppress(TimeoutError):
         connection.recv(1 << 16)
     return connection

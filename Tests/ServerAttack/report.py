@@ -48,6 +48,11 @@ class Context:
         self.photograph_folder = arguments.photographs
         self.report, self.place = report, pathlib.Path(place)
 
+    def stranger(self, number=0):
+        """The loopback address that hostile clients come from, so that a server may tell them apart from
+        good ones by their addresses; nothing if all come from the same."""
+        return None if self.same_address else f"127.0.1.{1 + number % 8}"
+
     def count(self, usual, brief):
         return self.wanted_count or (brief if self.brief else usual)
 
