@@ -17,7 +17,7 @@ from prober import sampled
 from report import mebibytes, milliseconds, percentile
 from server import Client, Server, copy_photographs, quoted, raw_connection
 
-SECONDS, BRIEF_SECONDS = 180, 10
+SECONDS, BRIEF_SECONDS = 180, 6
 # Good clients, and how often each of them asks: as people do who look through pictures.
 CLIENTS, PAUSE = 8, 0.1
 COLD_SHARE, HOSTILE_SHARE = 0.1, 0.1
@@ -47,7 +47,7 @@ def run(context):
         with server.client() as client:
             references = {path: answer.body for path, answer in fetch_all(client, hot).items()}
             client.get("/-/listing/")
-        alone = Good(server, names, references, context.seed, 0, max(seconds / 3, 6)).finish()
+        alone = Good(server, names, references, context.seed, 0, max(seconds / 3, 3)).finish()
         rate = alone.count / alone.seconds * HOSTILE_SHARE / (1 - HOSTILE_SHARE)
         with sampled(server.resident_with_workers, 0.5) as memory:
             stranger = start_stranger(context, server, folder, files, names, rate, seconds, listed)

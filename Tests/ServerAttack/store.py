@@ -48,7 +48,7 @@ class Run:
         for number in range(count):
             cache = self.context.place / f"cache{number}"
             shutil.copytree(self.whole, cache)
-            damage = (damage_rows, damage_pages)[number % 2]
+            damage = DAMAGE[number % len(DAMAGE)]
             what = damage(self.rng, cache / "renditions.sqlite")
             done[damage.__name__] = done.get(damage.__name__, 0) + 1
             # Twice: what was damaged is made again, and then it is there.
@@ -191,3 +191,38 @@ def damage_pages(rng, store):
         data.clear()
     store.write_bytes(data)
     return kind
+
+
+def damage_schema(rng, store):
+    """Changes the tables, their version, or what stands in the place of the files."""
+    kind = rng.choice(("version", "table", "trigger", "column", "added", "empty", "lock", "shared"))
+    if kind in ("lock", "shared"):
+        beside = store.with_suffix(".lock") if kind == "lock" else store.with_name(store.name + "-shm")
+        beside.write_bytes(rng.randbytes(1000))
+        return kind
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        names = {form: [row[0] for row in database.execute(
+            "SELECT name FROM sqlite_master WHERE type = ? ORDER BY name", (form,))]
+            for form in ("table", "trigger")}
+        table = rng.choice(names["table"])
+        if kind == "version":
+            database.execute(f"PRAGMA user_version = {rng.choice((0, 1, 2, 99, -1, 2**31 - 1))}")
+        elif kind in ("table", "trigger") and names[kind]:
+            kind = f"DROP {kind} {rng.choice(names[kind])}"
+            database.execute(kind)
+        elif kind == "column":
+            columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+            # What triggers and indices name cannot be renamed without them.
+            with contextlib.suppress(sqlite3.Error):
+                kind = f"renamed {table}.{rng.choice(columns)}"
+                database.execute(f"ALTER TABLE {table} RENAME COLUMN {kind.rpartition('.')[2]} TO other")
+        elif kind == "added":
+            database.execute(f"ALTER TABLE {table} ADD COLUMN other INTEGER NOT NULL DEFAULT 0")
+        else:
+            database.execute(f"DELETE FROM {table}")
+        database.commit()
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return f"{kind} {table}"
+
+
+DAMAGE = [damage_rows, damage_pages, damage_schema]
