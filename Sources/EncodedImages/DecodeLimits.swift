@@ -15,7 +15,8 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumByteCount = 1 << 30
     /// Bytes of one block of metadata, such as EXIF, after decompression.
     public var maximumMetadataByteCount = 16 << 20
-    /// Bytes of a colour profile after decompression; those of presses have 3 million.
+    /// Bytes of a colour profile after decompression; those of presses have 3 million. A longer one is
+    /// left out, and the picture is shown without it.
     public var maximumProfileByteCount = 16 << 20
     /// Frames of an animation.
     public var maximumFrameCount = 10_000
@@ -25,14 +26,15 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumScanCount = 100
     /// Chunks of a PNG file; ordinary files have one for every 8,000 bytes.
     public var maximumChunkCount = 250_000
-    /// Directories of a TIFF file: pages, and smaller versions of them.
+    /// Directories of a TIFF file: pages, and smaller versions of them. What comes behind as many is
+    /// not looked at.
     public var maximumDirectoryCount = 10_000
     /// Items of a HEIF or AVIF file, and what it takes to make its picture: each tile of a grid
     /// counts as often as it is used.
     public var maximumItemCount = 10_000
     /// Levels within levels: pictures made of others in HEIF and AVIF, and elements in XMP.
     public var maximumNestingDepth = 100
-    /// Bytes of the decoded result, and of what else must be held whole while it is made.
+    /// Bytes of the decoded result and of what else must be held whole while it is made, together.
     public var maximumMemoryByteCount = 2 << 30
 
     public init() {}
@@ -88,6 +90,18 @@ public struct DecodeLimits: Hashable, Sendable {
         if needed > allowed {
             throw .limitExceeded(name, needed: needed, allowed: allowed)
         }
+    }
+
+    /// Whether a colour profile is kept.
+    package func allowsProfile(byteCount: Int) -> Bool { byteCount <= maximumProfileByteCount }
+
+    /// The most bytes that a block of metadata or a profile may become when it is decompressed.
+    ///
+    /// Deflate makes up to 1,032 bytes of one. What programs write becomes some ten times as long, so
+    /// that this bounds the work for a file by its own length.
+    package func decompressedByteCount(_ name: Name, of compressedByteCount: Int) -> Int {
+        let (proportional, overflow) = compressedByteCount.multipliedReportingOverflow(by: 100)
+        return min(self[name], overflow ? .max : max(proportional, 1 << 20))
     }
 
     /// Checks a picture's size as its header states it.

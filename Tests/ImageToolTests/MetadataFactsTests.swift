@@ -41,4 +41,30 @@ import Testing
                     .init("xmp", .null), .init("iptc", .null),
                 ]))
     }
+
+    @Test("stays under a mebibyte, whatever the blocks hold")
+    func bounded() {
+        // A quotation mark takes two bytes of JSON, a control character would take six.
+        let long =
+            String(repeating: "\"", count: 300_000) + String(repeating: "\u{1}", count: 1_000)
+        var blocks = MetadataBlocks()
+        blocks.exif = EXIFBlock.make([(0x010E, .ascii(long)), (0x010F, .ascii(long))])
+        let names = ["title", "description", "rights", "creator", "subject"]
+        let keywords = String(repeating: "<rdf:li>&quot;\u{1}&#2;&quot;</rdf:li>", count: 5_000)
+        blocks.xmp = Array(
+            """
+            <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+              xmlns:dc="http://purl.org/dc/elements/1.1/"><rdf:Description
+              \(names.map { "dc:\($0)='\(long)'" }.joined(separator: " "))>
+              <dc:subject><rdf:Bag>\(keywords)</rdf:Bag></dc:subject></rdf:Description></rdf:RDF>
+            """.utf8)
+        let record: [UInt8] = [0x7F, 0xFF] + [UInt8](repeating: 0x22, count: 0x7FFF)
+        blocks.iptc = [UInt8](
+            ([5, 25, 40, 80, 85, 90, 105, 120] + [UInt8](repeating: 25, count: 50))
+                .map { [0x1C, 2, $0] + record }.joined())
+        let text = MetadataFacts(blocks).json.text()
+        #expect(text.utf8.count > 400_000)
+        #expect(text.utf8.count < 1 << 20)
+        #expect(!text.contains("\\u00"))
+    }
 }

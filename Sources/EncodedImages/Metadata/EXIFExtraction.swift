@@ -43,12 +43,12 @@ package enum EXIFExtraction {
         if blocks.iptc == nil, let entry = first.entry(0x8649) {
             blocks.iptc = PhotoshopResources.iptc(in: order.bytes(file, entry))
         }
-        var entries = copied(first, file, order).filter { pictureTags.contains($0.tag) }
+        var entries = copied(first, file, order) { pictureTags.contains($0) }
         for tag in [exif, location] {
             guard let pointer = first.entry(tag), let offset = order.integer(file, pointer),
                 let directory = order.directory(file, at: offset)
             else { continue }
-            let below = copied(directory, file, order).filter { !leftOut.contains($0.tag) }
+            let below = copied(directory, file, order) { !leftOut.contains($0) }
             if !below.isEmpty {
                 entries.append(Entry(tag: tag, type: 4, count: 1, value: .directory(below)))
             }
@@ -57,11 +57,19 @@ package enum EXIFExtraction {
         return blocks
     }
 
+    /// The first entry of each tag, as long as their values together are no longer than the file: more
+    /// would be values that stand in each other.
     private static func copied(
-        _ directory: TIFFByteOrder.Directory, _ file: Span<UInt8>, _ order: TIFFByteOrder
+        _ directory: TIFFByteOrder.Directory, _ file: Span<UInt8>, _ order: TIFFByteOrder,
+        where isCopied: (_ tag: Int) -> Bool
     ) -> [Entry] {
-        directory.entries.compactMap { entry in
-            guard (1...maximumValueByteCount).contains(entry.value.count) else { return nil }
+        var tags: Set<Int> = []
+        var room = file.count
+        return directory.entries.compactMap { entry in
+            guard isCopied(entry.tag), (1...maximumValueByteCount).contains(entry.value.count),
+                entry.value.count <= room, tags.insert(entry.tag).inserted
+            else { return nil }
+            room -= entry.value.count
             return Entry(
                 tag: entry.tag, type: entry.type, count: entry.count,
                 value: .bytes(order.bytes(file, entry)))

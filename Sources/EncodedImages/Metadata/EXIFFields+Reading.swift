@@ -4,6 +4,8 @@ internal import Pixels
 
 extension EXIFFields {
     /// Reads a block that begins with the byte order mark `II` or `MM`.
+    ///
+    /// A text is cut at 65,536 bytes, the texts together at 131,072.
     public init(_ block: Span<UInt8>) {
         self.init()
         guard let order = TIFFByteOrder(block),
@@ -15,6 +17,16 @@ extension EXIFFields {
         if let exposure { readExposure(exposure, block) }
         readDates(picture, exposure, block)
         location = picture.directory(0x8825, block).flatMap { PhotoLocation($0, block) }
+        fit()
+    }
+
+    private mutating func fit() {
+        var budget = MetadataTextBudget()
+        for field in [
+            \Self.imageDescription, \.cameraMake, \.cameraModel, \.software, \.artist,
+            \.copyright, \.userComment, \.cameraSerialNumber, \.lensMake, \.lensModel,
+            \.lensSerialNumber,
+        ] { budget.fit(&self[keyPath: field]) }
     }
 
     private mutating func readPicture(_ values: Values, _ block: Span<UInt8>) {
@@ -103,7 +115,8 @@ extension EXIFFields {
         /// The photographer's and the editor's, with a zero between them.
         func copyright(_ block: Span<UInt8>) -> String? {
             guard let entry = directory.entry(0x8298) else { return nil }
-            let parts = order.bytes(block, entry).split(separator: 0).prefix(2)
+            let bytes = order.bytes(block, entry, first: MetadataText.maximumByteCount + 1)
+            let parts = bytes.split(separator: 0, maxSplits: 2).prefix(2)
                 .compactMap { MetadataText.decoded($0) }
             return parts.isEmpty ? nil : parts.joined(separator: "; ")
         }
@@ -111,7 +124,7 @@ extension EXIFFields {
         /// Text behind the name of its encoding, which takes eight bytes.
         func comment(_ tag: Int, _ block: Span<UInt8>) -> String? {
             guard let entry = directory.entry(tag) else { return nil }
-            let bytes = order.bytes(block, entry)
+            let bytes = order.bytes(block, entry, first: MetadataText.maximumByteCount)
             guard bytes.count > 8 else { return nil }
             let text = bytes[8...]
             guard bytes.starts(with: Array("UNICODE\0".utf8)) else {
@@ -122,10 +135,10 @@ extension EXIFFields {
                 let pair = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
                 let unit = order.isLittleEndian ? pair.1 << 8 | pair.0 : pair.0 << 8 | pair.1
                 if unit == 0 { break }
-                units.append(unit)
+                units.append(unit < 0x20 ? UInt16(MetadataText.printable(UInt8(unit))) : unit)
             }
             return MetadataText.trimmed(
-                String(decoding: units, as: UTF16.self))
+                MetadataText.cut(String(decoding: units, as: UTF16.self)))
         }
 
         /// Another directory that an entry leads to; none of those leads back.

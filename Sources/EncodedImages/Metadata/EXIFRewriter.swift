@@ -160,49 +160,89 @@ struct EXIFRewriter {
                 ranges.append(start..<start + min(count, block.count - start))
             }
         }
-        let known = [0..<8] + kept.map(\.range) + kept.flatMap(Self.values)
-        for range in ranges where known.allSatisfy({ !$0.overlaps(range) }) {
-            erase(range.clamped(to: 0..<block.count))
-        }
+        let known = MergedRanges([0..<8] + kept.map(\.range) + kept.flatMap(Self.values))
+        erase(MergedRanges(ranges.filter { !known.overlaps($0) }))
         set(0, at: first.offset + 2 + first.entries.count * 12, byteCount: 4)
-        let end = known.map(\.upperBound).max() ?? block.count
+        let end = known.ranges.last?.upperBound ?? block.count
         let used = (block.lastIndex { $0 != 0 } ?? 0) + 1
         if max(used, end) < block.count { block.removeSubrange(max(used, end)...) }
     }
 
     /// - Returns: whether nothing of it is left.
     private mutating func removeLocation() -> Bool {
-        for tag in [Tag.location, Tag.xmp] {
-            while let (owner, entry) = owner(of: tag) {
-                guard owner.isWhole, owner.entries.count > 1 else { return false }
-                var ranges = [entry.value].filter { $0.count > 4 }
-                if tag == Tag.location, let positions = directory(tag, of: owner) {
-                    guard positions.isWhole else { return false }
-                    ranges += [positions.range] + Self.values(of: positions)
-                }
-                let structure = [0..<8] + directories.map(\.range)
-                for range in ranges {
-                    guard structure.allSatisfy({ !$0.overlaps(range) }) else { return false }
-                    erase(range)
-                }
-                remove(entry, from: owner)
+        let all = directories
+        let structure = [0..<8] + all.map(\.range)
+        for owner in all {
+            let gone = owner.entries.filter { [Tag.location, Tag.xmp].contains($0.tag) }
+            if gone.isEmpty { continue }
+            guard owner.isWhole, gone.count < owner.entries.count else { return false }
+            var ranges = gone.map(\.value).filter { $0.count > 4 }
+            let offsets = Set(
+                gone.filter { $0.tag == Tag.location }.compactMap { order.integer(block.span, $0) })
+            // One is usual; thousands, each of thousands of entries, are made to take long.
+            guard offsets.count <= 8 else { return false }
+            for positions in offsets.compactMap(directory) {
+                guard positions.isWhole else { return false }
+                ranges += [positions.range] + Self.values(of: positions)
             }
+            for range in ranges {
+                guard structure.allSatisfy({ !$0.overlaps(range) }) else { return false }
+            }
+            erase(MergedRanges(ranges))
+            remove(gone, from: owner)
         }
         return true
     }
 
-    private func owner(of tag: Int) -> (Directory, Entry)? {
-        for directory in directories {
-            if let entry = directory.entry(tag) { return (directory, entry) }
-        }
-        return nil
+    private mutating func erase(_ ranges: MergedRanges) {
+        for range in ranges.ranges { erase(range.clamped(to: 0..<block.count)) }
     }
 
-    /// Moves the entries behind it, and the offset of the next directory, up by one place.
-    private mutating func remove(_ entry: Entry, from directory: Directory) {
+    /// Moves the entries behind them, and the offset of the next directory, up.
+    private mutating func remove(_ gone: [Entry], from directory: Directory) {
+        let offsets = Set(gone.map(\.offset))
+        var place = directory.offset + 2
+        func move(_ range: Range<Int>, _ block: inout [UInt8]) {
+            for offset in range {
+                block[place] = block[offset]
+                place += 1
+            }
+        }
+        for entry in directory.entries where !offsets.contains(entry.offset) {
+            move(entry.offset..<entry.offset + 12, &block)
+        }
         let end = directory.range.upperBound
-        for index in entry.offset..<end - 12 { block[index] = block[index + 12] }
-        erase(end - 12..<end)
-        set(directory.entries.count - 1, at: directory.offset, byteCount: 2)
+        move(end - 4..<end, &block)
+        erase(place..<end)
+        set(directory.entries.count - gone.count, at: directory.offset, byteCount: 2)
+    }
+}
+
+/// Parts of a block in their order, those that touch as one.
+private struct MergedRanges {
+    private(set) var ranges: [Range<Int>] = []
+
+    init(_ parts: [Range<Int>]) {
+        for part in parts.sorted(by: { $0.lowerBound < $1.lowerBound }) where !part.isEmpty {
+            if let last = ranges.last, part.lowerBound <= last.upperBound {
+                ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, part.upperBound)
+            } else {
+                ranges.append(part)
+            }
+        }
+    }
+
+    func overlaps(_ part: Range<Int>) -> Bool {
+        // The first that ends behind its start.
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound <= part.lowerBound {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low < ranges.count && ranges[low].overlaps(part)
     }
 }

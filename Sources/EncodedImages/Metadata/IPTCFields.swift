@@ -29,7 +29,8 @@ public struct IPTCFields: Hashable, Sendable {
 
     /// Reads records that begin with the byte 0x1C each.
     ///
-    /// Text is UTF-8 if it is valid as that and no other encoding is stated, otherwise Latin-1.
+    /// Text is UTF-8 if it is valid as that and no other encoding is stated, otherwise Latin-1. A text
+    /// is cut at 65,536 bytes, the texts together at 131,072; of a list 1,000 are kept.
     public init(_ records: [UInt8]) {
         var isLatin1 = false
         var date: String?
@@ -42,11 +43,11 @@ public struct IPTCFields: Hashable, Sendable {
             // ESC % G is how ISO 2022 says UTF-8.
             case (1, 90): isLatin1 = !value.elementsEqual([0x1B, 0x25, 0x47])
             case (2, 5): title = text
-            case (2, 25): if let text { keywords.append(text) }
+            case (2, 25): Self.append(text, to: &keywords)
             case (2, 40): instructions = text
             case (2, 55): date = text
             case (2, 60): time = text
-            case (2, 80): if let text { bylines.append(text) }
+            case (2, 80): Self.append(text, to: &bylines)
             case (2, 85): bylineTitle = text
             case (2, 90): city = text
             case (2, 92): sublocation = text
@@ -63,6 +64,21 @@ public struct IPTCFields: Hashable, Sendable {
             }
         }
         dateCreated = Self.date(date, time)
+        fit()
+    }
+
+    private static func append(_ text: String?, to list: inout [String]) {
+        if let text, list.count < MetadataText.maximumItemCount { list.append(text) }
+    }
+
+    private mutating func fit() {
+        var budget = MetadataTextBudget()
+        for field in [
+            \Self.title, \.headline, \.caption, \.captionWriter, \.bylineTitle, \.copyright,
+            \.credit, \.source, \.instructions, \.sublocation, \.city, \.state, \.country,
+            \.countryCode,
+        ] { budget.fit(&self[keyPath: field]) }
+        for list in [\Self.bylines, \.keywords] { budget.fit(&self[keyPath: list]) }
     }
 
     private static func forEach(

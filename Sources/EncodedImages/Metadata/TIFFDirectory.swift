@@ -112,15 +112,19 @@ package struct TIFFByteOrder: Hashable, Sendable {
             Int(Int32(truncatingIfNeeded: numerator)), Int(Int32(truncatingIfNeeded: denominator)))
     }
 
-    /// The bytes of an entry's value that holds text or anything.
-    package func bytes(_ block: Span<UInt8>, _ entry: Entry) -> [UInt8] {
-        entry.value.map { block[$0] }
+    /// The bytes of an entry's value that holds text or anything, at most the first so many.
+    package func bytes(
+        _ block: Span<UInt8>, _ entry: Entry, first maximumByteCount: Int = .max
+    ) -> [UInt8] {
+        entry.value.prefix(maximumByteCount).map { block[$0] }
     }
 
     /// Text up to its first zero, without blanks around it; `nil` if there is none.
     package func text(_ block: Span<UInt8>, _ entry: Entry) -> String? {
         guard [1, 2, 7, 129].contains(entry.type) else { return nil }
-        return MetadataText.decoded(bytes(block, entry).prefix { $0 != 0 })
+        // A byte more shows where a character is cut.
+        let bytes = bytes(block, entry, first: MetadataText.maximumByteCount + 1)
+        return MetadataText.decoded(bytes.prefix { $0 != 0 })
     }
 
     /// How long a value of a type is; 0 for types that do not exist.
@@ -132,33 +136,5 @@ package struct TIFFByteOrder: Hashable, Sendable {
         case 5, 10, 12: 8
         default: 0
         }
-    }
-}
-
-/// Text in blocks of metadata, whose encoding is often not what it should be.
-package enum MetadataText {
-    /// UTF-8 if it is that, otherwise Latin-1; without blanks around it, `nil` if nothing is left.
-    package static func decoded(_ bytes: some Collection<UInt8>) -> String? {
-        let text = String(validating: bytes, as: UTF8.self) ?? latin1(bytes)
-        return trimmed(text)
-    }
-
-    /// Each byte as the character of that number.
-    package static func latin1(_ bytes: some Collection<UInt8>) -> String {
-        var text = String.UnicodeScalarView()
-        for byte in bytes { text.append(Unicode.Scalar(byte)) }
-        return String(text)
-    }
-
-    /// Without blanks, ends of lines and zeros around it; `nil` if nothing is left.
-    package static func trimmed(_ text: String) -> String? {
-        let isBlank = { (scalar: Unicode.Scalar) in
-            scalar.properties.isWhitespace || scalar.value == 0
-        }
-        let scalars = text.unicodeScalars
-        guard let first = scalars.firstIndex(where: { !isBlank($0) }),
-            let last = scalars.lastIndex(where: { !isBlank($0) })
-        else { return nil }
-        return String(scalars[first...last])
     }
 }

@@ -4,8 +4,11 @@
 ///
 /// It knows what XMP needs: elements, attributes, text, CDATA, comments, processing instructions and
 /// the five entities of XML. A document type, whose entities can grow without bound, is damage, and
-/// so are unbalanced tags and nesting of more than a maximum. Work and memory are in
-/// proportion to the packet's bytes.
+/// so are unbalanced tags and nesting of more than a maximum.
+///
+/// Work is in proportion to the packet's bytes, however they are made up: names, attributes and text
+/// are ranges of them until they are asked for. Memory is taken for open elements and for what
+/// prefixes stand for, of which there are at most ``maximumNamespaceCount`` at a time.
 /// - SeeAlso: Extensible Markup Language 1.0; Namespaces in XML 1.0.
 struct XMLScanner {
     struct Name: Hashable {
@@ -21,17 +24,24 @@ struct XMLScanner {
 
     struct Attribute {
         let name: Name
-        let value: String
-        /// Where it stands, with the blanks before it.
+        let value: Text
+        /// The attribute with the blanks before it.
         let range: Range<Int>
     }
 
+    /// Character data that ``XMLScanner/string(_:maximumByteCount:)`` makes a string of.
+    struct Text {
+        let range: Range<Int>
+        /// Whether it may contain entities; CDATA contains none.
+        let isEscaped: Bool
+    }
+
     enum Event {
-        /// A start tag; the range is the tag's.
-        case start(Name, [Attribute], Range<Int>)
+        /// A start tag, whose attributes ``XMLScanner/nextAttribute()`` returns.
+        case start(Name, Range<Int>)
         /// An end tag, also that of an empty element; the range is then empty.
         case end(Range<Int>)
-        case text(String)
+        case text(Text)
     }
 
     /// Prefixes that are known at once; ordinary packets have a dozen.
@@ -47,8 +57,12 @@ struct XMLScanner {
     private(set) var namespaces = [
         "": "", "xml": "http://www.w3.org/XML/1998/namespace",
     ]
+    /// The bytes that were read, compared or copied, each counted every time.
+    private(set) var workByteCount = 0
     private var open: [Element] = []
     private var closesAtOnce = false
+    /// Where the next attribute of the last start tag is expected.
+    private var attributeOffset = 0
 
     private struct Element {
         let name: Range<Int>
@@ -72,23 +86,45 @@ struct XMLScanner {
             return .end(offset..<offset)
         }
         while offset < bytes.count {
-            guard bytes[offset] == UInt8(ascii: "<") else { return text() }
-            if starts(with: "<!--") {
-                guard skip(behind: "-->") else { return damage() }
-            } else if starts(with: "<![CDATA[") {
-                let start = offset + 9
-                guard skip(behind: "]]>") else { return damage() }
-                return .text(String(decoding: bytes[start..<offset - 3], as: UTF8.self))
-            } else if starts(with: "<?") {
+            guard bytes[offset] == UInt8(ascii: "<") else { return .text(text()) }
+            switch offset + 1 < bytes.count ? bytes[offset + 1] : 0 {
+            case UInt8(ascii: "!"):
+                if starts(with: "<![CDATA[") {
+                    let start = offset + 9
+                    guard skip(behind: "]]>") else { return damage() }
+                    return .text(Text(range: start..<offset - 3, isEscaped: false))
+                }
+                guard starts(with: "<!--"), skip(behind: "-->") else { return damage() }
+            case UInt8(ascii: "?"):
                 guard skip(behind: "?>") else { return damage() }
-            } else if starts(with: "</") {
-                return endTag()
-            } else {
-                return startTag()
+            case UInt8(ascii: "/"): return endTag()
+            default: return startTag()
             }
         }
         return open.isEmpty ? nil : damage()
     }
+
+    /// The next attribute of the start tag that was returned last, without declarations of prefixes.
+    mutating func nextAttribute() -> Attribute? {
+        let resume = offset
+        defer { offset = resume }
+        offset = attributeOffset
+        defer { attributeOffset = offset }
+        while let (name, value, range) = attribute() {
+            if !isDeclaration(name) {
+                return Attribute(
+                    name: resolved(name, isAttribute: true),
+                    value: Text(range: value, isEscaped: true), range: range)
+            }
+        }
+        return nil
+    }
+
+    /// The prefixes that the last start tag declares.
+    var declaredPrefixes: Set<String> { Set(open.last?.replaced.map(\.prefix) ?? []) }
+
+    /// Where the name in the last start tag ends.
+    var nameEnd: Int { open.last?.name.upperBound ?? offset }
 
     private mutating func damage() -> Event? {
         isDamaged = true
@@ -97,10 +133,11 @@ struct XMLScanner {
         return nil
     }
 
-    private mutating func text() -> Event {
+    private mutating func text() -> Text {
         let start = offset
         while offset < bytes.count, bytes[offset] != UInt8(ascii: "<") { offset += 1 }
-        return .text(unescaped(start..<offset))
+        workByteCount += offset - start
+        return Text(range: start..<offset, isEscaped: true)
     }
 
     private mutating func endTag() -> Event? {
@@ -108,6 +145,7 @@ struct XMLScanner {
         offset += 2
         let name = scanName()
         skipBlanks()
+        workByteCount += name.count
         guard let last = open.last, bytes[last.name].elementsEqual(bytes[name]), take(">") else {
             return damage()
         }
@@ -124,52 +162,57 @@ struct XMLScanner {
         let start = offset
         offset += 1
         let name = scanName()
-        guard !name.isEmpty, bytes[name.lowerBound] != UInt8(ascii: "!") else { return damage() }
+        guard !name.isEmpty else { return damage() }
         guard open.count < maximumDepth else {
             isTooDeep = true
             return damage()
         }
         var element = Element(name: name)
-        var attributes: [(name: Range<Int>, value: String, range: Range<Int>)] = []
-        while true {
-            let blanks = offset
-            skipBlanks()
-            if take(">") { break }
-            if take("/>") {
-                closesAtOnce = true
-                break
-            }
-            let name = scanName()
-            skipBlanks()
-            guard !name.isEmpty, take("=") else { return damage() }
-            skipBlanks()
-            guard let value = quoted() else { return damage() }
-            if let prefix = declaredPrefix(name) {
-                element.replaced.append((prefix, namespaces[prefix]))
-                namespaces[prefix] = unescaped(value)
-                guard namespaces.count <= Self.maximumNamespaceCount else { return damage() }
-            } else {
-                attributes.append((name, unescaped(value), blanks..<offset))
-            }
+        attributeOffset = offset
+        while let (name, value, _) = attribute() {
+            guard isDeclaration(name) else { continue }
+            // Declarations count for the tag that they stand in, wherever they stand.
+            let prefix = String(decoding: bytes[name].dropFirst(6), as: UTF8.self)
+            element.replaced.append((prefix, namespaces[prefix]))
+            namespaces[prefix] = string(
+                Text(range: value, isEscaped: true), maximumByteCount: value.count)
+            guard
+                max(namespaces.count, element.replaced.count) <= Self.maximumNamespaceCount
+            else { return damage() }
+        }
+        if take("/>") {
+            closesAtOnce = true
+        } else if !take(">") {
+            return damage()
         }
         open.append(element)
-        // Declarations count for the tag that they stand in, wherever they stand.
-        return .start(
-            resolved(name, isAttribute: false),
-            attributes.map {
-                Attribute(
-                    name: resolved($0.name, isAttribute: true), value: $0.value, range: $0.range)
-            }, start..<offset)
+        return .start(resolved(name, isAttribute: false), start..<offset)
     }
 
-    /// The prefix that an attribute of this name declares, if it does; empty for the default.
-    private func declaredPrefix(_ name: Range<Int>) -> String? {
-        let text = String(decoding: bytes[name], as: UTF8.self)
-        if text == "xmlns" { return "" }
-        return text.hasPrefix("xmlns:") ? String(text.dropFirst(6)) : nil
+    /// Reads an attribute and goes behind it; `nil`, behind blanks, where there is none.
+    private mutating func attribute() -> (name: Range<Int>, value: Range<Int>, range: Range<Int>)? {
+        let start = offset
+        skipBlanks()
+        let first = offset
+        let name = scanName()
+        skipBlanks()
+        if !name.isEmpty, take("=") {
+            skipBlanks()
+            if let value = quoted() { return (name, value, start..<offset) }
+        }
+        // The caller finds no end of the tag here, which is damage.
+        offset = first
+        return nil
     }
 
-    private func resolved(_ name: Range<Int>, isAttribute: Bool) -> Name {
+    /// Whether an attribute of this name declares a prefix, or the default namespace.
+    private func isDeclaration(_ name: Range<Int>) -> Bool {
+        bytes[name].starts(with: "xmlns".utf8)
+            && (name.count == 5 || bytes[name.lowerBound + 5] == UInt8(ascii: ":"))
+    }
+
+    private mutating func resolved(_ name: Range<Int>, isAttribute: Bool) -> Name {
+        workByteCount += name.count
         guard let colon = bytes[name].firstIndex(of: UInt8(ascii: ":")) else {
             let local = String(decoding: bytes[name], as: UTF8.self)
             return Name(isAttribute ? "" : namespaces[""] ?? "", local)
@@ -182,12 +225,17 @@ struct XMLScanner {
 
     /// What stands between quotes; `offset` is then behind them.
     private mutating func quoted() -> Range<Int>? {
-        guard offset < bytes.count, bytes[offset] == 0x22 || bytes[offset] == 0x27,
-            let end = bytes[(offset + 1)...].firstIndex(of: bytes[offset])
-        else { return nil }
-        let value = offset + 1..<end
+        guard offset < bytes.count, bytes[offset] == 0x22 || bytes[offset] == 0x27 else {
+            return nil
+        }
+        let mark = bytes[offset]
+        let start = offset + 1
+        var end = start
+        while end < bytes.count, bytes[end] != mark { end += 1 }
+        workByteCount += end - start
+        guard end < bytes.count else { return nil }
         offset = end + 1
-        return value
+        return start..<end
     }
 
     private mutating func scanName() -> Range<Int> {
@@ -196,11 +244,14 @@ struct XMLScanner {
             bytes[offset] != UInt8(ascii: ">"), bytes[offset] != UInt8(ascii: "/"),
             bytes[offset] != UInt8(ascii: "=")
         { offset += 1 }
+        workByteCount += offset - start
         return start..<offset
     }
 
     private mutating func skipBlanks() {
+        let start = offset
         while offset < bytes.count, Self.isBlank(bytes[offset]) { offset += 1 }
+        workByteCount += offset - start
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool {
@@ -219,6 +270,8 @@ struct XMLScanner {
     }
 
     private mutating func skip(behind text: StaticString) -> Bool {
+        let start = offset
+        defer { workByteCount += offset - start }
         while offset < bytes.count {
             if take(text) { return true }
             offset += 1
@@ -226,27 +279,32 @@ struct XMLScanner {
         return false
     }
 
-    /// Text with its entities replaced; those that XML does not know stay as they are.
-    private func unescaped(_ range: Range<Int>) -> String {
-        guard bytes[range].contains(UInt8(ascii: "&")) else {
-            return String(decoding: bytes[range], as: UTF8.self)
-        }
-        var text: [UInt8] = []
-        text.reserveCapacity(range.count)
-        var index = range.lowerBound
-        while index < range.upperBound {
-            if bytes[index] == UInt8(ascii: "&"),
-                let end = bytes[index..<min(index + 12, range.upperBound)].firstIndex(of: 0x3B),
+    /// Character data with its entities replaced; those that XML does not define stay as they are.
+    ///
+    /// - Parameter maximumByteCount: bytes of UTF-8 at which it is cut.
+    /// - Returns: text with blanks instead of characters that XML does not allow.
+    mutating func string(
+        _ text: Text, maximumByteCount: Int = MetadataText.maximumByteCount
+    ) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(min(text.range.count, maximumByteCount) + 4)
+        var index = text.range.lowerBound
+        while index < text.range.upperBound, result.count <= maximumByteCount {
+            if text.isEscaped, bytes[index] == UInt8(ascii: "&"),
+                let end = bytes[index..<min(index + 12, text.range.upperBound)]
+                    .firstIndex(of: 0x3B),
                 let scalar = Self.entity(bytes[index + 1..<end])
             {
-                text += Array(String(scalar).utf8)
+                result += String(scalar).utf8.map(MetadataText.printable)
                 index = end + 1
             } else {
-                text.append(bytes[index])
+                result.append(MetadataText.printable(bytes[index]))
                 index += 1
             }
         }
-        return String(decoding: text, as: UTF8.self)
+        workByteCount += index - text.range.lowerBound
+        return MetadataText.cut(
+            String(decoding: result, as: UTF8.self), maximumByteCount: maximumByteCount)
     }
 
     private static func entity(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {

@@ -37,9 +37,22 @@ public struct XMPFields: Hashable, Sendable {
     public init() {}
 
     /// Reads a packet in UTF-8.
+    ///
+    /// A text is cut at 65,536 bytes, the texts together at 131,072; of a list 1,000 are kept.
     public init(_ packet: [UInt8]) {
         var reader = XMPPropertyReader(packet)
         while let property = reader.next() { take(property) }
+        fit()
+    }
+
+    private mutating func fit() {
+        var budget = MetadataTextBudget()
+        for field in [
+            \Self.title, \.description, \.rights, \.label, \.createDate, \.modifyDate,
+            \.creatorTool, \.headline, \.instructions, \.credit, \.source, \.city, \.state,
+            \.country, \.dateCreated, \.panoramaProjection,
+        ] { budget.fit(&self[keyPath: field]) }
+        for list in [\Self.creators, \.subjects] { budget.fit(&self[keyPath: list]) }
     }
 
     private mutating func take(_ property: XMPPropertyReader.Property) {
@@ -123,27 +136,36 @@ struct XMPPropertyReader {
 
     private static let description = XMLScanner.Name(XMPNamespace.rdf, "Description")
     private static let item = XMLScanner.Name(XMPNamespace.rdf, "li")
+    private static let languageName = XMLScanner.Name(XMPNamespace.xml, "lang")
 
     private var scanner: XMLScanner
-    private var waiting: [Property] = []
+    /// Whether the last start tag was that of a description, whose attributes are properties.
+    private var readsAttributes = false
     /// The depth of the description that is open, and not part of another.
     private var descriptionDepth: Int?
 
     init(_ packet: [UInt8]) { scanner = XMLScanner(packet) }
 
+    /// See ``XMLScanner/workByteCount``.
+    var workByteCount: Int { scanner.workByteCount }
+
     mutating func next() -> Property? {
-        if let property = waiting.popLast() { return property }
-        while let event = scanner.next() {
+        while true {
+            while readsAttributes {
+                guard let attribute = scanner.nextAttribute() else {
+                    readsAttributes = false
+                    break
+                }
+                if let text = MetadataText.trimmed(scanner.string(attribute.value)) {
+                    return Property(name: attribute.name, items: [Item(text: text)])
+                }
+            }
+            guard let event = scanner.next() else { return nil }
             switch event {
-            case .start(let name, let attributes, _):
+            case .start(let name, _):
                 if name == Self.description, descriptionDepth == nil {
                     descriptionDepth = scanner.depth
-                    waiting = attributes.reversed().compactMap { attribute in
-                        MetadataText.trimmed(attribute.value).map {
-                            Property(name: attribute.name, items: [Item(text: $0)])
-                        }
-                    }
-                    if let property = waiting.popLast() { return property }
+                    readsAttributes = true
                 } else if let descriptionDepth, scanner.depth == descriptionDepth + 1 {
                     return Property(name: name, items: items())
                 }
@@ -154,32 +176,33 @@ struct XMPPropertyReader {
             case .text: break
             }
         }
-        return nil
     }
 
-    /// The values of the property whose start tag has just been read, up to its end tag.
+    /// The values of the property whose start tag has just been read, up to its end tag, as many as
+    /// ``MetadataText`` allows.
     private mutating func items() -> [Item] {
         let depth = scanner.depth
         var items: [Item] = []
+        var byteCount = 0
         var text = ""
         var isInItem = false
         var language: String?
         while let event = scanner.next() {
             switch event {
-            case .start(let name, let attributes, _):
+            case .start(let name, _):
                 guard name == Self.item, scanner.depth == depth + 2 else { continue }
                 text = ""
                 isInItem = true
-                language =
-                    attributes.first {
-                        $0.name == XMLScanner.Name(XMPNamespace.xml, "lang")
-                    }?.value
+                language = self.language()
             case .end:
                 let endsProperty = scanner.depth < depth
                 if (isInItem && scanner.depth == depth + 1) || (endsProperty && items.isEmpty),
+                    items.count < MetadataText.maximumItemCount,
+                    byteCount < MetadataText.maximumTotalByteCount,
                     let value = MetadataText.trimmed(text)
                 {
                     items.append(Item(language: language, text: value))
+                    byteCount += value.utf8.count + (language?.utf8.count ?? 0)
                 }
                 if endsProperty { return items }
                 if scanner.depth == depth + 1 {
@@ -187,11 +210,22 @@ struct XMPPropertyReader {
                     text = ""
                 }
             case .text(let part):
-                if scanner.depth == depth || (isInItem && scanner.depth == depth + 2) {
-                    text += part
+                let room = MetadataText.maximumByteCount - text.utf8.count
+                if room > 0, scanner.depth == depth || (isInItem && scanner.depth == depth + 2) {
+                    text += scanner.string(part, maximumByteCount: room)
                 }
             }
         }
         return items
+    }
+
+    /// The value of the attribute `xml:lang` of the last start tag.
+    private mutating func language() -> String? {
+        while let attribute = scanner.nextAttribute() {
+            if attribute.name == Self.languageName {
+                return scanner.string(attribute.value, maximumByteCount: 256)
+            }
+        }
+        return nil
     }
 }

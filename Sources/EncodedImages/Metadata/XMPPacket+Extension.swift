@@ -54,11 +54,11 @@ extension XMPPacket {
             byteCount -= item.range.count
             moved.append(item)
         }
-        guard byteCount <= room else { return nil }
+        guard byteCount <= room, let descriptions = list.descriptions(of: moved) else { return nil }
         var bytes = Array(
             "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf)\">".utf8
         )
-        for item in moved { bytes += item.description(from: clean) }
+        bytes += descriptions
         bytes += Array("</rdf:RDF></x:xmpmeta>".utf8)
         let name = MD5.digest(bytes).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
@@ -87,13 +87,25 @@ extension XMPPacket {
         return packet[...end] + [0x0A] + packet[start...]
     }
 
+    /// How many bytes of declarations a packet may get for `byteCount` bytes of its own.
+    ///
+    /// Ordinary packets need a kilobyte. Declarations are repeated for each description, so that a
+    /// packet made to grow would become a million times as long.
+    private static func maximumDeclarationByteCount(_ byteCount: Int) -> Int {
+        byteCount + (64 << 10)
+    }
+
+    private static func declaration(_ prefix: String, _ namespace: String) -> [UInt8] {
+        Array(" xmlns:\(prefix)=\"\(escaped(namespace))\"".utf8)
+    }
+
     /// What stands within `rdf:RDF`.
     private struct Envelope {
         private let packet: [UInt8]
         private(set) var content = 0..<0
         private(set) var namespaces: [String: String] = [:]
-        /// The start tags of the descriptions.
-        private var tags: [Range<Int>] = []
+        /// Where the names of the descriptions end, and which prefixes each declares.
+        private var tags: [(nameEnd: Int, declared: Set<String>)] = []
 
         init?(_ packet: [UInt8]) {
             self.packet = packet
@@ -102,13 +114,13 @@ extension XMPPacket {
             var start = 0
             while let event = scanner.next() {
                 switch event {
-                case .start(let name, _, let range):
+                case .start(let name, let range):
                     if name == root, depth == nil {
                         depth = scanner.depth
                         start = range.upperBound
                         namespaces = scanner.namespaces
                     } else if let depth, scanner.depth == depth + 1, content.isEmpty {
-                        tags.append(range)
+                        tags.append((scanner.nameEnd, scanner.declaredPrefixes))
                     }
                 case .end(let range):
                     guard let open = depth, scanner.depth == open - 1, content.isEmpty else {
@@ -123,47 +135,120 @@ extension XMPPacket {
         }
 
         /// The content, with the namespaces that were declared around it.
+        ///
+        /// - Returns: `nil` if it would become much longer.
         func descriptions() -> [UInt8]? {
-            // Of a packet that was made to grow, nothing is joined.
-            guard namespaces.count * tags.count <= 10_000 else { return nil }
+            let declarations = namespaces.sorted { $0.key < $1.key }
+                .filter { !["", "xml", "rdf", "x"].contains($0.key) }
+                .map { (prefix: $0.key, bytes: declaration($0.key, $0.value)) }
+            var room = maximumDeclarationByteCount(content.count)
             var bytes: [UInt8] = []
             var end = content.lowerBound
-            for tag in tags {
-                let text = packet[tag]
-                guard let name = text.firstIndex(where: { $0 <= 0x20 || $0 == 0x2F || $0 == 0x3E })
-                else { return nil }
-                bytes += packet[end..<name]
-                let tagText = String(decoding: text, as: UTF8.self)
-                for (prefix, namespace) in namespaces.sorted(by: { $0.key < $1.key })
-                where !["", "xml", "rdf", "x"].contains(prefix) {
-                    if tagText.contains("xmlns:\(prefix)") { continue }
-                    bytes += Array(" xmlns:\(prefix)=\"\(escaped(namespace))\"".utf8)
+            for (nameEnd, declared) in tags {
+                bytes += packet[end..<nameEnd]
+                for (prefix, declaration) in declarations where !declared.contains(prefix) {
+                    room -= declaration.count
+                    guard room >= 0 else { return nil }
+                    bytes += declaration
                 }
-                end = name
+                end = nameEnd
             }
             return bytes + packet[end..<content.upperBound]
         }
     }
 
-    /// The properties of a packet with what their prefixes mean.
+    /// The properties of a packet.
     private struct PropertyList {
         struct Item {
             let range: Range<Int>
             let isAttribute: Bool
-            let namespaces: [String: String]
+        }
 
-            /// The property in a description of its own.
-            func description(from packet: [UInt8]) -> [UInt8] {
-                var tag = "<rdf:Description rdf:about=\"\""
-                let used = PropertyList.prefixes(in: packet[range])
-                for (prefix, namespace) in namespaces.sorted(by: { $0.key < $1.key })
-                where used.contains(prefix) && !["xml", "rdf", "x"].contains(prefix) {
-                    tag += " xmlns:\(prefix)=\"\(escaped(namespace))\""
-                }
-                return isAttribute
-                    ? Array(tag.utf8) + packet[range] + Array("/>".utf8)
-                    : Array("\(tag)>".utf8) + packet[range] + Array("</rdf:Description>".utf8)
+        private let packet: [UInt8]
+        private(set) var items: [Item] = []
+        /// Where the first description's start tag takes another attribute.
+        private(set) var firstTagEnd: Int?
+
+        init?(_ packet: [UInt8]) {
+            self.packet = packet
+            var items: [Item] = []
+            var start = 0
+            let firstTagEnd = Self.forEachStart(in: packet) { scanner, range, isAttribute in
+                if isAttribute { items.append(Item(range: range, isAttribute: true)) }
+                start = range.lowerBound
+            } end: {
+                items.append(Item(range: start..<$0, isAttribute: false))
             }
+            guard let firstTagEnd else { return nil }
+            self.items = items
+            self.firstTagEnd = firstTagEnd
+        }
+
+        /// Each of some properties in a description of its own, which declares the prefixes in it.
+        ///
+        /// - Returns: `nil` if that would become much longer than the properties.
+        func descriptions(of items: [Item]) -> [UInt8]? {
+            let moved = Dictionary(items.map { ($0.range.lowerBound, $0) }) { first, _ in first }
+            var room = maximumDeclarationByteCount(packet.count)
+            var bytes: [UInt8] = []
+            _ = Self.forEachStart(in: packet) { scanner, range, _ in
+                guard room >= 0, let item = moved[range.lowerBound] else { return }
+                bytes += Array("<rdf:Description rdf:about=\"\"".utf8)
+                for prefix in Self.prefixes(in: packet[item.range]).sorted() where room >= 0 {
+                    guard !["", "xml", "rdf", "x"].contains(prefix),
+                        let namespace = scanner.namespaces[prefix]
+                    else { continue }
+                    let declaration = declaration(prefix, namespace)
+                    room -= declaration.count
+                    bytes += declaration
+                }
+                bytes += item.isAttribute ? [] : [UInt8(ascii: ">")]
+                bytes += packet[item.range]
+                bytes += Array((item.isAttribute ? "/>" : "</rdf:Description>").utf8)
+            } end: { _ in
+            }
+            return room >= 0 ? bytes : nil
+        }
+
+        /// Calls `body` with each property's attribute or start tag, while its prefixes are declared,
+        /// and `end` with the end of each that is an element.
+        ///
+        /// - Returns: where the first description's start tag takes another attribute; `nil` if the
+        ///   packet is damaged or has none.
+        private static func forEachStart(
+            in packet: [UInt8],
+            _ body: (XMLScanner, _ range: Range<Int>, _ isAttribute: Bool) -> Void,
+            end: (Int) -> Void
+        ) -> Int? {
+            var scanner = XMLScanner(packet)
+            var depth: Int?
+            var isInProperty = false
+            var firstTagEnd: Int?
+            while let event = scanner.next() {
+                switch event {
+                case .start(let name, let range):
+                    if name == description, depth == nil {
+                        depth = scanner.depth
+                        let isClosed = packet[range.upperBound - 2] == UInt8(ascii: "/")
+                        firstTagEnd = firstTagEnd ?? range.upperBound - (isClosed ? 2 : 1)
+                        while let attribute = scanner.nextAttribute() {
+                            if attribute.name.namespace != XMPNamespace.rdf {
+                                body(scanner, attribute.range, true)
+                            }
+                        }
+                    } else if let depth, scanner.depth == depth + 1 {
+                        isInProperty = true
+                        body(scanner, range, false)
+                    }
+                case .end(let range):
+                    if let open = depth, scanner.depth < open { depth = nil }
+                    guard let open = depth, scanner.depth == open, isInProperty else { continue }
+                    isInProperty = false
+                    end(range.upperBound)
+                case .text: break
+                }
+            }
+            return scanner.isDamaged ? nil : firstTagEnd
         }
 
         /// All that stands before colons, among which are the prefixes of names.
@@ -182,44 +267,6 @@ extension XMPPacket {
                 }
             }
             return prefixes
-        }
-
-        private(set) var items: [Item] = []
-        /// Where the first description's start tag takes another attribute.
-        private(set) var firstTagEnd: Int?
-
-        init?(_ packet: [UInt8]) {
-            var scanner = XMLScanner(packet)
-            var depth: Int?
-            var start: (offset: Int, namespaces: [String: String])?
-            while let event = scanner.next() {
-                switch event {
-                case .start(let name, let attributes, let range):
-                    if name == description, depth == nil {
-                        depth = scanner.depth
-                        let isClosed = packet[range.upperBound - 2] == UInt8(ascii: "/")
-                        firstTagEnd = firstTagEnd ?? range.upperBound - (isClosed ? 2 : 1)
-                        items += attributes.filter { $0.name.namespace != XMPNamespace.rdf }.map {
-                            Item(
-                                range: $0.range, isAttribute: true, namespaces: scanner.namespaces)
-                        }
-                    } else if let depth, scanner.depth == depth + 1 {
-                        start = (range.lowerBound, scanner.namespaces)
-                    }
-                case .end(let range):
-                    if let open = depth, scanner.depth < open { depth = nil }
-                    guard let open = depth, scanner.depth == open, let begun = start else {
-                        continue
-                    }
-                    items.append(
-                        Item(
-                            range: begun.offset..<range.upperBound, isAttribute: false,
-                            namespaces: begun.namespaces))
-                    start = nil
-                case .text: break
-                }
-            }
-            if scanner.isDamaged { return nil }
         }
     }
 

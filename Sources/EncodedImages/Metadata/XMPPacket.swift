@@ -16,12 +16,14 @@ package enum XMPPacket {
         var removed: (start: Int, depth: Int)?
         while let event = scanner.next() {
             switch event {
-            case .start(let name, let attributes, let range):
+            case .start(let name, let range):
                 guard removed == nil else { continue }
                 if isRemoved(name) {
                     removed = (range.lowerBound, scanner.depth)
-                } else {
-                    ranges += attributes.filter { isRemoved($0.name) }.map(\.range)
+                    continue
+                }
+                while let attribute = scanner.nextAttribute() {
+                    if isRemoved(attribute.name) { ranges.append(attribute.range) }
                 }
             case .end(let range):
                 guard let (start, depth) = removed, scanner.depth < depth else { continue }

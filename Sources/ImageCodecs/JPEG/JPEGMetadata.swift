@@ -62,9 +62,9 @@
                 }
             }
             blocks.iptc = PhotoshopResources.iptc(in: photoshopBlocks)
-            if let packet = blocks.xmp, let name = XMPPacket.extensionName(of: packet),
-                let rest = try joined(
-                    parts.filter { $0.packet == Array(name.utf8) }, file, limits)
+            if !parts.isEmpty, let packet = blocks.xmp,
+                let name = XMPPacket.extensionName(of: packet).map({ Array($0.utf8) }),
+                let rest = try joined(parts.filter { $0.packet == name }, file, limits)
             {
                 blocks.xmp = XMPPacket.joined(packet, rest)
             }

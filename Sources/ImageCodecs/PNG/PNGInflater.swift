@@ -47,7 +47,8 @@
         ///
         /// - Parameters:
         ///   - input: the stream.
-        ///   - limit: what it stands for, which bounds what it may become.
+        ///   - limit: what it stands for, which bounds what it may become; see
+        ///     `DecodeLimits.decompressedByteCount(_:of:)`.
         ///   - limits: what the file may ask for.
         /// - Returns: `nil` if the stream is damaged.
         /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` as soon as there is more.
@@ -56,13 +57,16 @@
         ) throws(CodecError) -> [UInt8]? {
             guard var inflater = try? PNGInflater() else { return nil }
             // One byte more shows that there is more.
-            let most = max(0, limits[limit]) + 1
+            let allowed = limits.decompressedByteCount(limit, of: input.count)
+            let most = max(0, allowed) + 1
             var output = [UInt8](repeating: 0, count: min(most, 4096))
             var taken = 0
             var made = 0
             while !inflater.hasEnded {
                 if made == output.count {
-                    try limits.check(limit, made)
+                    guard made <= allowed else {
+                        throw .limitExceeded(limit, needed: made, allowed: allowed)
+                    }
                     output += Array(repeating: 0, count: min(made, most - made))
                 }
                 let rest = input.extracting(taken..<input.count)
@@ -72,7 +76,9 @@
                 taken += step.taken
                 made += step.made
             }
-            try limits.check(limit, made)
+            guard made <= allowed else {
+                throw .limitExceeded(limit, needed: made, allowed: allowed)
+            }
             return Array(output[..<made])
         }
     }

@@ -8,6 +8,8 @@ public struct ICCProfile: Sendable {
     public let colorSpace: String
     private let bytes: [UInt8]
     private let tags: [String: Range<Int>]
+    /// The bytes of its name that are read.
+    private static let maximumNameCount = 1000
 
     /// `nil` when the bytes are no ICC profile.
     public init?(_ bytes: [UInt8]) {
@@ -35,19 +37,25 @@ public struct ICCProfile: Sendable {
             let count = Self.integer(bytes, tag.lowerBound + 8)
             guard count > 0, count <= tag.count - 12 else { return nil }
             let text = bytes[tag.lowerBound + 12..<tag.lowerBound + 12 + count]
-            return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+                .prefix(Self.maximumNameCount)
+            return Self.printable(String(decoding: text.prefix { $0 != 0 }, as: UTF8.self))
         case "mluc" where tag.count >= 28:
             let count = Self.integer(bytes, tag.lowerBound + 20)
             let start = Self.integer(bytes, tag.lowerBound + 24)
             guard count > 0, start + count <= tag.count else { return nil }
-            let units = stride(from: 0, to: count - 1, by: 2).map {
+            let units = stride(from: 0, to: min(count - 1, Self.maximumNameCount), by: 2).map {
                 UInt16(bytes[tag.lowerBound + start + $0]) << 8
                     | UInt16(bytes[tag.lowerBound + start + $0 + 1])
             }
-            return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)
+            return Self.printable(String(decoding: units.prefix { $0 != 0 }, as: UTF16.self))
         default:
             return nil
         }
+    }
+
+    /// Without control characters, which mean nothing in a name.
+    private static func printable(_ name: String) -> String {
+        String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
     }
 
     /// Whether converting to sRGB would change no 8-bit number by more than 1: the primaries and
