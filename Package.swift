@@ -211,7 +211,8 @@ let package = Package(
             path: "Tests/PyramidWriter"),
         // The process whose memory a test looks at while it opens a bomb.
         .executableTarget(
-            name: "BombOpener", dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting"],
+            name: "BombOpener",
+            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
             path: "Tests/BombOpener"),
         // Measures a large store; see scripts/bench.
         .executableTarget(

@@ -4,12 +4,13 @@
 //
 // Arguments: the bomb's name, and the path of the file. Writes a line for each step that failed, and
 // in the last the bytes by which the most memory grew. Without a path, writes the file; without a
-// name, the names.
+// name, the names. With --digests and paths, writes a digest of the pixels of each file.
 
 import EncodedImages
 import Foundation
 import ImageCodecs
 import ImageTesting
+import Pixels
 
 func peakByteCount() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
@@ -17,7 +18,34 @@ func peakByteCount() throws -> Int {
     return (line?.filter(\.isNumber)).flatMap { Int($0) }.map { $0 << 10 } ?? 0
 }
 
+/// The pixels of a file and of its first frames, or why there are none.
+func digest(_ path: String) -> String {
+    var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    func take(_ image: PixelBuffer) {
+        for byte in image.packedBytes { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+    do throws(CodecError) {
+        let source = try ImageSource(EncodedBytes(mapping: path), codecs: builtInCodecs)
+        var options = DecodeOptions()
+        options.acceptsTruncated = true
+        take(try source.image(options))
+        take(try source.image(DecodeOptions(maximumSide: 8)))
+        var frames = try source.frames(options)
+        for _ in 0..<3 {
+            guard let frame = try frames.next() else { break }
+            take(frame.image)
+        }
+    } catch {
+        return "\(digest) \(error)"
+    }
+    return "\(digest)"
+}
+
 let arguments = CommandLine.arguments.dropFirst()
+if arguments.first == "--digests" {
+    for path in arguments.dropFirst() { print(digest(path)) }
+    exit(0)
+}
 let bomb = Bomb.all.first { $0.name == arguments.first }
 if let bomb, let path = arguments.dropFirst().first {
     let file = try EncodedBytes(mapping: path)

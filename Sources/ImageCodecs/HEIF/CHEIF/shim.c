@@ -2,6 +2,7 @@
 
 #include "shim.h"
 #include "lazy_library.h"
+#include "zeroed_memory.h"
 
 #include <libheif/heif.h>
 #include <stdio.h>
@@ -42,10 +43,20 @@ struct calotype_heif_reader {
     char message[256];
 };
 
+// libde265 leaves the pixels of slices that are missing as they are, and libheif those of a grid that
+// its tiles do not cover. Neither has a setting for it; libde265 counts such a picture as decoded.
+static void zero_memory(void) {
+    calotype_zero_memory_of_library("libheif.so.1");
+    calotype_zero_memory_of_library("libde265.so.0");
+}
+
 calotype_heif_reader *calotype_heif_reader_create(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     calotype_heif_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
     reader->context = lazy.heif_context_alloc();
+    // The first context loads what decodes.
+    pthread_once(&once, zero_memory);
     if (!reader->context) {
         free(reader);
         return NULL;
