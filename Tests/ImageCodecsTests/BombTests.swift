@@ -90,6 +90,26 @@ import Testing
         #expect(growth < 80 << 20 + 5 * bytes.count, "\(text)")
     }
 
+    #if PNG
+        @Test("a profile that is too long is left out, and the picture shown")
+        func profile() throws {
+            let bomb = try #require(Bomb.all.first { $0.name == "png profile of 2 GiB" })
+            let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
+            #expect(source.header.colorProfile == .sRGB)
+            #expect(try source.image().size == PixelSize(width: 1, height: 1))
+        }
+    #endif
+
+    #if TIFF
+        @Test("of a TIFF with more directories than the limit, the first are the file")
+        func pages() throws {
+            let bomb = try #require(Bomb.all.first { $0.name == "tiff of 20,000 directories" })
+            let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
+            #expect(source.header.pageCount == DecodeLimits().maximumDirectoryCount)
+            #expect(try source.image().size == PixelSize(width: 1, height: 1))
+        }
+    #endif
+
     #if JPEG
         @Test("a JPEG of 1,000 scans is refused before it is decoded")
         func scans() throws {

@@ -5,7 +5,7 @@ internal import EncodedImages
 extension Bomb {
     /// PNG files with zlib streams of two megabytes that become two gigabytes.
     static let compressed: [Bomb] = [
-        Bomb("png profile of 2 GiB", .limit(.profileByteCount, at: .open)) {
+        Bomb("png profile of 2 GiB", .picture) {
             picture(before: [("iCCP", Array("p\0\0".utf8) + gigabytes)])
         },
         Bomb("png EXIF text of 2 GiB", .limit(.metadataByteCount, at: .metadata)) {

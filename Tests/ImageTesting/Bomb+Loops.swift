@@ -13,7 +13,7 @@ extension Bomb {
         Bomb("tiff of directories within themselves", .picture) {
             tiff(grayPixel + [(330, 4, 8), (34665, 4, 8), (34853, 4, 8)])
         },
-        Bomb("tiff of 20,000 directories", .limit(.directoryCount, at: .open)) {
+        Bomb("tiff of 20,000 directories", .picture) {
             var file = tiff(grayPixel)
             let directory = Array(file[8..<14 + grayPixel.count * 12])
             for _ in 0..<20_000 {
@@ -42,7 +42,7 @@ extension Bomb {
 
     /// Colour profiles as long as files.
     static let profiles: [Bomb] = [
-        Bomb("tiff with a profile of 100 MB", .limit(.profileByteCount, at: .open)) {
+        Bomb("tiff with a profile of 100 MB", .picture) {
             let length = 100_000_000
             let file = tiff(grayPixel + [(34675, 7, length)])
             var result = [UInt8](repeating: 0, count: file.count + length)

@@ -24,7 +24,7 @@ enum BMPColorSpace {
             let offset = file.littleEndian32(at: start + 112).map(Int.init),
             let count = file.littleEndian32(at: start + 116).map(Int.init), count > 0
         else { return .sRGB }
-        try limits.check(.profileByteCount, count)
+        guard limits.allowsProfile(byteCount: count) else { return .sRGB }
         let range = start + offset..<start + offset + count
         guard range.upperBound <= file.count else {
             // A damaged statement is no reason to refuse the picture, a missing end is one to wait.

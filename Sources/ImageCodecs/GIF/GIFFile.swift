@@ -162,8 +162,6 @@ struct GIFFile {
                 file, &place, limit: limits.maximumProfileByteCount)
             {
                 profile = pieces
-            } else {
-                try limits.check(.profileByteCount, offset - start)
             }
         case "XMP DataXMP":
             // The packet stands there as it is, followed by the numbers from 255 down to 0, on

@@ -58,7 +58,7 @@
             header.orientation = orientation
             header.hasAlpha = info.has_alpha
             header.pageCount = unsafe max(1, Int(calotype_heif_reader_count(raw)))
-            if let profile = try profile(limits) {
+            if let profile = profile(limits) {
                 header.colorProfile = .icc(profile)
             } else {
                 let points = CICP(
@@ -116,10 +116,9 @@
             return info
         }
 
-        private func profile(_ limits: DecodeLimits) throws(CodecError) -> [UInt8]? {
+        private func profile(_ limits: DecodeLimits) -> [UInt8]? {
             let count = info.icc_count
-            guard count > 0 else { return nil }
-            try limits.check(.profileByteCount, count)
+            guard count > 0, limits.allowsProfile(byteCount: count) else { return nil }
             var bytes = [UInt8](repeating: 0, count: count)
             let isCopied = unsafe bytes.withUnsafeMutableBufferPointer {
                 unsafe calotype_heif_reader_copy_icc(raw, $0.baseAddress)

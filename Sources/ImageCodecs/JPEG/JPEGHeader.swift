@@ -35,7 +35,7 @@
                 header.thumbnail =
                     exif.offset + thumbnail.lowerBound..<exif.offset + thumbnail.upperBound
             }
-            if let profile = try profile(file) { header.colorProfile = .icc(profile) }
+            if let profile = profile(file) { header.colorProfile = .icc(profile) }
             if restartInterval > 0 {
                 header.facts.append(.init("restart interval", "\(restartInterval) blocks"))
             }
@@ -133,11 +133,12 @@
             return pairs.map { "\($0.0)x\($0.1)" }.joined(separator: ",")
         }
 
-        /// A profile of which a part is missing is left out, as other readers do.
-        private func profile(_ file: Span<UInt8>) throws(CodecError) -> [UInt8]? {
+        /// A profile of which a part is missing is left out, as other readers do, and so is one that
+        /// is too long.
+        private func profile(_ file: Span<UInt8>) -> [UInt8]? {
             guard profilePartCount > 0 else { return nil }
             let byteCount = profileParts.values.reduce(0) { $0 + $1.count }
-            try limits.check(.profileByteCount, byteCount)
+            guard limits.allowsProfile(byteCount: byteCount) else { return nil }
             var profile: [UInt8] = []
             profile.reserveCapacity(byteCount)
             for number in 1...profilePartCount {

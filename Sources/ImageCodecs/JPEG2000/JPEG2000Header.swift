@@ -134,7 +134,7 @@
                     throw .unsupported(feature: "colour space \(number ?? 0) of JPEG 2000")
                 }
             case 2, 3:
-                try limits.check(.profileByteCount, body.count)
+                guard limits.allowsProfile(byteCount: body.count) else { return }
                 let bytes = (3..<body.count).map { body[$0] }
                 let spaces: [String: JPEG2000ChannelDefinitions.Space] = [
                     "RGB ": .rgb, "GRAY": .gray, "CMYK": .cmyk,

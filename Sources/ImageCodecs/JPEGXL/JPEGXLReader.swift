@@ -36,11 +36,13 @@
             try Self.check(status, file.count)
             unsafe calotype_jxl_reader_info(raw, &info)
             if info.icc_count > 0 {
-                try limits.check(.profileByteCount, info.icc_count)
-                profile = .icc(
-                    unsafe Array(
-                        UnsafeBufferPointer(
-                            start: calotype_jxl_reader_icc(raw), count: info.icc_count)))
+                profile =
+                    limits.allowsProfile(byteCount: info.icc_count)
+                    ? .icc(
+                        unsafe Array(
+                            UnsafeBufferPointer(
+                                start: calotype_jxl_reader_icc(raw), count: info.icc_count)))
+                    : .sRGB
             } else {
                 let points = CICP(primaries: Int(info.primaries), transfer: Int(info.transfer))
                 profile = points.isSRGB ? .sRGB : .coded(points)

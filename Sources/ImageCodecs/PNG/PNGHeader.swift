@@ -91,7 +91,7 @@
                 if let value = body.integer(at: 0), value > 0 { gamma = 100_000 / Double(value) }
             case "cHRM": primaries = ColorProfile.Chromaticities(body)
             case "iCCP":
-                if let profile = try Self.profile(body, limits) {
+                if let profile = Self.profile(body, limits) {
                     facts.colorProfile = .icc(profile)
                 }
             case "acTL":
@@ -117,15 +117,14 @@
             }
         }
 
-        /// A name, a 0, the number of the compression, and a zlib stream.
-        private static func profile(
-            _ body: Span<UInt8>, _ limits: DecodeLimits
-        ) throws(CodecError) -> [UInt8]? {
+        /// A name, a 0, the number of the compression, and a zlib stream; `nil` if that is damaged or
+        /// becomes too long.
+        private static func profile(_ body: Span<UInt8>, _ limits: DecodeLimits) -> [UInt8]? {
             guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }),
                 end + 2 < body.count, body[end + 1] == 0
             else { return nil }
-            return try PNGInflater.inflated(
-                body.extracting(end + 2..<body.count), .profileByteCount, limits)
+            let stream = body.extracting(end + 2..<body.count)
+            return (try? PNGInflater.inflated(stream, .profileByteCount, limits)) ?? nil
         }
     }
 

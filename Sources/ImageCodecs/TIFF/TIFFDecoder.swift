@@ -13,7 +13,7 @@
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             let pages = try TIFFPages(bytes, limits: limits)
             let picture = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
-            var header = try picture.header(bytes, limits)
+            var header = picture.header(bytes, limits)
             header.pageCount = pages.count
             let smaller = pages.smallerPictures(ofPage: page, picture, bytes)
             if !smaller.isEmpty {
@@ -34,7 +34,7 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let pages = try TIFFPages(bytes, limits: rows.limits)
             let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
-            let profile = try whole.colorProfile(bytes, rows.limits)
+            let profile = whole.colorProfile(bytes, rows.limits)
             let candidates = pages.smallerPictures(ofPage: page, whole, bytes)
             let choice = try rows.choose { smallest(candidates, whole, $0) }
             let picture = choice.map { candidates[$0] } ?? whole

@@ -8,9 +8,10 @@
         /// The profile, if it is for colours such as these.
         func colorProfile(
             _ bytes: Span<UInt8>, _ limits: DecodeLimits
-        ) throws(CodecError) -> ColorProfile {
-            guard let range = directory.range(34675, bytes) else { return .sRGB }
-            try limits.check(.profileByteCount, range.count)
+        ) -> ColorProfile {
+            guard let range = directory.range(34675, bytes),
+                limits.allowsProfile(byteCount: range.count)
+            else { return .sRGB }
             let profile = range.map { bytes[$0] }
             let expected: String
             switch model {
@@ -24,7 +25,7 @@
 
         func header(
             _ bytes: Span<UInt8>, _ limits: DecodeLimits
-        ) throws(CodecError) -> ImageHeader {
+        ) -> ImageHeader {
             let colors: ImageHeader.ColorModel
             switch model {
             case .gray: colors = .gray
@@ -36,7 +37,7 @@
             var header = ImageHeader(
                 storedSize: size, colorModel: colors, bitsPerComponent: bitsPerSample)
             header.hasAlpha = alpha != nil
-            header.colorProfile = try colorProfile(bytes, limits)
+            header.colorProfile = colorProfile(bytes, limits)
             header.orientation =
                 directory.integer(274, bytes).flatMap { UInt8(exactly: $0) }
                 .flatMap(Orientation.init(rawValue:)) ?? .upright

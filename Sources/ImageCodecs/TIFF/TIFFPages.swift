@@ -5,6 +5,8 @@
     internal import Pixels
 
     /// The pictures of a file: pages, and the smaller versions that each has.
+    ///
+    /// Of a chain of more directories than the limit, the first are the file.
     struct TIFFPages {
         let file: TIFFFile
         /// By page, where its directory and those of smaller versions behind it stand.
@@ -15,7 +17,9 @@
             var offset = file.firstDirectory
             var seen: Set<Int> = []
             var count = 0
-            while offset != 0, seen.insert(offset).inserted {
+            while offset != 0, count < max(1, limits.maximumDirectoryCount),
+                seen.insert(offset).inserted
+            {
                 let outline: TIFFDirectoryOutline
                 do throws(CodecError) {
                     outline = try TIFFDirectoryOutline(file, bytes, at: offset)
@@ -28,7 +32,6 @@
                     break
                 }
                 count += 1
-                try limits.check(.directoryCount, count)
                 if pages.isEmpty || !outline.isSubordinate(file, bytes) {
                     pages.append((offset, []))
                 } else {
