@@ -122,12 +122,20 @@ public struct ImageSource: Sendable {
                 byteCount: maximumByteCount(options), cancellation: cancellation)
             return ImageFrames(frames, header, limits, cancellation)
         }
-        guard header.frameCount > 1, case .local(let decoder) = engine,
-            let reader = try decoder.frameReader(for: bytes, limits: limits)
-        else { return ImageFrames(only: self, options, cancellation) }
+        guard header.frameCount > 1, case .local(let decoder) = engine else {
+            return ImageFrames(only: self, options, cancellation)
+        }
         let plan = DecodePlan(header, options)
+        // What a frame takes while it is decoded comes on top of the canvas and the result.
+        let (held, overflow) = compositionByteCount.addingReportingOverflow(
+            resultByteCount(options))
         try limits.check(.side, plan.resultSize.largestSide)
-        try limits.check(.memoryByteCount, compositionByteCount)
+        try limits.check(.memoryByteCount, overflow ? .max : held)
+        var frameLimits = limits
+        frameLimits.maximumMemoryByteCount -= held
+        guard let reader = try decoder.frameReader(for: bytes, limits: frameLimits) else {
+            return ImageFrames(only: self, options, cancellation)
+        }
         var formOptions = options
         formOptions.convertsToSRGB = options.convertsToSRGB && !header.colorProfile.isSRGB
         return ImageFrames(

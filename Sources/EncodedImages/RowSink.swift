@@ -87,6 +87,19 @@ public struct RowSink: ~Copyable {
         }
     }
 
+    /// The limits of what a decoder holds besides the result: its memory and that of the result together
+    /// stay within ``DecodeLimits/maximumMemoryByteCount``.
+    ///
+    /// A decoder checks by them, before it takes memory, all that is in proportion to the picture.
+    public var workLimits: DecodeLimits {
+        guard consumer == nil else { return limits }
+        let format: PixelFormat =
+            output.plan.keepsYCbCr ? .yCbCr420 : keepsDepth ? .rgb16 : .rgb8
+        var rest = limits
+        rest.maximumMemoryByteCount = max(0, rest.maximumMemoryByteCount - resultByteCount(format))
+        return rest
+    }
+
     /// States what the rows will be; called once, before the first.
     ///
     /// - Parameters:

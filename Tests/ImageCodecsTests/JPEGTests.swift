@@ -151,7 +151,9 @@ import Testing
             (DecodeOptions(maximumSide: 10), 200 * 2 + 100 * 8 + 300 * 8),
         ] {
             var limits = DecodeLimits()
-            limits.maximumMemoryByteCount = needed - 1
+            let result = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+                .resultByteCount(options)
+            limits.maximumMemoryByteCount = result + needed - 1
             let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
             #expect(
                 throws: CodecError.limitExceeded(

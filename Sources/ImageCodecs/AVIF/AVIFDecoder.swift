@@ -20,8 +20,7 @@
             let reader = try AVIFReader(rows.limits, readsMetadata: false)
             try reader.parse(bytes)
             let info = reader.info
-            // dav1d's picture, and that of a grid beside its tiles.
-            try rows.limits.check(.memoryByteCount, info.planeByteCount)
+            try rows.workLimits.check(.memoryByteCount, info.memoryByteCount)
             if rows.cancellation?.isCancelled == true { throw .cancelled }
             let profile = try info.header(rows.limits).colorProfile
             rows.report = DecodeReport(decoder: "libavif")
@@ -57,7 +56,7 @@
             let reader = try AVIFReader(limits, readsMetadata: false)
             try bytes.withBytes { file throws(CodecError) in try reader.parse(file) }
             let info = reader.info
-            try limits.check(.memoryByteCount, info.planeByteCount)
+            try limits.check(.memoryByteCount, info.memoryByteCount)
             profile = try info.header(limits).colorProfile
             self.bytes = bytes
             self.reader = reader

@@ -76,7 +76,7 @@ struct BMPDecoder: ImageDecoder {
         _ bytes: Span<UInt8>, _ header: BMPHeader, into rows: inout RowSink
     ) throws(CodecError) {
         // Where each row begins.
-        try rows.limits.check(.memoryByteCount, header.size.height * 16)
+        try rows.workLimits.check(.memoryByteCount, header.size.height * 16)
         let runs = try BMPRunLengths(bytes, header, rows.cancellation)
         if runs.isTruncated {
             guard rows.acceptsTruncated else { throw .truncated(byteCount: bytes.count) }

@@ -31,7 +31,7 @@ struct GIFDecoder: ImageDecoder {
         guard let frame = file.frames.first else { return }
         var indices = GIFIndices()
         let ending = try indices.decompress(
-            frame, bytes, rows.limits, cancellation: rows.cancellation)
+            frame, bytes, rows.workLimits, cancellation: rows.cancellation)
         let palette = GIFPalette(frame, bytes)
         let count = frame.region.size.area
         let isOpaque =

@@ -20,10 +20,11 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             try withPicture(bytes, rows.limits) { picture throws(CodecError) in
                 let header = try picture.header(rows.limits)
-                // Planes of 16 bits with alpha, and a second time while a grid is put together.
+                // The planes of libde265 and libheif's copy, at the most three and alpha, and what is
+                // noted of each block; of a grid the whole, and of a tile both.
                 let (needed, overflow) = header.storedSize.area.multipliedReportingOverflow(
-                    by: (header.bitsPerComponent > 8 ? 2 : 1) * (header.hasAlpha ? 8 : 6))
-                try rows.limits.check(.memoryByteCount, overflow ? .max : needed)
+                    by: (header.bitsPerComponent > 8 ? 2 : 1) * (header.hasAlpha ? 9 : 7))
+                try rows.workLimits.check(.memoryByteCount, overflow ? .max : needed)
                 if rows.cancellation?.isCancelled == true { throw .cancelled }
                 let usesThumbnail = try rows.choose { picture.thumbnailSuffices($0) }
                 rows.report = DecodeReport(

@@ -42,7 +42,7 @@
             _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
         ) throws(CodecError) -> Bool {
             let decoder = ShrinkingDecoder(
-                limits: rows.limits, cancellation: rows.cancellation,
+                limits: rows.workLimits, cancellation: rows.cancellation,
                 releaseInput: rows.releaseInput, isDraft: rows.quality == .fast)
             var sink = ShrunkPictureSink(consume rows, header.colorProfile)
             var stop: ShrinkingStop?
@@ -63,7 +63,7 @@
             let shrink = try rows.choose { $0.shrinkFactor(of: [2, 4, 8]) }
             reader.watch(rows.cancellation)
             if rows.acceptsTruncated { reader.acceptTruncated() }
-            try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
+            try rows.workLimits.check(.memoryByteCount, try reader.coefficientByteCount())
             try reader.start(shrink: shrink, inPasses: false)
             rows.report = DecodeReport(
                 decoder: "libjpeg-turbo",

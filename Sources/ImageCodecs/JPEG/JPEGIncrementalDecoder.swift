@@ -53,7 +53,7 @@
             _ reader: borrowing JPEGReader, _ header: ImageHeader, into rows: inout RowSink
         ) throws(CodecError) {
             if stage == .header {
-                try rows.limits.check(.memoryByteCount, try reader.coefficientByteCount())
+                try rows.workLimits.check(.memoryByteCount, try reader.coefficientByteCount())
                 stage = .start
             }
             if stage == .start {

@@ -116,6 +116,8 @@
             let scale = Double(1 << (2 * reduction))
             // Samples of 32 bits, once more where tiles are copied from their own buffer.
             var sum = width * height / scale * count * (counts.x * counts.y > 1 ? 8 : 4)
+            // A tile's compressed data are copied, up to all that there are.
+            sum += Double(range.count)
             sum += width * height / Double(codeBlockArea) * count * 256
             for resolution in 0..<resolutionCount where !precincts.isEmpty {
                 let level = Double(1 << min(resolutionCount - 1 - resolution, 32))

@@ -50,7 +50,7 @@
             reduction =
                 channels.canShrink
                 ? try rows.choose { [codestream] in Self.reduction(levels, $0, codestream) } : 0
-            try rows.limits.check(
+            try rows.workLimits.check(
                 .memoryByteCount, codestream.memoryByteCount(reduction: reduction))
         }
 
@@ -121,7 +121,7 @@
             let bandHeight = min(codestream.tileStep.y, size.height)
             let heldRows = counts.x == 1 ? 1 : bandHeight
             let (sampleCount, overflow) = rowCount.multipliedReportingOverflow(by: heldRows)
-            try rows.limits.check(
+            try rows.workLimits.check(
                 .memoryByteCount,
                 overflow
                     ? .max

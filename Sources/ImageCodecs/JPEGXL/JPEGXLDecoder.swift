@@ -22,7 +22,7 @@
             try reader.parse(bytes, rows.limits)
             let header = try reader.header()
             let format = reader.format
-            try rows.limits.check(.memoryByteCount, Self.byteCount(header, format))
+            try rows.workLimits.check(.memoryByteCount, Self.byteCount(header, format))
             if rows.cancellation?.isCancelled == true { throw .cancelled }
             rows.report = DecodeReport(
                 decoder: "libjxl", shrinkFactors: Array(repeating: 1, count: format.channelCount))

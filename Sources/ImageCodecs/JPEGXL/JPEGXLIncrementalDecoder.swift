@@ -38,7 +38,7 @@
             if let header { return header }
             try reader.parse(bytes, rows.limits)
             let header = try reader.header()
-            try rows.limits.check(
+            try rows.workLimits.check(
                 .memoryByteCount, JPEGXLDecoder.byteCount(header, reader.format))
             rows.report = DecodeReport(
                 decoder: "libjxl",

@@ -15,7 +15,7 @@
             let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
             let size = header.layout.size
             if header.layout.isInterlaced {
-                try rows.limits.check(
+                try rows.workLimits.check(
                     .memoryByteCount, PixelBuffer.byteCount(of: size, samples.format))
             }
             try rows.begin(size, samples.format, header.imageHeader.colorProfile)

@@ -49,7 +49,7 @@
             let header = try PNGHeader(bytes, limits: rows.limits)
             let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
             if header.layout.isInterlaced {
-                try rows.limits.check(
+                try rows.workLimits.check(
                     .memoryByteCount, PixelBuffer.byteCount(of: header.layout.size, samples.format))
             }
             try rows.begin(header.layout.size, samples.format, header.imageHeader.colorProfile)

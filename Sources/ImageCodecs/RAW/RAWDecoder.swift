@@ -169,7 +169,7 @@
             // Sensors' data, the picture in four channels of 16 bits, and the result in three.
             let sensor = Int(info.sensor_width) * Int(info.sensor_height)
             let picture = rows.storedSize.area / (shrink * shrink)
-            try rows.limits.check(
+            try rows.workLimits.check(
                 .memoryByteCount, sensor * (info.is_mosaic ? 2 : 8) + picture * (8 + 6))
             let limits = rows.limits
             try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in

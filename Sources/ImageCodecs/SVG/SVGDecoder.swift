@@ -24,7 +24,7 @@
                 width: Self.side(plan.storedSize.width, wanted.width, region.width),
                 height: Self.side(plan.storedSize.height, wanted.height, region.height))
             try rows.limits.check(size)
-            try rows.limits.check(.memoryByteCount, size.area * 4)
+            try rows.workLimits.check(.memoryByteCount, size.area * 4)
             let document = try SVGDocument(bytes)
             rows.report.decoder = "librsvg"
             try rows.begin(size, .rgba8, .sRGB)

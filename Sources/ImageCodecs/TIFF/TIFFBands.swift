@@ -45,9 +45,9 @@
             let stripByteCount = rowByteCount.saturatingProduct(picture.blockSize.height)
             let readsStrips =
                 picture.isDeflated && stripByteCount <= Self.largestStrip
-                && stripByteCount <= rows.limits.maximumMemoryByteCount
+                && stripByteCount <= rows.workLimits.maximumMemoryByteCount
             let byteCount = readsStrips ? stripByteCount : rowByteCount
-            try rows.limits.check(.memoryByteCount, byteCount)
+            try rows.workLimits.check(.memoryByteCount, byteCount)
             var band = [UInt8](repeating: 0, count: byteCount)
             for y in 0..<picture.size.height {
                 let line = y % picture.blockSize.height
@@ -76,7 +76,7 @@
             let (planeByteCount, overflow) = rowByteCount.multipliedReportingOverflow(by: rowCount)
             let planeCount = picture.sampleCount
             let (total, tooMuch) = planeByteCount.multipliedReportingOverflow(by: planeCount)
-            try rows.limits.check(.memoryByteCount, overflow || tooMuch ? .max : total)
+            try rows.workLimits.check(.memoryByteCount, overflow || tooMuch ? .max : total)
             var band = [UInt8](repeating: 0, count: total)
             let counts = picture.blockCounts
             for strip in 0..<counts.y {
@@ -115,7 +115,7 @@
             let rowByteCount = tileRowByteCount.saturatingProduct(counts.x)
             let planeByteCount = rowByteCount.saturatingProduct(size.height)
             let total = planeByteCount.saturatingProduct(planeCount)
-            try rows.limits.check(.memoryByteCount, total)
+            try rows.workLimits.check(.memoryByteCount, total)
             var band = [UInt8](repeating: 0, count: total)
             for tileRow in 0..<counts.y {
                 let lines = min(size.height, picture.size.height - tileRow * size.height)
@@ -169,7 +169,7 @@
             let blockCount = size.width.saturatingProduct(size.height)
             let bandWidth = size.width.saturatingProduct(counts.x)
             let total = bandWidth.saturatingProduct(size.height).saturatingProduct(3)
-            try rows.limits.check(
+            try rows.workLimits.check(
                 .memoryByteCount, blockCount.saturatingProduct(8).saturatingSum(total))
             var block = [UInt32](repeating: 0, count: blockCount)
             var band = [UInt8](repeating: 0, count: total)
@@ -212,7 +212,7 @@
             for delivered: Int, of expected: Int, _ rows: borrowing RowSink
         ) throws(CodecError) -> [UInt8] {
             guard delivered >= expected else { throw disagreement }
-            try rows.limits.check(.memoryByteCount, delivered)
+            try rows.workLimits.check(.memoryByteCount, delivered)
             return [UInt8](repeating: 0, count: delivered)
         }
 

@@ -14,7 +14,7 @@
             var header = ImageHeader(
                 storedSize: container.canvas, colorModel: .rgb, bitsPerComponent: 8)
             header.hasAlpha = container.hasAlpha
-            header.colorProfile = try profile(container, bytes, limits)
+            header.colorProfile = profile(container, bytes, limits)
             header.frameCount = max(1, container.frames.count)
             header.loopCount = container.isAnimated ? container.loopCount : 1
             header.endsEarly = container.lacksChunks
@@ -31,10 +31,10 @@
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let container = try WebPContainer(bytes)
-            let profile = try profile(container, bytes, rows.limits)
+            let profile = profile(container, bytes, rows.limits)
             rows.report = DecodeReport(decoder: "libwebp", shrinkFactors: [1])
             if let still = container.still {
-                try rows.limits.check(.memoryByteCount, still.memoryByteCount)
+                try rows.workLimits.check(.memoryByteCount, still.memoryByteCount)
                 // Planes that end early cannot be filled up.
                 let isWhole = still.range.upperBound <= bytes.count
                 let isPlanar = isWhole && !still.isLossless && !still.hasAlpha
@@ -86,9 +86,10 @@
 
         func profile(
             _ container: WebPContainer, _ file: Span<UInt8>, _ limits: DecodeLimits
-        ) throws(CodecError) -> ColorProfile {
-            guard let range = container.profile, !range.isEmpty else { return .sRGB }
-            try limits.check(.profileByteCount, range.count)
+        ) -> ColorProfile {
+            guard let range = container.profile, !range.isEmpty,
+                limits.allowsProfile(byteCount: range.count)
+            else { return .sRGB }
             return .icc(range.map { file[$0] })
         }
 
@@ -97,7 +98,7 @@
             _ frame: WebPFrame, _ canvas: PixelSize, _ file: Span<UInt8>, _ profile: ColorProfile,
             into rows: inout RowSink
         ) throws(CodecError) {
-            try rows.limits.check(.memoryByteCount, frame.bitstream.memoryByteCount)
+            try rows.workLimits.check(.memoryByteCount, frame.bitstream.memoryByteCount)
             if frame.region.size == canvas {
                 let format: PixelFormat = frame.bitstream.hasAlpha ? .rgba8 : .rgb8
                 try rows.begin(canvas, format, profile)

@@ -16,11 +16,11 @@
                 let container = try WebPContainer(bytes)
                 // An animation is decoded when it is whole.
                 guard let still = container.still else { throw .truncated(byteCount: bytes.count) }
-                try rows.limits.check(.memoryByteCount, still.memoryByteCount)
+                try rows.workLimits.check(.memoryByteCount, still.memoryByteCount)
                 rows.report = DecodeReport(decoder: "libwebp", shrinkFactors: [1])
                 try rows.begin(
                     still.size, still.hasAlpha ? .rgba8 : .rgb8,
-                    try WebPDecoder().profile(container, bytes, rows.limits))
+                    WebPDecoder().profile(container, bytes, rows.limits))
                 reader = try WebPReader(still.hasAlpha ? .rgba : .rgb)
                 self.still = still
             }
