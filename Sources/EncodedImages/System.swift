@@ -48,3 +48,13 @@ package func makeTemporaryFile(_ prefix: String) -> (descriptor: Int32, path: St
     let path = template.dropLast().map(UInt8.init(bitPattern:))
     return (descriptor, String(decoding: path, as: UTF8.self))
 }
+
+/// The nanoseconds of a time of the file system, or the nearest number that fits.
+///
+/// File systems keep times of any year; what fits in 64 bits ends in the year 2262.
+package func nanoseconds(seconds: Int, nanoseconds: Int) -> Int {
+    let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflows) = whole.addingReportingOverflow(nanoseconds)
+    guard isTooLarge || overflows else { return sum }
+    return seconds < 0 ? .min : .max
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import HTTPTypes
 internal import ImageLoading
 internal import NIOCore
@@ -12,9 +13,9 @@ internal import Synchronization
 final class HotRenditions: Sendable {
     /// What an answer depends on: the address, and what else of the request had a say.
     struct Key: Hashable {
-        let address: String
+        @ComparedByBytes var address: String
         /// The values of the headers that may have a say, or "-" for one that was not sent.
-        let headers: [String]
+        let headers: [ComparedByBytes]
     }
 
     struct Answer: Sendable {
@@ -100,7 +101,8 @@ final class HotRenditions: Sendable {
     /// Forgets all that was made of an original.
     func removeAll(of path: String) {
         state.withLock { state in
-            for (key, entry) in state.entries where entry.answer.original.path == path {
+            for (key, entry) in state.entries
+            where entry.answer.original.path.hasSameBytes(as: path) {
                 state.entries[key] = nil
                 state.byteCount -= entry.byteCount
             }

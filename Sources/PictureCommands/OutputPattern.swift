@@ -64,18 +64,23 @@ struct OutputPattern: Hashable, Sendable {
     }
 }
 
+// Slashes and dots are looked for among bytes: a name may begin with a combining mark, which makes one
+// character of the slash and itself.
+
 /// A path's folder, `.` if it names none, and the name in it.
 func splitFolder(_ path: String) -> (folder: String, file: String) {
-    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-    return (folder, String(path[path.index(after: slash)...]))
+    return (folder, String(path[path.utf8.index(after: slash)...]))
 }
 
 /// A file's name and its extension; a dot at the start of a name begins no extension.
 func splitExtension(_ path: String) -> (name: String, fileExtension: String?) {
-    let fileStart = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
-    guard let dot = path[fileStart...].lastIndex(of: "."), dot > fileStart,
-        path.index(after: dot) < path.endIndex
+    let bytes = path.utf8
+    let fileStart =
+        bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex
+    guard let dot = bytes[fileStart...].lastIndex(of: UInt8(ascii: ".")), dot > fileStart,
+        bytes.index(after: dot) < bytes.endIndex
     else { return (path, nil) }
-    return (String(path[..<dot]), String(path[path.index(after: dot)...]))
+    return (String(path[..<dot]), String(path[bytes.index(after: dot)...]))
 }

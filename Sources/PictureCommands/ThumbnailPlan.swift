@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -8,8 +9,8 @@
 
 /// One thumbnail that is to be made: from which file, to which file, in which format.
 struct PlannedThumbnail: Hashable, Sendable {
-    let input: String
-    let output: String
+    @ComparedByBytes var input: String
+    @ComparedByBytes var output: String
     /// A format's name or file name extension.
     let format: String
 }
@@ -38,12 +39,12 @@ enum PlanError: Error, Hashable, CustomStringConvertible {
 /// Checks that every thumbnail gets a file of its own and that no input is lost.
 func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
     let originals = Set(inputs.compactMap(FileLocation.init(existing:)))
-    var inputsByPlace: [String: String] = [:]
+    var inputsByPlace: [ComparedByBytes: String] = [:]
     for thumbnail in plan {
         if let existing = FileLocation(existing: thumbnail.output), originals.contains(existing) {
             throw .overwritesInput(thumbnail.output)
         }
-        let place = place(of: thumbnail.output)
+        let place = ComparedByBytes(place(of: thumbnail.output))
         if let other = inputsByPlace.updateValue(thumbnail.input, forKey: place) {
             let input = thumbnail.input
             if let place = FileLocation(existing: input), place == FileLocation(existing: other) {
@@ -85,6 +86,7 @@ private func place(of path: String) -> String {
     if let location = FileLocation(existing: folder) {
         return "\(location.device):\(location.inode)/\(file)"
     }
-    let names = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        .filter { $0 != "." }.joined(separator: "/")
     return path.hasPrefix("/") ? "/\(names)" : names
 }

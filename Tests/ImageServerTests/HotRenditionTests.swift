@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EncodedImages
 import HTTPTypes
 import ImageLoading
 import NIOCore
@@ -22,7 +23,7 @@ import Testing
         let first = try await gallery.get("/house/20x20/1.png", from: server)
         // However long the first one took.
         let responder = try server.responder()
-        let key = HotRenditions.Key(address: "/house/20x20/1.png", headers: ["-"])
+        let key = HotRenditions.Key(address: "/house/20x20/1.png", headers: [ComparedByBytes("-")])
         let identity = try gallery.identity("house/1.png")
         let time = ContinuousClock.now
         #expect(responder.hot.answer(key, of: identity, lookedAt: time) != nil)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
+public import EncodedImages
 internal import Pixels
 
 /// Which rendition: of which original, and what was asked of it, written out.
@@ -8,7 +8,7 @@ internal import Pixels
 /// The text is part of the stores that exist: a different text is a different rendition.
 public struct RenditionKey: Hashable, Sendable {
     public let original: OriginalVersion
-    public let request: String
+    @ComparedByBytes public private(set) var request: String
 
     public init(_ original: OriginalVersion, request: String) {
         self.original = original

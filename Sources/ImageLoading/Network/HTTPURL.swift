@@ -50,7 +50,7 @@ public struct HTTPURL: Hashable, Sendable {
             return
         }
         let basePath = base.path.prefix { $0 != "?" }
-        let relative = reference.prefix { $0 != "#" }
+        let relative = Substring(reference.utf8.prefix { $0 != UInt8(ascii: "#") })
         let joined: String =
             switch relative.first {
             case nil: base.path
@@ -59,7 +59,7 @@ public struct HTTPURL: Hashable, Sendable {
             default:
                 String(basePath[...(basePath.lastIndex(of: "/") ?? basePath.startIndex)] + relative)
             }
-        self.init(base, path: normalized(path: joined[...]))
+        self.init(base, path: normalized(path: joined[...].utf8))
     }
 
     private init(_ base: HTTPURL, path: String) {
@@ -92,7 +92,7 @@ public struct HTTPURL: Hashable, Sendable {
         self.scheme = scheme
         self.host = host
         self.port = port == (scheme == .http ? 80 : 443) ? nil : port
-        let path = rest[authority.endIndex...].prefix { $0 != "#" }
+        let path = rest[authority.endIndex...].utf8.prefix { $0 != UInt8(ascii: "#") }
         self.path = normalized(path: path)
     }
 }
@@ -120,10 +120,14 @@ private func isValid(host: String) -> Bool {
 }
 
 /// Path and query without dot segments and with everything in percent that may not stand there.
-private func normalized(path: Substring) -> String {
-    let query = path.firstIndex(of: "?") ?? path.endIndex
+///
+/// By bytes: a combining mark makes one character of a slash or question mark and itself.
+private func normalized(path: Substring.UTF8View) -> String {
+    let query = path.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex
     var segments: [Substring] = []
-    let parts = path[..<query].split(separator: "/", omittingEmptySubsequences: false)
+    let parts = path[..<query].split(
+        separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
+    ).map { Substring($0) }
     // The first part is what stands before the leading slash: nothing.
     for (index, part) in parts.enumerated().dropFirst() {
         let isLast = index == parts.count - 1
@@ -135,7 +139,7 @@ private func normalized(path: Substring) -> String {
         default: segments.append(part)
         }
     }
-    return escaped("/" + segments.joined(separator: "/") + path[query...])
+    return escaped("/" + segments.joined(separator: "/") + String(Substring(path[query...])))
 }
 
 private func escaped(_ text: String) -> String {

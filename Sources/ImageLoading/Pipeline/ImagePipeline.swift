@@ -100,7 +100,7 @@ public final class ImagePipeline: Sendable {
     private let admission = Admission()
     private let lastSalt = Atomic<UInt64>(0)
     /// Files as they were when they were last looked at, by path.
-    private let knownFiles = Mutex<[String: FileIdentity]>([:])
+    private let knownFiles = Mutex<[ComparedByBytes: FileIdentity]>([:])
 
     /// So many files are known at a time; it is no loss to forget them.
     private static let maximumKnownFileCount = 1 << 16
@@ -147,7 +147,7 @@ public final class ImagePipeline: Sendable {
     func note(_ file: FileIdentity) {
         knownFiles.withLock { files in
             if files.count >= Self.maximumKnownFileCount { files = [:] }
-            files[file.path] = file
+            files[ComparedByBytes(file.path)] = file
         }
     }
 
@@ -194,7 +194,7 @@ public final class ImagePipeline: Sendable {
     private func knownKey(of request: ImageRequest) -> ImageKey? {
         let original =
             request.namedOriginal
-            ?? knownFiles.withLock { $0[request.source.name] }.map { .file($0) }
+            ?? knownFiles.withLock { $0[ComparedByBytes(request.source.name)] }.map { .file($0) }
         return original.map { ImageKey(request, of: $0) }
     }
 
@@ -380,7 +380,8 @@ public final class ImagePipeline: Sendable {
     public func removeAll(of path: String) async throws(LoadError) {
         try admission.enter()
         defer { admission.leave() }
-        if let file = knownFiles.withLock({ $0.removeValue(forKey: path) }) {
+        let known = knownFiles.withLock { $0.removeValue(forKey: ComparedByBytes(path)) }
+        if let file = known {
             memory.removeAll(of: .file(file))
         }
         try await lookups.run(.visible) { [store] in store?.removeAll(of: path) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
+public import EncodedImages
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -9,9 +9,10 @@ internal import EncodedImages
 
 /// Which original a file is: a file that changes becomes another original.
 public struct FileIdentity: Hashable, Sendable, Codable {
-    public let path: String
+    @ComparedByBytes public private(set) var path: String
     public let byteCount: Int
-    /// The time of the last change in nanoseconds since 1970.
+    /// The time of the last change in nanoseconds since 1970; one beyond what fits, in the year 2262,
+    /// is the last that does.
     public let modificationTime: Int
     public let inode: UInt64
 
@@ -33,7 +34,8 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         }
         self.path = path
         byteCount = Int(status.st_size)
-        modificationTime = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+        modificationTime = nanoseconds(
+            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
         inode = UInt64(status.st_ino)
     }
 

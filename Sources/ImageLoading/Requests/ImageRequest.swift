@@ -120,7 +120,7 @@ extension ImageRequest {
 /// What a request asks for.
 public struct RequestIdentity: Hashable, Sendable {
     /// The path, the address or the name.
-    public let source: String
+    @ComparedByBytes public private(set) var source: String
     public let options: DecodeOptions
     public let processors: [String]
 }
@@ -198,9 +198,9 @@ public struct Rendition: Sendable, Hashable {
 /// An original as it was when a picture was made from it.
 public struct OriginalVersion: Hashable, Sendable {
     /// The path, the address or the name.
-    public let name: String
+    @ComparedByBytes public private(set) var name: String
     /// Another for every change of the original.
-    public let version: String
+    @ComparedByBytes public private(set) var version: String
 
     public init(_ name: String, version: String) {
         self.name = name

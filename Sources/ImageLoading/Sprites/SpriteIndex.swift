@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import EncodedImages
 public import Pixels
 
 /// Which small picture lies where in a large one.
 public struct SpriteIndex: Hashable, Sendable, Codable {
     /// A small picture by its name.
     public struct Sprite: Hashable, Sendable {
-        public var name: String
+        @ComparedByBytes public var name: String
         public var place: PixelRect
 
         public init(_ name: String, _ place: PixelRect) {
@@ -25,7 +26,9 @@ public struct SpriteIndex: Hashable, Sendable, Codable {
     }
 
     /// Where the first sprite of a name lies.
-    public subscript(name: String) -> PixelRect? { sprites.first { $0.name == name }?.place }
+    public subscript(name: String) -> PixelRect? {
+        sprites.first { $0.name.hasSameBytes(as: name) }?.place
+    }
 
     private enum Key: String, CodingKey {
         case width, height, sprites

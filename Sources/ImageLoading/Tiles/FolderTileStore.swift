@@ -55,7 +55,8 @@ public final class FolderTileStore: TileStore {
         for name in names where name.hasSuffix(".tiles") {
             var status = stat()
             guard unsafe stat("\(directory)/\(name)", &status) == 0 else { continue }
-            let time = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+            let time = nanoseconds(
+                seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
             files.append(("\(directory)/\(name)", Int(status.st_size), time))
         }
         var byteCount = files.reduce(0) { $0 + $1.byteCount }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
@@ -10,7 +11,7 @@ internal import Synchronization
 /// asked while it is held, and tiles are freed outside of it.
 public final class TileCache: Sendable {
     struct Key: Hashable {
-        let picture: String
+        @ComparedByBytes var picture: String
         let tile: TileAddress
     }
 
@@ -82,7 +83,9 @@ public final class TileCache: Sendable {
     func removeAll(of picture: String) {
         free(
             state.withLock { state in
-                state.entries.keys.filter { $0.picture == picture }.compactMap { state.remove($0) }
+                state.entries.keys.filter { $0.picture.hasSameBytes(as: picture) }.compactMap {
+                    state.remove($0)
+                }
             })
     }
 

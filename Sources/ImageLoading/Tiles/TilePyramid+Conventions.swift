@@ -17,8 +17,10 @@ extension TilePyramid {
     ///
     /// - Returns: `nil` if this pyramid has no such level, as one that ends in one tile may.
     public func level(ofDeepZoomLevel number: Int) -> Int? {
+        // Before the subtraction: the number comes from an address.
+        guard (0..<deepZoomLevelCount).contains(number) else { return nil }
         let level = deepZoomLevelCount - 1 - number
-        return (0..<levelCount).contains(level) ? level : nil
+        return level < levelCount ? level : nil
     }
 
     /// The file that a viewer reads first.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import EncodedImages
 internal import Synchronization
 
 /// What tells the tiles of one pyramid from those of others.
 public struct TileSetKey: Hashable, Sendable {
     /// The picture, by a name that is as unique as its bytes.
-    public var name: String
+    @ComparedByBytes public var name: String
     public var pyramid: TilePyramid
     /// How tiles are written: formats and quality.
     public var encoding: String

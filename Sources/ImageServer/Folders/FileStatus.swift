@@ -7,6 +7,7 @@
 #else
     internal import Darwin
 #endif
+internal import EncodedImages
 
 /// What the file system says of a file without reading it; links are followed.
 struct FileStatus {
@@ -50,6 +51,6 @@ struct FileStatus {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(status.st_ino)
         byteCount = Int(status.st_size)
-        modificationTime = Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+        modificationTime = nanoseconds(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
     }
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 #if canImport(Glibc)
     internal import Glibc
 #else
     internal import Darwin
 #endif
 
-/// The names in a folder that are served, in no order.
+/// The names in a folder that are served, in no order; those that are not UTF-8, which no address can
+/// name, are not.
 struct FolderNames {
     var folders: [String] = []
     /// Files that look like pictures by their extension.
     var pictures: [String] = []
     /// Where those of the names lead that are symbolic links.
-    var targets: [String: String] = [:]
+    var targets: [ComparedByBytes: String] = [:]
 
     /// Reads a folder without opening any of its files; `nil` if that is impossible.
     ///
@@ -40,7 +42,7 @@ struct FolderNames {
                 guard let target = directory.target(ofLink: "\(path)/\(name)"),
                     let kind = FileStatus(of: target)?.kind
                 else { continue }
-                if type == Int(DT_LNK) { targets[name] = target }
+                if type == Int(DT_LNK) { targets[ComparedByBytes(name)] = target }
                 add(name, kind, extensions)
             default: continue
             }

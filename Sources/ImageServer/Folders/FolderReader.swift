@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import ImageLoading
 internal import Synchronization
 
@@ -100,7 +101,7 @@ final class FolderReader: Sendable {
         let pictures = NaturalOrder.sorted(names.pictures)
         let sorted = SortedNames(
             folders: NaturalOrder.sorted(names.folders), pictures: pictures,
-            paths: pictures.map { names.targets[$0] ?? "\(path)/\($0)" })
+            paths: pictures.map { names.targets[ComparedByBytes($0)] ?? "\(path)/\($0)" })
         if identity.isSettled {
             cache.withLock { cache in
                 cache.sorted = cache.sorted.filter { !$0.key.isSameFolder(as: identity) }

@@ -5,6 +5,7 @@
 #else
     internal import Darwin
 #endif
+internal import EncodedImages
 internal import ImageLoading
 
 /// The folder that is served, and the only way from an address to a file.
@@ -56,7 +57,10 @@ struct PhotoDirectory: Sendable {
     }
 
     private func contains(_ resolved: String) -> Bool {
-        resolved == path || resolved.hasPrefix(path == "/" ? "/" : path + "/")
+        // By bytes: `hasPrefix` takes a sibling of an equivalent name for this folder, and a name
+        // that begins with a combining mark for a part of the slash before it.
+        resolved.hasSameBytes(as: path)
+            || resolved.utf8.starts(with: (path == "/" ? "/" : path + "/").utf8)
     }
 
     private static func realPath(_ path: String) -> String? {

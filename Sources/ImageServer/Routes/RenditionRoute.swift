@@ -50,7 +50,7 @@ extension ImageResponder {
         guard request.method == .get, let address = request.path else { return nil }
         return HotRenditions.Key(
             address: address,
-            headers: varyingNames.map { request.headerFields[$0] ?? "-" })
+            headers: varyingNames.map { ComparedByBytes(request.headerFields[$0] ?? "-") })
     }
 
     /// Fills in what the address leaves to the client, and takes the size to a step of the ladder.

@@ -283,15 +283,16 @@ private enum ContactSheet {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
+        // Not characters: a combining mark behind a quote would hide it.
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "'": result += "%27"
             case "\\": result += "%5C"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
     }
