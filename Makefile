@@ -29,7 +29,7 @@ run: ## show a folder of photographs in the browser (PHOTOS=…, HOST=…, PORT=
 test: ## check the format, build, and run every test
 	@scripts/test
 
-test-deep: ## compare JPEG decoders on many generated files (FILES=20000)
+test-deep: ## compare JPEG decoders on many generated files (FILES=20000), damage stores
 	@scripts/test-deep "$(FILES)"
 
 test-asan: ## run every test with AddressSanitizer and UndefinedBehaviorSanitizer

@@ -35,8 +35,7 @@ struct PendingUses {
     ) throws {
         let used = uses.withLock { $0.takeAll() }
         guard !used.isEmpty else { return }
-        var number =
-            try Int.fetchOne(db, sql: "SELECT ifnull(max(last_use), 0) FROM \(table)") ?? 0
+        var number = try db.lastUse(in: table)
         let statement = try db.cachedStatement(
             sql: "UPDATE \(table) SET last_use = ? WHERE id = ?")
         for id in used {

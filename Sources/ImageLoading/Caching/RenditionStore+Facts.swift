@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Foundation
 internal import GRDB
 internal import Pixels
@@ -8,7 +9,7 @@ extension RenditionStore {
     /// The facts that are known of `originals`, found in one query.
     ///
     /// - Parameter originals: at most some thousands, the number of parameters that SQLite takes.
-    /// - Returns: those that are known; the others are missing.
+    /// - Returns: those that are known; the others, and those that are damaged, are missing.
     public func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts] {
         guard !originals.isEmpty else { return [:] }
         let places = databaseQuestionMarks(count: originals.count)
@@ -16,29 +17,23 @@ extension RenditionStore {
             try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT path, version, format_name, media_type, width, height,
+                        SELECT path, version, format_name, media_type, width, height, checksum,
                             CASE WHEN typeof(placeholder) = 'blob'
                                 AND length(placeholder) <= \(ThumbHash.largestByteCount)
-                                THEN placeholder END AS placeholder
+                                THEN placeholder END AS placeholder,
+                            placeholder_checksum
                         FROM original WHERE path IN (\(places))
                         """),
                 arguments: StatementArguments(originals.map(\.path)))
         }
-        let known = Dictionary(
-            uniqueKeysWithValues: (rows ?? []).map { ($0["path"] as String, $0) })
-        var facts: [FileIdentity: ImageFacts] = [:]
-        for original in originals {
-            guard let row = known[original.path], row["version"] == original.version else {
-                continue
-            }
-            facts[original] = ImageFacts(
-                formatName: row["format_name"], mediaType: row["media_type"],
-                pixelSize: PixelSize(width: row["width"], height: row["height"]),
-                placeholder: (row["placeholder"] as Data?).flatMap {
-                    // One that is damaged is made again with the next picture.
-                    try? ThumbHash(bytes: Array($0))
-                })
+        var known: [OriginalVersion: ImageFacts] = [:]
+        for row in rows ?? [] {
+            // One that is damaged is written anew with what the file says.
+            guard let kept = try? KeptFactsRow(row) else { continue }
+            known[kept.original] = kept.facts
         }
+        var facts: [FileIdentity: ImageFacts] = [:]
+        for original in originals { facts[original] = known[OriginalVersion(original)] }
         return facts
     }
 
@@ -47,21 +42,26 @@ extension RenditionStore {
             let statement = try db.cachedStatement(
                 sql: """
                     INSERT INTO original (path, version, format_name, media_type, width, height,
-                        placeholder)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                        checksum, placeholder, placeholder_checksum)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     ON CONFLICT (path) DO UPDATE SET
                         version = excluded.version, format_name = excluded.format_name,
                         media_type = excluded.media_type, width = excluded.width,
-                        height = excluded.height,
-                        placeholder = CASE WHEN version = excluded.version
-                            THEN ifnull(excluded.placeholder, placeholder)
-                            ELSE excluded.placeholder END
+                        height = excluded.height, checksum = excluded.checksum,
+                        placeholder = CASE
+                            WHEN version = excluded.version AND excluded.placeholder IS NULL
+                            THEN placeholder ELSE excluded.placeholder END,
+                        placeholder_checksum = CASE
+                            WHEN version = excluded.version AND excluded.placeholder IS NULL
+                            THEN placeholder_checksum ELSE excluded.placeholder_checksum END
                     """)
             for (original, facts) in facts {
+                let row = KeptFactsRow(original: OriginalVersion(original), facts: facts)
                 try statement.execute(arguments: [
                     original.path, original.version, facts.formatName, facts.mediaType,
-                    facts.pixelSize.width, facts.pixelSize.height,
+                    facts.pixelSize.width, facts.pixelSize.height, row.checksum,
                     facts.placeholder.map { Data($0.bytes) },
+                    facts.placeholder.map { row.checksum(of: $0) },
                 ])
             }
         }
@@ -71,5 +71,59 @@ extension RenditionStore {
         } else {
             tidyNowAndThen()
         }
+    }
+}
+
+/// The facts of an original as a row contains them.
+private struct KeptFactsRow {
+    struct Damage: Error {}
+
+    let original: OriginalVersion
+    var facts: ImageFacts
+
+    /// Of all but the placeholder, which is kept when the rest is written again.
+    var checksum: Int64 {
+        var checksum = RowChecksum()
+        for text in [original.name, original.version, facts.formatName, facts.mediaType] {
+            checksum.add(text)
+        }
+        checksum.add(facts.pixelSize.width)
+        checksum.add(facts.pixelSize.height)
+        return checksum.value
+    }
+
+    /// Of a placeholder, and of whose it is.
+    func checksum(of placeholder: ThumbHash) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(original.name)
+        checksum.add(original.version)
+        checksum.add(placeholder.bytes)
+        return checksum.value
+    }
+}
+
+extension KeptFactsRow {
+    /// - Throws: an error for a row that is not what was written; a damaged placeholder is left out,
+    ///   and made again with the next picture.
+    init(_ row: Row) throws {
+        let size = PixelSize(
+            width: try row.decode(Int.self, forColumn: "width"),
+            height: try row.decode(Int.self, forColumn: "height"))
+        self.init(
+            original: OriginalVersion(
+                try row.decode(String.self, forColumn: "path"),
+                version: try row.decode(String.self, forColumn: "version")),
+            facts: ImageFacts(
+                formatName: try row.decode(String.self, forColumn: "format_name"),
+                mediaType: try row.decode(String.self, forColumn: "media_type"), pixelSize: size))
+        guard try row.decode(Int64.self, forColumn: "checksum") == checksum, !size.isEmpty else {
+            throw Damage()
+        }
+        guard let bytes = try row.decode(Data?.self, forColumn: "placeholder"),
+            let placeholder = try? ThumbHash(bytes: Array(bytes)),
+            let kept = try? row.decode(Int64.self, forColumn: "placeholder_checksum"),
+            kept == checksum(of: placeholder)
+        else { return }
+        facts.placeholder = placeholder
     }
 }

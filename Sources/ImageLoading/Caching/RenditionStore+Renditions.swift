@@ -20,8 +20,13 @@ extension RenditionStore {
     }
 
     public func insert(_ rendition: Rendition, for key: RenditionKey, freshUntil: Int) {
-        guard rendition.bytes.count <= byteLimit else { return }
+        guard rendition.bytes.count <= min(byteLimit, Database.entryByteCounts.upperBound) else {
+            return
+        }
         let hash = key.hash
+        let row = KeptRendition(
+            rendition: rendition, key: key, created: date(), freshUntil: freshUntil)
+        let checksum = row.checksum
         write { db in
             try self.writeUses(db)
             // Not REPLACE, which would pass by the trigger that counts the bytes.
@@ -31,15 +36,16 @@ extension RenditionStore {
                 sql: """
                     INSERT INTO rendition (hash, path, version, request, media_type, width, height,
                         byte_count, checksum, created, fresh_until, last_use)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                        (SELECT ifnull(max(last_use), 0) + 1 FROM rendition))
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: [
                 hash, key.original.name, key.original.version, key.request,
                 rendition.mediaType, rendition.pixelSize.width, rendition.pixelSize.height,
-                rendition.bytes.count, checksum(rendition.bytes), self.date(), freshUntil,
+                rendition.bytes.count, checksum, row.created, freshUntil,
+                try db.lastUse(in: "rendition") + 1,
             ])
-            try db.cachedStatement(sql: "INSERT INTO content (id, bytes) VALUES (?, ?)")
+            // Bytes that a damaged row has left behind must not be in the way.
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO content (id, bytes) VALUES (?, ?)")
                 .execute(arguments: [db.lastInsertedRowID, Data(rendition.bytes)])
             try self.evict(db)
         }
@@ -72,9 +78,8 @@ extension RenditionStore {
 
     /// Drops what is too old, and then what was not used for longest, until the rest fits the limit.
     func evict(_ db: Database) throws {
-        let total = try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT byte_count FROM total"))
-        var excess = (total ?? 0) - byteLimit
+        guard let total = try db.totalByteCount() else { return try recount(db) }
+        var excess = total - byteLimit
         guard excess > 0 else { return }
         excess -= try dropTooOld(db)
         guard excess > 0 else { return }
@@ -83,10 +88,20 @@ extension RenditionStore {
             db.cachedStatement(
                 sql: "SELECT id, byte_count FROM rendition ORDER BY last_use, id"))
         while excess > 0, let row = try rows.next() {
-            dropped.append(row["id"])
-            excess -= row["byte_count"]
+            dropped.append(try row.decode(Int64.self, forColumn: "id"))
+            excess -= row.countedByteCount
         }
         try drop(dropped, db)
+        // Nothing is left, so the sum was wrong.
+        if excess > 0 { try recount(db) }
+    }
+
+    /// Removes the rows that cannot be counted, and counts the others anew.
+    func recount(_ db: Database) throws {
+        try db.dropUncountable(in: "rendition")
+        try db.execute(sql: "DELETE FROM total")
+        try db.execute(
+            sql: "INSERT INTO total SELECT ifnull(sum(byte_count), 0), count(*) FROM rendition")
     }
 
     /// Drops some of what is too old.
@@ -94,51 +109,55 @@ extension RenditionStore {
     /// - Returns: the bytes of it.
     @discardableResult
     func dropTooOld(_ db: Database, maximumCount: Int = 1000) throws -> Int {
-        guard let maximumAge else { return 0 }
-        let now = date()
+        guard let newest = newestTooOld else { return 0 }
         var dropped: [Int64] = []
         var byteCount = 0
         // In the order in which they came, because a scan for the date would read every row.
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT id, created, byte_count FROM rendition ORDER BY id"))
         while dropped.count < maximumCount, let row = try rows.next() {
-            guard now - row["created"] >= maximumAge else { break }
-            dropped.append(row["id"])
-            byteCount += row["byte_count"]
+            // A damaged date is dropped with what is too old.
+            let created = (try? row.decode(Int.self, forColumn: "created")) ?? newest
+            guard created <= newest else { break }
+            dropped.append(try row.decode(Int64.self, forColumn: "id"))
+            byteCount += row.countedByteCount
         }
         try drop(dropped, db)
         return byteCount
     }
+
+    /// What was made then or before is too old; `nil` if nothing ever is.
+    private var newestTooOld: Int? { maximumAge.map { date() - $0 } }
 
     private func rendition(where condition: String, _ arguments: StatementArguments) -> Rendition? {
         let row = read { db in
             try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        SELECT id, path, version, media_type, width, height, created, checksum,
-                            bytes
+                        SELECT id, path, version, request, media_type, width, height, created,
+                            fresh_until, checksum, bytes
                         FROM rendition JOIN content USING (id) WHERE \(condition)
                         """),
                 arguments: arguments)
         }
-        guard let row else { return missed() }
-        let id: Int64 = row["id"]
-        if let maximumAge, date() - row["created"] >= maximumAge {
+        guard let row, let id = try? row.decode(Int64.self, forColumn: "id") else {
+            return missed()
+        }
+        guard let kept = try? KeptRendition(row) else {
+            logger.debug("dropped a damaged rendition", metadata: ["id": "\(id)"])
+            write { db in
+                try self.remove([id], db)
+                // Its count may be what is damaged.
+                try self.recount(db)
+            }
+            return missed()
+        }
+        if let newest = newestTooOld, kept.created <= newest {
             write { db in try self.drop([id], db) }
             return missed()
         }
-        let path: String = row["path"]
-        let bytes = [UInt8](row["bytes"] as Data)
-        guard checksum(bytes) == row["checksum"] as Int64 else {
-            logger.debug("dropped a damaged rendition", metadata: ["path": "\(path)"])
-            write { db in try self.remove([id], db) }
-            return missed()
-        }
         noteUse(of: id)
-        return Rendition(
-            bytes: bytes, mediaType: row["media_type"],
-            pixelSize: PixelSize(width: row["width"], height: row["height"]),
-            original: OriginalVersion(path, version: row["version"]))
+        return kept.rendition
     }
 
     private func missed() -> Rendition? {
@@ -167,8 +186,50 @@ extension RenditionStore {
     }
 }
 
-private func checksum(_ bytes: [UInt8]) -> Int64 {
-    var hash = StableHash()
-    hash.combine(bytes.span)
-    return Int64(bitPattern: hash.value)
+/// All that a row contains of a rendition, save for what is counted.
+private struct KeptRendition {
+    struct Damage: Error {}
+
+    let rendition: Rendition
+    let key: RenditionKey
+    let created: Int
+    let freshUntil: Int
+
+    var checksum: Int64 {
+        var checksum = RowChecksum()
+        for text in [
+            key.original.name, key.original.version, key.request, rendition.mediaType,
+        ] {
+            checksum.add(text)
+        }
+        for number in [
+            rendition.pixelSize.width, rendition.pixelSize.height, created, freshUntil,
+        ] {
+            checksum.add(number)
+        }
+        checksum.add(rendition.bytes)
+        return checksum.value
+    }
+}
+
+extension KeptRendition {
+    /// - Throws: an error for a row that is not what was written.
+    init(_ row: Row) throws {
+        let original = OriginalVersion(
+            try row.decode(String.self, forColumn: "path"),
+            version: try row.decode(String.self, forColumn: "version"))
+        let bytes = [UInt8](try row.decode(Data.self, forColumn: "bytes"))
+        self.init(
+            rendition: Rendition(
+                bytes: bytes, mediaType: try row.decode(String.self, forColumn: "media_type"),
+                pixelSize: PixelSize(
+                    width: try row.decode(Int.self, forColumn: "width"),
+                    height: try row.decode(Int.self, forColumn: "height")),
+                original: original),
+            key: RenditionKey(
+                original, request: try row.decode(String.self, forColumn: "request")),
+            created: try row.decode(Int.self, forColumn: "created"),
+            freshUntil: try row.decode(Int.self, forColumn: "fresh_until"))
+        guard try row.decode(Int64.self, forColumn: "checksum") == checksum else { throw Damage() }
+    }
 }

@@ -14,6 +14,8 @@ struct StoreUpkeep: ~Copyable {
 
     let queue = WorkQueue(width: 1, maximumWaitingCount: 1)
     let insertions = Atomic<Int>(0)
+    /// Whether the entries were counted since the store was opened.
+    let hasCounted = Atomic<Bool>(false)
     /// Behind which path the next originals are looked at.
     let lastPath = Mutex("")
 }
@@ -32,8 +34,11 @@ extension RenditionStore {
     }
 
     /// Writes down uses, forgets what is too old and what is of originals that are gone, and makes
-    /// the file smaller.
+    /// the file smaller; the first time also counts the entries, whose sum may be damaged.
     func tidy() {
+        if !upkeep.hasCounted.exchange(true, ordering: .relaxed) {
+            write { db in try self.recount(db) }
+        }
         write { db in
             try self.writeUses(db)
             try self.dropTooOld(db)
@@ -52,7 +57,10 @@ extension RenditionStore {
         let paths = read { db in
             try String.fetchAll(
                 db.cachedStatement(
-                    sql: "SELECT path FROM original WHERE path > ? ORDER BY path LIMIT ?"),
+                    sql: """
+                        SELECT path FROM original WHERE path > ? AND typeof(path) = 'text'
+                        ORDER BY path LIMIT ?
+                        """),
                 arguments: [start, StoreUpkeep.originalCount])
         }
         guard let paths else { return }

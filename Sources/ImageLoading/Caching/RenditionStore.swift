@@ -69,8 +69,11 @@ public final class RenditionStore: RenditionStoring {
         let total = read { db in
             try Row.fetchOne(db, sql: "SELECT byte_count, entry_count FROM total")
         }
-        statistics.byteCount = total?["byte_count"] ?? 0
-        statistics.entryCount = total?["entry_count"] ?? 0
+        // A damaged sum is counted anew with the next insertion.
+        statistics.byteCount = max(
+            0, (try? total?.decode(Int.self, forColumn: "byte_count")) ?? 0)
+        statistics.entryCount = max(
+            0, (try? total?.decode(Int.self, forColumn: "entry_count")) ?? 0)
         return statistics
     }
 
@@ -94,12 +97,13 @@ public final class RenditionStore: RenditionStoring {
     }
 
     /// Changes with the tables, and whenever the same request would make another picture.
-    private static let version = 3
+    private static let version = 4
 
     /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
     /// a use writes little.
     ///
-    /// The sums change in the transaction that changes what they are of.
+    /// The sums change in the transaction that changes what they are of. They may be NULL, so that no
+    /// damaged count keeps a row from being removed.
     private static let schema = """
         CREATE TABLE rendition (
             id INTEGER PRIMARY KEY,
@@ -119,7 +123,7 @@ public final class RenditionStore: RenditionStoring {
         CREATE INDEX rendition_by_use ON rendition (last_use, id, byte_count);
         CREATE INDEX rendition_by_path ON rendition (path);
         CREATE TABLE content (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-        CREATE TABLE total (byte_count INTEGER NOT NULL, entry_count INTEGER NOT NULL);
+        CREATE TABLE total (byte_count INTEGER, entry_count INTEGER);
         INSERT INTO total VALUES (0, 0);
         CREATE TRIGGER rendition_added AFTER INSERT ON rendition BEGIN
             UPDATE total SET byte_count = byte_count + NEW.byte_count,
@@ -137,7 +141,9 @@ public final class RenditionStore: RenditionStoring {
             media_type TEXT NOT NULL,
             width INTEGER NOT NULL,
             height INTEGER NOT NULL,
-            placeholder BLOB
+            checksum INTEGER NOT NULL,
+            placeholder BLOB,
+            placeholder_checksum INTEGER
         ) WITHOUT ROWID;
         """
 }

@@ -43,7 +43,7 @@ struct StoreFile: Sendable {
         do {
             do {
                 return try openCurrent()
-            } catch  where Self.isDamage(error) || error is OtherVersion {
+            } catch  where !Self.mayPass(error) {
                 moveAside()
                 return try openCurrent()
             }
@@ -68,7 +68,35 @@ struct StoreFile: Sendable {
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     }
 
-    private struct OtherVersion: Error {}
+    /// Whether opening may succeed later without a change of the file.
+    ///
+    /// Everything else counts as damage: a changed byte of the header may make the file one that
+    /// cannot be written, of another encoding or of an unknown format.
+    private static func mayPass(_ error: any Error) -> Bool {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_NOMEM?, .SQLITE_FULL?, .SQLITE_CANTOPEN?,
+            .SQLITE_PERM?:
+            true
+        default: error is LoadError
+        }
+    }
+
+    /// The tables are those of another version, or damaged.
+    private struct OtherTables: Error {}
+
+    /// Whether the tables of a database are those that ``schema`` makes.
+    private func hasOwnTables(_ db: Database) throws -> Bool {
+        let statements = try String.fetchAll(
+            db,
+            sql: """
+                SELECT ifnull(CAST(sql AS TEXT), '') FROM sqlite_master
+                WHERE ifnull(name, '') NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """)
+        let count = schema.split(separator: "\n").count { $0.hasPrefix("CREATE ") }
+        // SQLite keeps a statement as it was written.
+        return statements.count == count
+            && statements.allSatisfy { !$0.isEmpty && schema.contains($0) }
+    }
 
     private func openCurrent() throws -> OpenDatabase {
         // SQLite gives its other files the permissions of the first.
@@ -97,7 +125,7 @@ struct StoreFile: Sendable {
                 try db.execute(sql: schema)
                 return try db.execute(sql: "PRAGMA user_version = \(self.version)")
             }
-            guard version == self.version else { throw OtherVersion() }
+            guard version == self.version, try hasOwnTables(db) else { throw OtherTables() }
         }
         return OpenDatabase(pool: pool, identity: identity)
     }

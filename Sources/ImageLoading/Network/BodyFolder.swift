@@ -21,6 +21,9 @@ struct BodyFolder: Sendable {
 
     static func newName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
+    /// Whether ``newName()`` could have made a name; one from a damaged row may lead out of the folder.
+    private static func isName(_ name: String) -> Bool { UInt64(name, radix: 36) != nil }
+
     /// - Returns: whether all of it could be written.
     func write(_ bytes: [UInt8], name: String) -> Bool {
         let descriptor = unsafe open(
@@ -42,6 +45,7 @@ struct BodyFolder: Sendable {
 
     /// - Returns: `nil` unless there are `byteCount` bytes.
     func read(_ name: String, byteCount: Int) -> [UInt8]? {
+        guard Self.isName(name) else { return nil }
         let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -62,7 +66,10 @@ struct BodyFolder: Sendable {
         return bytes.count == byteCount ? bytes : nil
     }
 
-    func remove(_ name: String) { unsafe _ = unlink(file(name)) }
+    func remove(_ name: String) {
+        guard Self.isName(name) else { return }
+        unsafe _ = unlink(file(name))
+    }
 
     private func file(_ name: String) -> String { "\(path)/\(name)" }
 }

@@ -113,7 +113,7 @@ extension HTTPLoader {
             if CacheControl(refreshed.fields[.cacheControl] ?? "").isNoStore {
                 await store?.remove(hop.url)
             } else {
-                await store?.refresh(refreshed)
+                await store?.refresh(refreshed, for: hop.url)
             }
             return try answer(to: hop, refreshed, .revalidated)
         case 500, 502, 503, 504:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Foundation
 internal import GRDB
 internal import HTTPTypes
@@ -24,21 +25,22 @@ extension ResponseStore {
     }
 
     /// Gives the answer that was read from a row other fields; the body stays as it is.
-    func refresh(_ response: StoredResponse) async {
+    func refresh(_ response: StoredResponse, for url: HTTPURL) async {
         guard let id = response.id, let fields = response.serializedFields else { return }
         let freshness = response.freshness
+        let checksum = response.fieldsChecksum(url.description)
         _ = await run {
             self.database.write { db in
                 try db.execute(
                     sql: """
                         UPDATE response SET fields = ?1, fresh_until = ?2, revalidate_until = ?3,
-                            error_until = ?4, offline = ?5,
+                            error_until = ?4, offline = ?5, fields_checksum = ?7,
                             byte_count = byte_count - ifnull(length(fields), 0) + length(?1)
                         WHERE id = ?6
                         """,
                     arguments: [
                         Data(fields), freshness.freshUntil, freshness.staleWhileRevalidateUntil,
-                        freshness.staleIfErrorUntil, freshness.mayBeStaleOffline, id,
+                        freshness.staleIfErrorUntil, freshness.mayBeStaleOffline, id, checksum,
                     ])
                 try self.evict(db)
             }
@@ -59,7 +61,7 @@ extension ResponseStore {
     private static let rowByteCount = 300
 
     var keptByteCount: Int {
-        database.read { db in try Int.fetchOne(db, sql: "SELECT byte_count FROM total") } ?? 0
+        database.read { db in try db.totalByteCount() } ?? 0
     }
 
     private func find(_ url: String, _ request: HTTPFields, isPartial: Bool) -> StoredResponse? {
@@ -72,42 +74,63 @@ extension ResponseStore {
                         """),
                 arguments: [url, isPartial])
             while let row = try rows.next() {
-                if Variant(names: row["vary"], request).values == row["variant"] {
+                guard let names = try? row.decode(String.self, forColumn: "vary"),
+                    let values = try? row.decode(String.self, forColumn: "variant")
+                else { return row.copy() }
+                if Variant(names: names, request).values.hasSameBytes(as: values) {
                     return row.copy()
                 }
             }
             return nil
         }
-        guard let row else { return nil }
-        let id: Int64 = row["id"]
-        guard let bytes = body(of: row) else {
+        guard let row, let id = try? row.decode(Int64.self, forColumn: "id") else { return nil }
+        guard let response = try? response(in: row, url, isPartial: isPartial) else {
             logger.debug("dropped a damaged answer", metadata: ["url": "\(url)"])
-            database.write { db in try self.remove([id], db) }
+            database.write { db in
+                try self.remove([id], db)
+                // Its count may be what is damaged.
+                try self.recount(db)
+            }
             removeDoomed()
             return nil
         }
         noteUse(of: id)
-        return StoredResponse(
-            id: id, status: row["status"],
-            serializedFields: (row["fields"] as Data?).map { [UInt8]($0) },
-            mediaType: row["media_type"], validator: row["validator"],
-            freshness: Freshness(
-                freshUntil: row["fresh_until"], staleWhileRevalidateUntil: row["revalidate_until"],
-                staleIfErrorUntil: row["error_until"], mayBeStaleOffline: row["offline"]),
-            bytes: bytes)
+        return response
     }
 
-    /// - Returns: `nil` if it is not what was kept.
-    private func body(of row: Row) -> [UInt8]? {
-        let byteCount: Int = row["body_byte_count"]
+    /// - Throws: an error for a row, or a body, that is not what was kept.
+    private func response(
+        in row: Row, _ url: String, isPartial: Bool
+    ) throws -> StoredResponse {
+        let byteCount = try row.decode(Int.self, forColumn: "body_byte_count")
         let bytes =
-            if let file = row["file"] as String? {
+            if let file = try row.decode(String?.self, forColumn: "file") {
                 bodies.read(file, byteCount: byteCount)
             } else {
-                (row["bytes"] as Data?).map { [UInt8]($0) }
+                [UInt8](try row.decode(Data.self, forColumn: "bytes"))
             }
-        guard let bytes, bytes.count == byteCount else { return nil }
-        return Int64(bitPattern: contentHash(bytes)) == row["checksum"] as Int64 ? bytes : nil
+        guard let bytes, bytes.count == byteCount else { throw DamagedRow() }
+        let response = StoredResponse(
+            id: try row.decode(Int64.self, forColumn: "id"),
+            status: try row.decode(Int.self, forColumn: "status"),
+            serializedFields: try row.decode(Data?.self, forColumn: "fields").map { [UInt8]($0) },
+            mediaType: try row.decode(String?.self, forColumn: "media_type"),
+            validator: try row.decode(String.self, forColumn: "validator"),
+            freshness: Freshness(
+                freshUntil: try row.decode(Int.self, forColumn: "fresh_until"),
+                staleWhileRevalidateUntil: try row.decode(Int.self, forColumn: "revalidate_until"),
+                staleIfErrorUntil: try row.decode(Int.self, forColumn: "error_until"),
+                mayBeStaleOffline: try row.decode(Bool.self, forColumn: "offline")),
+            bytes: bytes)
+        let variant = Variant(
+            names: try row.decode(String.self, forColumn: "vary"),
+            values: try row.decode(String.self, forColumn: "variant"))
+        let checksum = response.checksum(url, variant, isPartial: isPartial)
+        guard try row.decode(Int64.self, forColumn: "checksum") == checksum,
+            try row.decode(Int64.self, forColumn: "fields_checksum")
+                == response.fieldsChecksum(url)
+        else { throw DamagedRow() }
+        return response
     }
 
     func insertNow(
@@ -116,7 +139,9 @@ extension ResponseStore {
         let byteCount =
             response.bytes.count + (response.serializedFields?.count ?? 0) + url.utf8.count
             + Self.rowByteCount
-        guard byteCount <= byteLimit else { return removeNow(url, partialsOnly: isPartial) }
+        guard byteCount <= min(byteLimit, Database.entryByteCounts.upperBound) else {
+            return removeNow(url, partialsOnly: isPartial)
+        }
         let file = response.bytes.count >= Self.fileByteCount ? BodyFolder.newName() : nil
         if let file {
             guard write(response.bytes, file) else { return bodies.remove(file) }
@@ -134,9 +159,8 @@ extension ResponseStore {
                 sql: """
                     INSERT INTO response (url, is_partial, vary, variant, status, fields, media_type,
                         validator, fresh_until, revalidate_until, error_until, offline, file,
-                        body_byte_count, checksum, byte_count, last_use)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                        (SELECT ifnull(max(last_use), 0) + 1 FROM response))
+                        body_byte_count, checksum, fields_checksum, byte_count, last_use)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     url, isPartial, variant.names, variant.values, response.status,
@@ -144,14 +168,16 @@ extension ResponseStore {
                     response.validator, response.freshness.freshUntil,
                     response.freshness.staleWhileRevalidateUntil,
                     response.freshness.staleIfErrorUntil, response.freshness.mayBeStaleOffline,
-                    file, response.bytes.count, Int64(bitPattern: contentHash(response.bytes)),
-                    byteCount,
+                    file, response.bytes.count,
+                    response.checksum(url, variant, isPartial: isPartial),
+                    response.fieldsChecksum(url), byteCount, try db.lastUse(in: "response") + 1,
                 ])
             if let file {
                 try db.execute(sql: "DELETE FROM doomed WHERE file = ?", arguments: [file])
             } else {
+                // Bytes that a damaged row has left behind must not be in the way.
                 try db.execute(
-                    sql: "INSERT INTO content (id, bytes) VALUES (?, ?)",
+                    sql: "INSERT OR REPLACE INTO content (id, bytes) VALUES (?, ?)",
                     arguments: [db.lastInsertedRowID, Data(response.bytes)])
             }
             try self.evict(db)
@@ -182,7 +208,8 @@ extension ResponseStore {
     func removeDoomed() {
         let files = database.read { db in
             try String.fetchAll(
-                db.cachedStatement(sql: "SELECT file FROM doomed WHERE since <= ?"),
+                db.cachedStatement(
+                    sql: "SELECT file FROM doomed WHERE since <= ? AND typeof(file) = 'text'"),
                 arguments: [systemDate()])
         }
         guard let files, !files.isEmpty else { return }
@@ -199,16 +226,26 @@ extension ResponseStore {
 extension ResponseStore {
     /// Drops what was not used for longest until the rest fits the limit.
     func evict(_ db: Database) throws {
-        var excess = (try Int.fetchOne(db, sql: "SELECT byte_count FROM total") ?? 0) - byteLimit
+        guard let total = try db.totalByteCount() else { return try recount(db) }
+        var excess = total - byteLimit
         guard excess > 0 else { return }
         var dropped: [Int64] = []
         let rows = try Row.fetchCursor(
             db, sql: "SELECT id, byte_count FROM response ORDER BY last_use, id")
         while excess > 0, let row = try rows.next() {
-            dropped.append(row["id"])
-            excess -= row["byte_count"]
+            dropped.append(try row.decode(Int64.self, forColumn: "id"))
+            excess -= row.countedByteCount
         }
         try remove(dropped, db)
+        // Nothing is left, so the sum was wrong.
+        if excess > 0 { try recount(db) }
+    }
+
+    /// Removes the rows that cannot be counted, and counts the others anew.
+    func recount(_ db: Database) throws {
+        try db.dropUncountable(in: "response")
+        try db.execute(sql: "DELETE FROM total")
+        try db.execute(sql: "INSERT INTO total SELECT ifnull(sum(byte_count), 0) FROM response")
     }
 
     func writeUses(_ db: Database) throws {
@@ -226,5 +263,38 @@ extension ResponseStore {
     private func remove(_ ids: [Int64], _ db: Database) throws {
         let statement = try db.cachedStatement(sql: "DELETE FROM response WHERE id = ?")
         for id in ids { try statement.execute(arguments: [id]) }
+    }
+}
+
+/// A row that is not what was written.
+private struct DamagedRow: Error {}
+
+extension StoredResponse {
+    /// Of what a row keeps for good: which requests it answers, and the answer save for its fields.
+    fileprivate func checksum(_ url: String, _ variant: Variant, isPartial: Bool) -> Int64 {
+        var checksum = RowChecksum()
+        for text in [url, variant.names, variant.values, validator] { checksum.add(text) }
+        checksum.add(mediaType)
+        checksum.add(isPartial ? 1 : 0)
+        checksum.add(status)
+        checksum.add(bytes)
+        return checksum.value
+    }
+
+    /// Of what a newer answer about the same content changes.
+    fileprivate func fieldsChecksum(_ url: String) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(url)
+        checksum.add(validator)
+        checksum.add(serializedFields == nil ? 0 : 1)
+        checksum.add(serializedFields ?? [])
+        for date in [
+            freshness.freshUntil, freshness.staleWhileRevalidateUntil,
+            freshness.staleIfErrorUntil,
+        ] {
+            checksum.add(date)
+        }
+        checksum.add(freshness.mayBeStaleOffline ? 1 : 0)
+        return checksum.value
     }
 }

@@ -43,6 +43,10 @@ public final class ResponseStore: Sendable {
             logger: logger)
         // The limit may have been a higher one when the store was filled.
         database.write { db in try self.evict(db) }
+        _ = try? queue.submit(.background) { [weak self] in
+            // The sum may be damaged.
+            self?.database.write { db in try self?.recount(db) }
+        }
         removeDoomed()
     }
 
@@ -90,7 +94,7 @@ public final class ResponseStore: Sendable {
     }
 
     /// Changes with the tables.
-    private static let version = 1
+    private static let version = 2
 
     /// The tables: `response` has a row of facts for each answer and each start of one, `content`
     /// the bodies that are no files, so that noting a use writes little.
@@ -116,6 +120,7 @@ public final class ResponseStore: Sendable {
             file TEXT,
             body_byte_count INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
+            fields_checksum INTEGER NOT NULL,
             byte_count INTEGER NOT NULL,
             last_use INTEGER NOT NULL,
             UNIQUE (url, is_partial, vary, variant)
@@ -123,7 +128,7 @@ public final class ResponseStore: Sendable {
         CREATE INDEX response_by_use ON response (last_use, id, byte_count);
         CREATE TABLE content (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
         CREATE TABLE doomed (file TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE total (byte_count INTEGER NOT NULL);
+        CREATE TABLE total (byte_count INTEGER);
         INSERT INTO total VALUES (0);
         CREATE TRIGGER response_added AFTER INSERT ON response BEGIN
             UPDATE total SET byte_count = byte_count + NEW.byte_count;

@@ -73,6 +73,12 @@ struct Variant: Equatable, Sendable {
         self.init(names: names.filter { !$0.isEmpty }.sorted().joined(separator: ","), request)
     }
 
+    /// What a store has kept.
+    init(names: String, values: String) {
+        self.names = names
+        self.values = values
+    }
+
     init(names: String, _ request: HTTPFields) {
         self.names = names
         var values = names.split(separator: ",").map { name in

@@ -162,7 +162,8 @@ extension KeptFacts {
         let numbers = (0..<5).map { number in
             (0..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[number * 8 + $1]) }
         }
-        guard numbers[0] > 0, numbers[1] > 0 else { return nil }
+        let sides = 1...Int(Int32.max)
+        guard sides ~= numbers[0], sides ~= numbers[1], numbers[4] > 0 else { return nil }
         self.init(
             originalSize: PixelSize(width: numbers[0], height: numbers[1]),
             isOriginalScalable: numbers[2] != 0, freshUntil: numbers[3],

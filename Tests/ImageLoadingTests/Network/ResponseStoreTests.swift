@@ -105,7 +105,7 @@ import Testing
         var old = try #require(await store.response(for: url, [:]))
         await store.insert(Self.response(10, 2), for: url, Self.anyRequest)
         old.serializedFields = Array("ETag: \"old\"".utf8)
-        await store.refresh(old)
+        await store.refresh(old, for: url)
         let found = try #require(await store.response(for: url, [:]))
         #expect(found.bytes.first == 2)
         #expect(found.fields[.eTag] == nil)
@@ -197,7 +197,7 @@ import Testing
             case 2:
                 if var found = await store.response(for: url, [:]) {
                     found.serializedFields = Array("Via: \(index * 1000)".utf8)
-                    await store.refresh(found)
+                    await store.refresh(found, for: url)
                 }
             default: await store.insert(response, for: url, Self.anyRequest)
             }
