@@ -242,9 +242,7 @@ extension DecoderSandbox: RemoteDecoder {
             ) { (reader, memory) throws(WireError) in
                 guard try reader.value(Bool.self) else { return nil }
                 let image = try memory.image(&reader)
-                let duration = Duration(
-                    secondsComponent: Int64(try reader.number()),
-                    attosecondsComponent: Int64(try reader.number()))
+                let duration = try reader.value(Duration.self)
                 return ImageFrame(
                     image: image, duration: duration, region: try reader.value(),
                     disposal: try reader.value(), blending: try reader.value())

@@ -120,7 +120,8 @@ public struct ImageSource: Sendable {
             let frames = try remote.frames(
                 of: RemotePicture(bytes, page: page, limits: limits), options,
                 byteCount: maximumByteCount(options), cancellation: cancellation)
-            return ImageFrames(frames, header, limits, cancellation)
+            return ImageFrames(
+                frames, ResultForm(header, options), header, limits, cancellation)
         }
         guard header.frameCount > 1, case .local(let decoder) = engine else {
             return ImageFrames(only: self, options, cancellation)
@@ -217,9 +218,11 @@ public struct ImageSource: Sendable {
     ) throws(CodecError) -> DecodedImage {
         if case .remote(let remote, let page) = engine {
             try limits.check(.side, resultSize(options).largestSide)
-            return try remote.image(
+            let decoded = try remote.image(
                 of: RemotePicture(bytes, page: page, limits: limits), options,
                 byteCount: maximumByteCount(options), cancellation: cancellation)
+            try ResultForm(header, options).check(decoded.image)
+            return decoded
         }
         if options.embeddedThumbnail == .ifLargeEnough,
             let decoded = decodedThumbnail(options, isLargeEnough: true, cancellation)
@@ -330,9 +333,11 @@ public struct ImageSource: Sendable {
         _ options: DecodeOptions, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? {
         guard case .remote(let remote, let page) = engine else { return nil }
-        return try remote.preview(
+        let preview = try remote.preview(
             of: RemotePicture(bytes, page: page, limits: limits), options,
             byteCount: maximumByteCount(options), cancellation: cancellation)
+        if let preview { try ResultForm(header, options).check(preview.image, anySize: true) }
+        return preview
     }
 
     func decode(into rows: inout RowSink) throws(CodecError) {

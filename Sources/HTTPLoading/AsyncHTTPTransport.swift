@@ -115,6 +115,10 @@ public final class AsyncHTTPTransport: HTTPTransport {
         } catch {
             throw LoadError(transport: error, url: url)
         }
+        // The type traps beyond these.
+        guard (100...999).contains(response.status.code) else {
+            throw .badResponse(url: url, reason: "a status of \(response.status.code)")
+        }
         var fields = HTTPFields()
         // The type traps beyond so many, and no server of pictures needs a part of them.
         for header in response.headers.prefix(1000) {

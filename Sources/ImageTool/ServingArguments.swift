@@ -128,7 +128,9 @@ struct ServingArguments: ParsableArguments {
     var metrics = false
 
     func validate() throws {
-        if let rateLimit, !(rateLimit > 0) { throw ValidationError("a rate is more than 0") }
+        if let rateLimit, !(0.001...1_000_000 ~= rateLimit) {
+            throw ValidationError("a rate is from 0.001 to 1000000 pictures a second")
+        }
         if !(0.001...86_400 ~= requestTimeout) {
             throw ValidationError("a picture may take from 0.001 to 86400 seconds")
         }

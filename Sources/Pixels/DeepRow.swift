@@ -51,7 +51,8 @@ struct DeepRow {
             row.withSamples16 { row in
                 for index in samples.indices {
                     let value = Float(Float16(bitPattern: row[index]))
-                    samples[index] = UInt16(min(max(value, 0), 1) * 65535 + 0.5)
+                    // What is no number is 0.
+                    samples[index] = UInt16((value > 0 ? min(value, 1) : 0) * 65535 + 0.5)
                 }
             }
         case .rgb565, .rgb555:

@@ -137,6 +137,21 @@ import Testing
             #expect(abs(Double(count) / 1_048_576 - expected) < 0.2, "\(format): \(count)")
         }
     }
+
+    @Test("of half floats that are no numbers, or infinite, become the nearest that there are")
+    func noNumbers() {
+        // NaN, infinity, its opposite, and 1.
+        let samples: [UInt16] = [0x7E00, 0x7C00, 0xFC00, 0x3C00]
+        var buffer = MutablePixelBuffer(size: PixelSize(width: 1, height: 1), format: .rgbaHalf)
+        buffer.withMutableRow(0) { row in
+            for (index, sample) in samples.enumerated() {
+                row[index * 2] = UInt8(truncatingIfNeeded: sample)
+                row[index * 2 + 1] = UInt8(truncatingIfNeeded: sample >> 8)
+            }
+        }
+        let image = buffer.finish().converted(to: .rgba8)
+        #expect((0..<4).map { image.row(0)[$0] } == [0, 255, 0, 255])
+    }
 }
 
 extension PixelBuffer {

@@ -132,6 +132,24 @@ extension DecodeReport: WireValue {
     }
 }
 
+extension Duration: WireValue {
+    func write(to writer: inout WireWriter) {
+        let (seconds, attoseconds) = components
+        writer.write(Int(seconds))
+        writer.write(Int(attoseconds))
+    }
+
+    /// A time that a frame is shown; the sum of those of all frames does not overflow.
+    init(from reader: inout WireReader) throws(WireError) {
+        let (seconds, attoseconds) = (try reader.number(), try reader.number())
+        guard 0...Int(Int32.max) ~= seconds, 0..<1_000_000_000_000_000_000 ~= attoseconds else {
+            throw WireError(reason: "a frame that is shown for no time that there is")
+        }
+        self.init(
+            secondsComponent: Int64(seconds), attosecondsComponent: Int64(attoseconds))
+    }
+}
+
 extension MetadataBlocks: WireValue {
     func write(to writer: inout WireWriter) {
         for block in [exif, xmp, iptc] {

@@ -121,9 +121,7 @@ struct RequestLoop: ~Copyable {
         writer.write(frame != nil)
         guard let frame else { return }
         try memory?.write(frame.image, &writer)
-        let (seconds, attoseconds) = frame.duration.components
-        writer.write(Int(seconds))
-        writer.write(Int(attoseconds))
+        writer.write(frame.duration)
         writer.write(frame.region)
         writer.write(frame.disposal)
         writer.write(frame.blending)

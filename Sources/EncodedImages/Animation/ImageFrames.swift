@@ -38,7 +38,7 @@ public struct ImageFrames: ~Copyable {
     private enum Source {
         case animation(any FrameReader, DecodePlan, FrameForm)
         case still(ImageSource, DecodeOptions)
-        case remote(any RemoteFrames)
+        case remote(any RemoteFrames, ResultForm)
         case ended
     }
 
@@ -60,10 +60,11 @@ public struct ImageFrames: ~Copyable {
     }
 
     init(
-        _ frames: any RemoteFrames, _ header: ImageHeader, _ limits: DecodeLimits,
+        _ frames: any RemoteFrames, _ form: ResultForm, _ header: ImageHeader,
+        _ limits: DecodeLimits,
         _ cancellation: CancellationFlag?
     ) {
-        source = .remote(frames)
+        source = .remote(frames, form)
         self.limits = limits
         storedSize = header.storedSize
         self.cancellation = cancellation
@@ -99,9 +100,10 @@ public struct ImageFrames: ~Copyable {
             return ImageFrame(
                 image: image, duration: .zero, region: PixelRect(still.header.storedSize),
                 disposal: .keep, blending: .replace)
-        case .remote(let frames):
+        case .remote(let frames, let form):
             guard let frame = try frames.next() else { return nil }
             try countFrame()
+            try form.check(frame.image)
             source = current
             return frame
         case .animation(var reader, let plan, let form):

@@ -45,6 +45,10 @@ final class PyramidMaker: RowConsumer {
         guard orientation.oriented(size) == pyramid.size else {
             throw .unsupported(feature: "tiles of a picture that is decoded at another size")
         }
+        // Means are those of 8-bit samples.
+        guard [.gray8, .rgb8, .rgba8].contains(format) else {
+            throw .unsupported(feature: "tiles of a picture in the format \(format)")
+        }
         let stored = TilePyramid(
             size, tileSide: pyramid.tileSide,
             endsInOnePixel: pyramid.levelCount == pyramid.deepZoomLevelCount)

@@ -219,6 +219,9 @@ extension TiledImage {
             } catch {
                 throw LoadError(decoding: self.name, error)
             }
+            // The file may have been changed since its header was read.
+            guard image.size == self.pyramid.size(ofLevel: level), image.format.planeCount == 1
+            else { throw .unreadable(path: self.name, reason: "the file changed") }
             let (columns, rows) = self.pyramid.tileCounts(ofLevel: level)
             for y in 0..<rows {
                 for x in 0..<columns {

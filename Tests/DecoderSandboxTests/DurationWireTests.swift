@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Pixels
+import Testing
+
+@testable import DecoderSandbox
+
+@Suite("A duration on the wire") struct DurationWireTests {
+    private func read(_ seconds: Int, _ attoseconds: Int) throws -> Duration {
+        var writer = WireWriter()
+        writer.write(seconds)
+        writer.write(attoseconds)
+        var reader = WireReader(writer.bytes)
+        return try reader.value()
+    }
+
+    @Test("comes back as it was", arguments: [Duration.zero, .milliseconds(40), .seconds(65_535)])
+    func roundTrip(duration: Duration) throws {
+        var writer = WireWriter()
+        writer.write(duration)
+        var reader = WireReader(writer.bytes)
+        #expect(try reader.value(Duration.self) == duration)
+    }
+
+    @Test("that no sum of frames could hold is refused")
+    func hostile() {
+        for (seconds, attoseconds) in [
+            (Int.max, 0), (Int.min, 0), (-1, 0), (0, -1), (0, Int.max), (1 << 31, 0),
+        ] {
+            #expect(throws: WireError.self) { try read(seconds, attoseconds) }
+        }
+    }
+}
