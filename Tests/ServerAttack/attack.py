@@ -11,6 +11,7 @@ import argparse
 import importlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -65,6 +66,8 @@ def memory_folder():
 
 
 def main():
+    # So that no server and no folder is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     arguments = parsed()
     report = Report(arguments.json)
     for part in arguments.parts or PARTS:
