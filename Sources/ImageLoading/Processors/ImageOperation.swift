@@ -51,7 +51,11 @@ public enum ImageOperation: ImageProcessor, Hashable {
         case .turn(let orientation): return image.turned(orientation)
         case .threshold: return image.thresholded()
         case .roundCorners(let radius): return image.withRoundedCorners(radius: radius)
-        case .blur(let sigma): return image.blurred(sigma: sigma)
+        case .blur(let sigma):
+            guard
+                let blurred = image.blurred(sigma: sigma, isCancelled: { cancellation.isCancelled })
+            else { throw .cancelled }
+            return blurred
         case .tint(let color, let amount): return image.tinted(color, amount: amount)
         }
     }

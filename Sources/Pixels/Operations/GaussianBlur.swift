@@ -6,13 +6,16 @@ extension PixelBuffer {
     /// The Gaussian is made of three means over lengths that need not be whole, which costs the same
     /// for every `sigma`. Beyond its edges the picture is taken to go on as it ends there.
     ///
-    /// - Parameter sigma: the standard deviation in pixels; at most 1000.
-    /// - Returns: a picture of the same channels, of whole samples in bytes of their own.
+    /// - Parameters:
+    ///   - sigma: the standard deviation in pixels; at most 1000.
+    ///   - isCancelled: whether the result is no longer needed; called before each row and column.
+    /// - Returns: `nil` if it is not; otherwise a picture of the same channels, of whole samples in bytes of their own.
     /// - SeeAlso: Pascal Gwosdek et al., “Theoretical Foundations of Gaussian Convolution by Extended
     ///   Box Filtering”, 2011.
-    public func blurred(sigma: Double) -> PixelBuffer {
+    public func blurred(sigma: Double, isCancelled: () -> Bool) -> PixelBuffer? {
         guard format.withWholeSamples == format else {
-            return converted(to: format.withWholeSamples).blurred(sigma: sigma)
+            return converted(to: format.withWholeSamples)
+                .blurred(sigma: sigma, isCancelled: isCancelled)
         }
         guard sigma > 0, !size.isEmpty else { return self }
         let filter = ExtendedBox(sigma: min(sigma, 1000), passCount: 3)
@@ -21,6 +24,7 @@ extension PixelBuffer {
         var line = [SIMD4<UInt16>](repeating: SIMD4(), count: size.width)
         var deepRow = DeepRow(width: size.width)
         for y in 0..<size.height {
+            if isCancelled() { return nil }
             deepRow.unpack(row(y), format)
             for x in 0..<size.width { line[x] = deepRow.pixel(x) }
             filter.apply(to: &line)
@@ -28,6 +32,7 @@ extension PixelBuffer {
         }
         line = [SIMD4<UInt16>](repeating: SIMD4(), count: size.height)
         for x in 0..<size.width {
+            if isCancelled() { return nil }
             for y in 0..<size.height { line[y] = pixels[y * size.width + x] }
             filter.apply(to: &line)
             for y in 0..<size.height { pixels[y * size.width + x] = line[y] }
@@ -39,6 +44,11 @@ extension PixelBuffer {
                 next += 1
             }
         }
+    }
+
+    /// ``blurred(sigma:isCancelled:)`` to its end.
+    public func blurred(sigma: Double) -> PixelBuffer {
+        blurred(sigma: sigma) { false } ?? self
     }
 }
 

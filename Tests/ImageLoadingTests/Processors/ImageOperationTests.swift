@@ -5,6 +5,7 @@ import Foundation
 import ImageCodecs
 import ImageTesting
 import Pixels
+import Synchronization
 import Testing
 
 @testable import ImageLoading
@@ -53,6 +54,22 @@ import Testing
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
         // Three means are not quite a Gaussian; where it is as wide as the picture it shows most.
         #expect(comparison.meanDifference < (sigma < 10 ? 0.2 : 0.8), "\(comparison)")
+    }
+
+    @Test("stops a blur between two rows or columns when it is cancelled", arguments: [0, 3, 12])
+    func cancelledBlur(count: Int) throws {
+        let image = TestPicture.photograph(PixelSize(width: 10, height: 8))
+        let calls = Mutex(0)
+        let cancellation = CancellationFlag {
+            calls.withLock {
+                $0 += 1
+                return $0 > count + 1
+            }
+        }
+        #expect(throws: CodecError.cancelled) {
+            try ImageOperation.blur(sigma: 2).process(image, cancellation)
+        }
+        #expect(calls.withLock { $0 } == count + 2)
     }
 
     @Test("keeps one colour as it is when it blurs", arguments: [0.3, 1, 7, 900, 1e9])
