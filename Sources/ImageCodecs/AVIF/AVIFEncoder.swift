@@ -97,7 +97,7 @@
             unsafe settings.depth = format.with8BitChannels == format ? 8 : 12
             unsafe settings.is_lossless = options.isLossless
             unsafe settings.quantizer = Self.quantizer(options)
-            unsafe settings.speed = Self.speed(options.compressionLevel)
+            unsafe settings.speed = Self.speed(options.compressionLevel, size)
             unsafe settings.primaries = 1
             unsafe settings.transfer = 13
             switch options.chromaSubsampling {
@@ -199,8 +199,12 @@
 
         /// libaom's speed for an effort from 0 to 9: the default, 6, is 9, as slower ones down to 7 take
         /// up to four times as long for no fewer bytes.
-        private static func speed(_ level: Int) -> Int32 {
-            [10, 10, 10, 9, 9, 9, 9, 6, 4, 2][min(max(level, 0), 9)]
+        ///
+        /// Pictures of more than 4 megapixels are written at the highest speed up to the default
+        /// effort, because libaom cannot be interrupted.
+        private static func speed(_ level: Int, _ size: PixelSize) -> Int32 {
+            if level <= 6, size.area > 4_000_000 { return 10 }
+            return [10, 10, 10, 9, 9, 9, 9, 6, 4, 2][min(max(level, 0), 9)]
         }
 
         private func check(_ status: calotype_avif_status) throws(CodecError) {
