@@ -35,6 +35,15 @@ struct ImageResponder {
     /// The headers that may have a say in what a rendition is.
     let varyingNames: [HTTPField.Name]
     let logger: Logger
+    let pageGuard: PageGuard
+    let connections: OpenConnections
+    let outgoing: OutgoingBytes
+    /// The work that takes a second and more.
+    let slowWork: FairQueue
+    /// The work of making all other renditions.
+    let usualWork: FairQueue
+    /// The work of reading folders.
+    let folderWork: FairQueue
     let metrics = ServerMetrics()
 
     /// The answer to a request, which stops to be worked on when the client hangs up.
@@ -47,12 +56,11 @@ struct ImageResponder {
         let start = ContinuousClock.now
         let response: Response
         if let channel {
-            let client = ClientLimiter.name(of: channel.remoteAddress)
-            response = await withCancellationOnHangUp(of: channel) {
-                await answer(request, from: client)
+            response = await RequestClient.$current.withValue(RequestClient(channel: channel)) {
+                await withCancellationOnHangUp(of: channel) { await answer(request) }
             }
         } else {
-            response = await answer(request, from: "")
+            response = await answer(request)
         }
         metrics.record(response.status.code, start.duration(to: .now))
         return response
@@ -65,32 +73,40 @@ struct ImageResponder {
         return { request in
             let start = ContinuousClock.now
             guard let answer = readyAnswer(to: request, start),
-                (try? admit(request.path ?? "", request.method)) != nil
+                (try? admit(request)) != nil
             else { return nil }
             let now = HTTPDate.now
             if now != date { (date, dateText) = (now, now.text) }
             var ready = answer
+            if let count = ready.body?.readableBytes, count > OutgoingBytes.freeByteCount {
+                guard let hold = outgoing.hold(count) else { return nil }
+                ready.hold = hold
+            }
             ready.head.headerFields[.date] = dateText
             metrics.record(ready.head.status.code, start.duration(to: .now))
             return ready
         }
     }
 
-    /// Refuses addresses that are not of this server's, or not signed.
-    private func admit(
-        _ address: String, _ method: HTTPRequest.Method
-    ) throws(ServerError) {
+    /// Refuses requests of other sites' pages, and addresses that are too long or not signed.
+    private func admit(_ request: HTTPRequest) throws(ServerError) {
+        try pageGuard.check(request)
+        let address = request.path ?? ""
         guard address.utf8.count <= Self.maximumAddressByteCount else { throw .addressTooLong }
         // Who may purge has a token of its own.
-        if !configuration.signatureKeys.isEmpty, method != .delete {
+        if request.method == .delete { return }
+        if !configuration.signatureKeys.isEmpty {
             try AddressSignature(keys: configuration.signatureKeys).check(address, now: Self.now)
+        } else if configuration.imgproxy?.keys.isEmpty == false, !configuration.allowsUnsigned {
+            throw .forbidden(
+                reason: "only signed addresses in the form of imgproxy are answered")
         }
     }
 
-    private func answer(_ request: Request, from client: String) async -> Response {
+    private func answer(_ request: Request) async -> Response {
         var response: Response
         do {
-            response = try await route(request, from: client)
+            response = try await route(request)
         } catch {
             let answer = ErrorResponse(error)
             response = answer.response
@@ -107,23 +123,30 @@ struct ImageResponder {
             logger.debug("refused request", metadata: metadata)
         }
         response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[named: "Cross-Origin-Resource-Policy"] = pageGuard.resourcePolicy
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func route(_ request: Request, from client: String) async throws -> Response {
+    private func route(_ request: Request) async throws -> Response {
         let isRead = request.method == .get || request.method == .head
-        if isRead, let answer = try status(request) { return answer }
+        if isRead, let answer = try health(request) { return answer }
+        if let channel = RequestClient.current.channel, connections.isSpare(channel) {
+            throw ServerError.tooManyConnections
+        }
+        try pageGuard.check(request.head)
+        if isRead, let answer = status(request) { return answer }
+        let client = RequestClient.current.name
         if let keys = configuration.imgproxy, isRead, ImgproxyAddress.isOne(request.uri.path),
             request.uri.string.utf8.count <= Self.maximumAddressByteCount
         {
             // Without signatures of that form's own, those of all addresses hold.
-            if keys.keys.isEmpty { try admit(request.uri.string, request.method) }
+            if keys.keys.isEmpty { try admit(request.head) }
             try limiter?.take(client)
             return try await withDeadline(configuration.requestTimeout) {
                 try await imgproxy(keys, request)
             }
         }
-        try admit(request.uri.string, request.method)
+        try admit(request.head)
         let parts = request.uri.path.utf8.dropFirst()
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map(Substring.init)
@@ -148,7 +171,11 @@ struct ImageResponder {
         case nil: return try gallery("index.html", request)
         case "-":
             switch names.popFirst() {
-            case "listing": return try await listing(Array(names), request)
+            case "listing":
+                try limiter?.take(client)
+                return try await withDeadline(configuration.requestTimeout) { [names] in
+                    try await folderWork.run(client) { try await listing(Array(names), request) }
+                }
             case "gallery" where names.count == 1: return try gallery(names.joined(), request)
             default: throw ServerError.notFound
             }
@@ -164,14 +191,21 @@ struct ImageResponder {
         }
     }
 
-    /// What is answered without looking at a picture, and whoever asks.
-    private func status(_ request: Request) throws -> Response? {
+    /// The answers to health checks, which every client gets at all times.
+    private func health(_ request: Request) throws -> Response? {
         switch request.uri.path {
         case "/healthz":
             return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
         case "/readyz":
             guard pipeline.takesWork else { throw LoadError.queueFull }
             return .json(["status": "ok"], headers: [.cacheControl: "no-store"])
+        default: return nil
+        }
+    }
+
+    /// What is answered without looking at a picture, and without a signature.
+    private func status(_ request: Request) -> Response? {
+        switch request.uri.path {
         case "/-/openapi.json":
             return answer(GalleryFile.description, request)
         case "/metrics":
@@ -212,7 +246,12 @@ struct ImageResponder {
             response.headers[.accessControlMaxAge] = "86400"
         default: throw ServerError.methodNotAllowed
         }
-        response.headers[.accessControlAllowOrigin] = "*"
+        if pageGuard.variesByOrigin {
+            response.headers[.vary] =
+                response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
+        }
+        guard let origin = pageGuard.allowedOrigin(request.head) else { return response }
+        response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlExposeHeaders] = "ETag, Link"
         return response
     }
@@ -240,6 +279,20 @@ struct ImageResponder {
     func checkOwnOptions() throws(ServerError) {
         guard !configuration.allowsPresetsOnly else {
             throw .forbidden(reason: "only presets are answered")
+        }
+    }
+
+    /// Throws ``ServerError/changedMeanwhile`` in place of what reading an original throws if the
+    /// original has changed since it was looked at.
+    func reading<Result>(
+        _ identity: FileIdentity, _ work: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await work()
+        } catch {
+            let now = try? await disk { try FileIdentity(path: identity.path) }
+            guard let now, now != identity else { throw error }
+            throw ServerError.changedMeanwhile
         }
     }
 

@@ -80,6 +80,27 @@ public struct ImageServer: Sendable {
         public var purgeTokens: [String] = []
         /// Pictures that one client may ask for each second; `nil` for any number.
         public var clientRate: Double?
+        /// The origins whose pages may read answers, such as `https://viewer.example`, or `*` for all.
+        ///
+        /// Without one, those of all origins may if others than this computer can reach the server, or
+        /// if it has a ``publicAddress``; otherwise those of none may.
+        public var allowedOrigins: [String] = []
+        /// Whether addresses of the server's own form are answered without a signature although
+        /// those in the form of imgproxy are signed.
+        public var allowsUnsigned = false
+        /// The maximum number of connections of all clients together.
+        public var maximumConnectionCount = 1_024
+        /// The maximum number of bytes of answers that wait for clients to read them.
+        public var outgoingByteLimit = 64 << 20
+        /// The time after which a connection is closed whose client reads nothing.
+        public var writeTimeout = Duration.seconds(30)
+        /// The maximum number of pixels of a picture that is enlarged, unless the original has more.
+        public var maximumEnlargedPixelCount = 8_400_000
+        /// The maximum number of pixels of a picture with blur, with a quality that is searched for,
+        /// or in AVIF, JPEG XL or WebP.
+        public var maximumSlowPixelCount = 16_800_000
+        /// The maximum number of names of files that are remembered, of all folders together.
+        public var folderNameLimit = 250_000
         /// Bytes of renditions that are kept in memory as they were sent.
         public var hotByteLimit = 32 << 20
         /// Bytes of decoded tiles that are kept in memory.
@@ -203,6 +224,11 @@ public struct ImageServer: Sendable {
     private let sheets: MemoryBudget
     private let limiter: ClientLimiter?
     private let hot: HotRenditions
+    private let connections: OpenConnections
+    private let outgoing: OutgoingBytes
+    private let slowWork: FairQueue
+    private let usualWork: FairQueue
+    private let folderWork: FairQueue
     private let logger: Logger
 
     /// - Parameters:
@@ -217,6 +243,16 @@ public struct ImageServer: Sendable {
         limiter = configuration.clientRate.map {
             ClientLimiter(rate: $0, burst: max(1, Int($0 * 10)))
         }
+        let count = max(1, configuration.maximumConnectionCount)
+        connections = OpenConnections(limit: count, clientLimit: max(32, count / 4))
+        // Half of what can run at a time, so that slow work leaves the other half to the rest.
+        let half = max(1, System.coreCount / 2)
+        slowWork = FairQueue(width: half, maximumWaitingCount: 256)
+        usualWork = FairQueue(
+            width: max(32, System.coreCount * 8), maximumWaitingCount: 4_096)
+        folderWork = FairQueue(width: half, maximumWaitingCount: 256)
+        outgoing = OutgoingBytes(
+            byteLimit: configuration.outgoingByteLimit, streamLimit: count)
         tileImages = TileImages(
             pipeline.codecs, pipeline.limits, store: configuration.tileStore,
             byteLimit: configuration.tileByteLimit, pipeline.budget)
@@ -309,15 +345,32 @@ public struct ImageServer: Sendable {
         _ responder: ImageResponder, _ logger: Logger,
         _ onListening: @escaping @Sendable (String) -> Void
     ) throws(ServerError) -> [any Service] {
-        let respond: HTTPChannelHandler.Responder = { request, writer, channel in
+        let respond: HTTPChannelHandler.Responder = { [outgoing] request, writer, channel in
             var response = await responder.respond(to: request, over: channel)
+            // An original comes in pieces, of which few are in memory.
+            let isOriginal = response.headers[.acceptRanges] != nil
+            let byteCount = isOriginal ? 0 : response.body.contentLength ?? 0
+            var hold: OutgoingBytes.Hold?
+            if byteCount > OutgoingBytes.freeByteCount {
+                hold = outgoing.hold(byteCount)
+                if hold == nil { response = ErrorResponse(LoadError.queueFull).response }
+            }
             response.headers[.date] = HTTPDate.now.text
+            let closes = response.headers[.connection] == "close"
+            // HTTP/2 has no such field (RFC 9113, 8.2.2); there the stream belongs to a connection.
+            if channel.parent?.parent != nil { response.headers[.connection] = nil }
             try await writer.write(response: response.head, body: response.body)
+            if hold != nil || closes { try await channel.untilSent() }
+            if closes { throw ServerError.tooManyConnections }
+            withExtendedLifetime(hold) {}
         }
         let idleTimeout = TimeAmount(configuration.idleTimeout)
+        let writeTimeout = TimeAmount(configuration.writeTimeout)
         let http1 = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                ConnectionHandler(idleTimeout: idleTimeout, answer: responder.readyAnswers()),
+                ConnectionHandler(
+                    idleTimeout: idleTimeout, writeTimeout: writeTimeout,
+                    answer: responder.readyAnswers()),
                 HangUpHandler(),
             ])
         let listening = { @Sendable [place, isSecure = configuration.tls != nil] in
@@ -327,7 +380,8 @@ public struct ImageServer: Sendable {
             let connection = HTTP1Channel(responder: respond, configuration: http1)
             return [
                 Listener(
-                    place: place, connection: connection, onListening: listening, logger: logger)
+                    place: place, connection: connection, connections: self.connections,
+                    onListening: listening, logger: logger)
             ]
         }
         let connections = try TLSConnections(
@@ -337,7 +391,8 @@ public struct ImageServer: Sendable {
                 gracefulCloseTimeout: configuration.stopTimeout, streamConfiguration: http1),
             handshakeTimeout: idleTimeout, logger: self.logger, responder: respond)
         let listener = Listener(
-            place: place, connection: connections, onListening: listening, logger: logger)
+            place: place, connection: connections, connections: self.connections,
+            onListening: listening, logger: logger)
         return [connections, listener]
     }
 
@@ -359,9 +414,13 @@ public struct ImageServer: Sendable {
         let presets = try configuration.presetOptions()
         return ImageResponder(
             photos: photos,
-            folders: FolderReader(photos, extensions: configuration.pictureExtensions),
+            folders: FolderReader(
+                photos, extensions: configuration.pictureExtensions,
+                maximumNameCount: configuration.folderNameLimit),
             pipeline: pipeline, tileImages: tileImages, configuration: configuration,
             formatNames: configuration.formatNames, presets: presets, sheets: sheets,
-            limiter: limiter, hot: hot, varyingNames: configuration.varyingNames, logger: logger)
+            limiter: limiter, hot: hot, varyingNames: configuration.varyingNames, logger: logger,
+            pageGuard: PageGuard(configuration), connections: connections, outgoing: outgoing,
+            slowWork: slowWork, usualWork: usualWork, folderWork: folderWork)
     }
 }

@@ -32,6 +32,11 @@ public enum ServerError: Error, Hashable, Sendable {
     case expired
     /// The address asks for more than those of this server may.
     case forbidden(reason: String)
+    /// The request is for a server of another name, which this one does not answer as. The operator,
+    /// with `--public-address`.
+    case misdirected(host: String)
+    /// More connections are open than the server serves. The client, by asking again later.
+    case tooManyConnections
     /// The client asks for more than others do, and has to wait so many seconds.
     case tooManyRequests(seconds: Int)
     /// The picture could not be made in ``ImageServer/Configuration/requestTimeout``. The client, by
@@ -60,6 +65,9 @@ extension ServerError: CustomStringConvertible {
         case .unauthorized: "only those who have a token may do this"
         case .expired: "the address is not valid any more"
         case .forbidden(let reason): reason
+        case .tooManyConnections: "too many connections; try again later"
+        case .misdirected(let host):
+            "this server is not \(host): it answers to localhost and to the host of --public-address"
         case .tooManyRequests(let seconds): "too many requests; wait for \(seconds) seconds"
         case .tookTooLong: "the picture takes too long; try again later"
         case .changedMeanwhile: "the picture is being changed; try again"

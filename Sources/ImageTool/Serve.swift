@@ -25,7 +25,8 @@ struct Serve: AsyncParsableCommand {
             changed; what has been made is kept in a cache of limited size.
 
             Only this computer can open the page, unless --host says otherwise; there is no \
-            password. Ctrl-C stops the server. A socket that systemd hands on is listened at in \
+            password. Pages of other sites cannot use it: it answers only to localhost and to the \
+            host of --public-address, and --allow-origin names origins that may read from it. Ctrl-C stops the server. A socket that systemd hands on is listened at in \
             place of --host, --port and --socket.
 
             EXAMPLES
@@ -129,6 +130,8 @@ struct Serve: AsyncParsableCommand {
             MetricsSystem.bootstrap(metrics)
             configuration.metrics = metrics
         }
+        // Before any worker is started: it gets limits of its own.
+        let descriptorCount = DescriptorLimit.raise()
         let (codecs, sandbox) = try sandboxing.decoding(
             workerCount: processorCount(), usual: .sandbox)
         defer { sandbox?.close() }
@@ -140,6 +143,13 @@ struct Serve: AsyncParsableCommand {
             // One amount for all that is kept: pictures, tiles and answers.
             configuration.tileByteLimit = memory / 4
             configuration.hotByteLimit = memory / 8
+            configuration.outgoingByteLimit = memory / 4
+            configuration.folderNameLimit = memory / 1024
+            configuration.maximumConnectionCount =
+                serving.connectionCount
+                ?? DescriptorLimit.connectionCount(
+                    descriptorCount: descriptorCount, processorCount: processorCount(),
+                    memoryByteCount: memory)
             loading.memoryCacheByteLimit =
                 memory - configuration.tileByteLimit - configuration.hotByteLimit
             loading.animatedRenditionPixelCount = serving.animationMegapixels * 1_000_000

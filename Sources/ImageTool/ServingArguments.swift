@@ -114,8 +114,47 @@ struct ServingArguments: ParsableArguments {
     @Option(help: "The region of the store.")
     var s3Region = "us-east-1"
 
-    @Option(help: "Pictures that one client may ask for each second.")
+    @Option(
+        help: """
+            Requests for pictures per second and client; listings and sprites count as one and \
+            another for each 100 pictures.
+            """)
     var rateLimit: Double?
+
+    @Option(
+        name: .customLong("allow-origin"),
+        help: """
+            An origin whose web pages may read answers, such as https://viewer.example, or * for \
+            all; may be repeated (default: none if only this computer can reach the server and it has \
+            no --public-address, otherwise all).
+            """)
+    var allowedOrigins: [String] = []
+
+    @Flag(
+        help: """
+            Answer addresses of the server's own form without a signature although \
+            CALOTYPE_IMGPROXY_KEYS is set.
+            """)
+    var allowUnsigned = false
+
+    @Option(
+        name: .customLong("connections"),
+        help: """
+            The maximum number of connections (default: one per 256 KiB of --memory, and at most half \
+            of the file descriptors).
+            """)
+    var connectionCount: Int?
+
+    @Option(
+        help: "Megapixels of the largest picture that is enlarged, unless the original has more.")
+    var enlargeMegapixels = 8.4
+
+    @Option(
+        help: """
+            Megapixels of the largest picture with a blur, with an SSIM target, or in AVIF, JPEG XL or \
+            WebP.
+            """)
+    var slowMegapixels = 16.8
 
     @Option(
         help: """
@@ -133,6 +172,12 @@ struct ServingArguments: ParsableArguments {
         }
         if !(0.001...86_400 ~= requestTimeout) {
             throw ValidationError("a picture may take from 0.001 to 86400 seconds")
+        }
+        if let connectionCount, connectionCount < 1 {
+            throw ValidationError("at least 1 connection is needed")
+        }
+        if ![enlargeMegapixels, slowMegapixels].allSatisfy({ 0.001...1e6 ~= $0 }) {
+            throw ValidationError("a picture may have from 0.001 to 1000000 megapixels")
         }
         if !(0...1_000_000 ~= animationMegapixels) {
             throw ValidationError("an animation may have from 0 to 1000000 megapixels")
@@ -171,6 +216,10 @@ struct ServingArguments: ParsableArguments {
         configuration.webSources = try webSources()
         _ = try credentials(secrets)
         configuration.clientRate = rateLimit
+        configuration.allowedOrigins = allowedOrigins
+        configuration.allowsUnsigned = allowUnsigned
+        configuration.maximumEnlargedPixelCount = Int(enlargeMegapixels * 1_000_000)
+        configuration.maximumSlowPixelCount = Int(slowMegapixels * 1_000_000)
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.signatureKeys = try keys("CALOTYPE_SIGNATURE_KEYS", secrets)
         let imgproxyKeys = try keys("CALOTYPE_IMGPROXY_KEYS", secrets)

@@ -131,11 +131,64 @@ import Testing
         stalled.embeddedEventLoop.advanceTime(by: .seconds(61))
         #expect(!stalled.isActive)
 
-        // A request that never ends.
+        // A request that never ends, though there is more of it now and then.
         let reading = try channel()
         try reading.writeInbound(head("/other", .post))
-        reading.embeddedEventLoop.advanceTime(by: .seconds(61))
+        for _ in 0..<59 {
+            reading.embeddedEventLoop.advanceTime(by: .seconds(1))
+            try reading.writeInbound(HTTPRequestPart.body(ByteBuffer(string: "a")))
+        }
+        #expect(reading.isActive)
+        reading.embeddedEventLoop.advanceTime(by: .seconds(2))
         #expect(!reading.isActive)
+    }
+
+    @Test("a client that reads nothing for half a minute is given up, a slow one is not")
+    func slowAnswer() throws {
+        let channel = try channel()
+        let slow = SlowWriter()
+        try channel.pipeline.syncOperations.addHandler(slow, position: .first)
+        try channel.writeInbound(head("/other"))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+        let body = ByteBuffer(repeating: 1, count: 1 << 20)
+        channel.write(HTTPResponsePart.body(body), promise: nil)
+        channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+        let sent = channel.embeddedEventLoop.makePromise(of: Void.self)
+        channel.triggerUserOutboundEvent(ConnectionHandler.WhenSent(), promise: sent)
+        let hasEnded = NIOLoopBoundBox(Bool?.none, eventLoop: channel.embeddedEventLoop)
+        sent.futureResult.whenComplete { result in
+            hasEnded.value = if case .success = result { true } else { false }
+        }
+        // In pieces of 64 KiB, and the end.
+        #expect(slow.count == 17)
+        for _ in 0..<16 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+            #expect(channel.isActive)
+            #expect(hasEnded.value == nil)
+            slow.finishFirst()
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(31))
+        #expect(!channel.isActive)
+        #expect(hasEnded.value == false)
+        slow.finish()
+    }
+
+    @Test("it is told when everything has been sent") func sent() throws {
+        let channel = try channel()
+        let slow = SlowWriter()
+        try channel.pipeline.syncOperations.addHandler(slow, position: .first)
+        let none = channel.embeddedEventLoop.makePromise(of: Void.self)
+        channel.triggerUserOutboundEvent(ConnectionHandler.WhenSent(), promise: none)
+        try none.futureResult.wait()
+        try channel.writeInbound(head("/other"))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        channel.writeAndFlush(
+            HTTPResponsePart.body(ByteBuffer(repeating: 1, count: 10_000)), promise: nil)
+        let sent = channel.embeddedEventLoop.makePromise(of: Void.self)
+        channel.triggerUserOutboundEvent(ConnectionHandler.WhenSent(), promise: sent)
+        slow.finish()
+        try sent.futureResult.wait()
     }
 
     @Test("who does not agree on how to encrypt it is not waited for") func handshake() throws {
@@ -178,6 +231,12 @@ private final class SlowWriter: ChannelOutboundHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if let promise { promises.append(promise) }
+    }
+
+    var count: Int { promises.count }
+
+    func finishFirst() {
+        if !promises.isEmpty { promises.removeFirst().succeed() }
     }
 
     func finish() {

@@ -17,17 +17,19 @@ import Testing
 struct LiveServerTests {
     let gallery: TestGallery
 
-    init() throws { gallery = try TestGallery() }
+    init() throws { gallery = try TestGallery { $0.allowedOrigins = ["*"] } }
 
     /// Runs the server while `body` runs, then stops it as SIGTERM would.
     private func withServer(
         stopTimeout: Duration = .seconds(30), socketPath: String? = nil,
+        maximumConnectionCount: Int = 1_024,
         _ body: @escaping @Sendable (_ address: String, _ group: ServiceGroup) async throws -> Void
     ) async throws {
         let (addresses, sink) = AsyncStream<String>.makeStream()
         var configuration = gallery.configuration
         configuration.stopTimeout = stopTimeout
         configuration.socketPath = socketPath
+        configuration.maximumConnectionCount = maximumConnectionCount
         let server = ImageServer(
             configuration: configuration, pipeline: gallery.pipeline,
             logger: .init(label: "test"))
@@ -94,6 +96,54 @@ struct LiveServerTests {
     /// Makes a socket that nobody listens at any more.
     private func mkSocket(_ path: String) -> Bool {
         unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0
+    }
+
+    @Test("answers health checks when all connections are taken, and pictures when one is free")
+    func connections() async throws {
+        try gallery.picture("1.png")
+        try await withServer(maximumConnectionCount: 1) { address, _ in
+            try await HTTPConnection.with(address) { first in
+                try await first.send("GET /1.png HTTP/1.1")
+                #expect(try await first.answer().head.hasPrefix("HTTP/1.1 200"))
+                // More than are open at a time beyond the limit: older ones make way.
+                for _ in 0..<(OpenConnections.spareLimit + 4) {
+                    try await HTTPConnection.with(address) { connection in
+                        try await connection.send("GET /healthz HTTP/1.1")
+                        #expect(try await connection.answer().head.hasPrefix("HTTP/1.1 200"))
+                        try await connection.send("GET /1.png HTTP/1.1")
+                        let refused = try await connection.answer()
+                        #expect(refused.head.hasPrefix("HTTP/1.1 503"))
+                        #expect(refused.head.lowercased().contains("connection: close"))
+                        #expect(try await connection.isAtEnd())
+                    }
+                }
+                try await first.send("GET /20x20/1.png HTTP/1.1\r\nConnection: close")
+                #expect(try await first.answer().head.hasPrefix("HTTP/1.1 200"))
+                #expect(try await first.isAtEnd())
+            }
+            var status = ""
+            while !status.hasPrefix("HTTP/1.1 200") {
+                status = try await HTTPConnection.with(address) { connection in
+                    try await connection.send("GET /1.png HTTP/1.1")
+                    return try await connection.answer().head
+                }
+            }
+        }
+    }
+
+    @Test("sends an original of many pieces whole, also a part of it") func pieces() async throws {
+        // What follows the picture is part of the file.
+        let picture = try gallery.picture("1.png")
+        let original = picture + (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try gallery.file("1.png", original)
+        try await withServer { address, _ in
+            try await HTTPConnection.with(address) { connection in
+                try await connection.send("GET /1.png HTTP/1.1")
+                #expect(try await connection.answer().body == original)
+                try await connection.send("GET /1.png HTTP/1.1\r\nRange: bytes=5-600004")
+                #expect(try await connection.answer().body == Array(original[5...600_004]))
+            }
+        }
     }
 
     @Test("says why it cannot listen at a socket") func noSocket() async throws {

@@ -37,6 +37,19 @@ import Testing
         #expect(kinds == ServerSettings.kinds)
     }
 
+    @Test("allow as many connections as descriptors and memory do") func connections() {
+        func count(_ descriptors: Int, _ memory: Int) -> Int {
+            DescriptorLimit.connectionCount(
+                descriptorCount: descriptors, processorCount: 2, memoryByteCount: memory)
+        }
+        #expect(count(65_536, 256 << 20) == 1_024)
+        #expect(count(65_536, 64 << 20) == 256)
+        #expect(count(65_536, 1 << 20) == 64)
+        #expect(count(256, 256 << 20) == 76)
+        #expect(count(20, 256 << 20) == 8)
+        #expect(DescriptorLimit.raise() >= 20)
+    }
+
     @Test("come from a file by the names of the options, in one word") func file() throws {
         let arguments = try settings(
             #"{"cacheSize": "5GB", "port": 80, "rateLimit": 2.5, "imgproxy": true, "metrics": false,"#

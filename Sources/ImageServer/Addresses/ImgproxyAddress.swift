@@ -20,6 +20,8 @@ struct ImgproxyAddress {
     let expires: Int?
     /// Whether it asks for anything that no preset says.
     let hasOwnOptions: Bool
+    /// Whether it asks for a preset.
+    let hasPreset: Bool
 
     /// - Parameters:
     ///   - path: as it was sent, from the first slash on.
@@ -50,11 +52,13 @@ struct ImgproxyAddress {
                     reason: "there is no format \u{201C}\(format.prefix(32))\u{201D}")
             }
             reader.options.format = name
+            reader.hasOwnOptions = true
         }
         self.source = source
         options = reader.turnedOptions
         expires = reader.expires
         hasOwnOptions = reader.hasOwnOptions
+        hasPreset = reader.hasPreset
     }
 
     /// Whether an address is of this form.
@@ -114,6 +118,7 @@ private struct ImgproxyOptions {
     var options = PictureOptions()
     var expires: Int?
     var hasOwnOptions = false
+    var hasPreset = false
 
     /// The options, of which those of imgproxy mean the picture after it is turned, and then mirrored.
     var turnedOptions: PictureOptions {
@@ -167,6 +172,7 @@ private struct ImgproxyOptions {
                 reason: "there is no preset \u{201C}\(name.prefix(32))\u{201D}")
         }
         options = preset
+        hasPreset = true
     }
 
     private mutating func readPicture(

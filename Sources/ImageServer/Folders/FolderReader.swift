@@ -45,6 +45,7 @@ final class FolderReader: Sendable {
     /// The names that are remembered, of all folders together.
     private let maximumNameCount: Int
     private let cache = Mutex(Cache())
+    let recent: RecentFolders
 
     /// - Parameters:
     ///   - directory: what is served.
@@ -56,6 +57,7 @@ final class FolderReader: Sendable {
         self.directory = directory
         self.extensions = extensions
         self.maximumNameCount = maximumNameCount
+        recent = RecentFolders(maximumFileCount: maximumNameCount)
     }
 
     /// Reads a folder, or as much of it as may have changed.

@@ -13,9 +13,6 @@ internal import NIOPosix
 /// An original that is open for reading, so that what is sent is what was looked at, even when the
 /// file is replaced meanwhile.
 final class OriginalFile: Sendable {
-    /// Bytes in memory for each client, however large the file and slow the client.
-    static let chunkByteCount = 128 << 10
-
     private let descriptor: Int32
 
     /// Waits for the disk.
@@ -37,17 +34,25 @@ final class OriginalFile: Sendable {
     }
 
     /// The bytes of a part of the file, read on threads of their own as the client takes them.
-    func body(_ range: Range<Int>) -> ResponseBody {
+    ///
+    /// - Parameters:
+    ///   - range: the part.
+    ///   - stream: the number of bytes to read at a time.
+    ///   - channel: where they are sent; each piece is read when the one before has been sent.
+    func body(
+        _ range: Range<Int>, _ stream: OutgoingBytes.Stream, over channel: (any Channel)?
+    ) -> ResponseBody {
         ResponseBody(contentLength: range.count) { writer in
             var rest = range
             while !rest.isEmpty {
                 try Task.checkCancellation()
-                let chunk = rest.prefix(Self.chunkByteCount)
+                let chunk = rest.prefix(stream.pieceByteCount)
                 let bytes = try await NIOThreadPool.singleton.runIfActive { self.read(chunk) }
                 // The length was promised, so a file that became shorter ends the connection.
                 guard bytes.readableBytes > 0 else { throw ServerError.changedMeanwhile }
                 rest = rest.dropFirst(bytes.readableBytes)
                 try await writer.write(bytes)
+                try await channel?.untilSent()
             }
             try await writer.finish(nil)
         }

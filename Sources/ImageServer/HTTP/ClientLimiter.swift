@@ -52,6 +52,16 @@ final class ClientLimiter: Sendable {
         guard wait == 0 else { throw .tooManyRequests(seconds: max(1, Int(wait.rounded(.up)))) }
     }
 
+    /// Takes more tokens of a client for a request that has turned out to cost more than others.
+    ///
+    /// The client may owe tokens afterwards, at most as many as it may have.
+    func charge(_ client: String, _ count: Double) {
+        buckets.withLock { buckets in
+            guard let tokenCount = buckets[client]?.tokenCount else { return }
+            buckets[client]?.tokenCount = max(tokenCount - count, -burst)
+        }
+    }
+
     /// What tells clients apart: the address, and of IPv6 the half that a network is given, since
     /// the other half is for each client to choose.
     static func name(of address: SocketAddress?) -> String {

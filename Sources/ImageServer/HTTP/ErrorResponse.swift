@@ -15,6 +15,8 @@ struct ErrorResponse {
     let message: String
     /// When a client that asked too often may ask again.
     private var retrySeconds = 1
+    /// Whether no other request is answered on the connection.
+    private var closesConnection = false
 
     init(_ error: any Error) {
         switch error {
@@ -34,17 +36,19 @@ struct ErrorResponse {
             case .methodNotAllowed: .methodNotAllowed
             case .addressTooLong: .uriTooLong
             case .rangeNotSatisfiable: .rangeNotSatisfiable
-            case .changedMeanwhile, .tookTooLong: .serviceUnavailable
+            case .changedMeanwhile, .tookTooLong, .tooManyConnections: .serviceUnavailable
             case .badSignature, .forbidden: .forbidden
             case .unauthorized: .unauthorized
             case .expired: .gone
             case .tooManyRequests: .tooManyRequests
+            case .misdirected: .misdirectedRequest
             case .addressInUse, .cannotListen, .cannotListenAtSocket, .badCertificate,
                 .notAFolder:
                 .internalServerError
             }
         self.init(status: status, message: error.description)
         if case .tooManyRequests(let seconds) = error { retrySeconds = seconds }
+        closesConnection = error == .tooManyConnections
     }
 
     init(_ error: LoadError) {
@@ -104,6 +108,7 @@ struct ErrorResponse {
     var response: Response {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         if isPassing { headers[.retryAfter] = "1" }
+        if closesConnection { headers[.connection] = "close" }
         if status == .tooManyRequests { headers[.retryAfter] = "\(retrySeconds)" }
         if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
         return .json(["error": message], status: status, headers: headers)

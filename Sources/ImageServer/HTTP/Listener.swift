@@ -13,6 +13,7 @@ internal import ServiceLifecycle
 struct Listener<Connection: ServerChildChannel>: Service {
     let place: ImageServer.ListeningPlace
     let connection: Connection
+    let connections: OpenConnections
     let onListening: @Sendable (any Channel) -> Void
     let logger: Logger
 
@@ -40,14 +41,18 @@ struct Listener<Connection: ServerChildChannel>: Service {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // What a client that does not read costs in memory.
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 32 << 10))
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPause())
                     try channel.pipeline.syncOperations.addHandler(
                         quiescing.makeServerChannelHandler(channel: channel))
                 }
             }
-        let setUp = { @Sendable [connection, logger] (channel: any Channel) in
-            connection.setup(channel: channel, logger: logger)
+        let setUp = { @Sendable [connection, connections, logger] (channel: any Channel) in
+            connections.add(channel)
+            return connection.setup(channel: channel, logger: logger)
         }
         switch place {
         case .network(let host, let port):

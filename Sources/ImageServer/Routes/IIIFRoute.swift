@@ -25,6 +25,7 @@ extension ImageResponder {
             let address = IIIFAddress(parameters.compactMap { $0 }),
             !parameters.contains(nil)
         else { throw ServerError.notFound }
+        try checkOwnOptions()
         let name = segments.dropFirst().first.map { String(Substring($0)) } ?? ""
         let path = "/iiif/\(version.rawValue)/\(name)"
         // Without the server's name, which would be the client's word in an answer for everybody.
@@ -41,7 +42,6 @@ extension ImageResponder {
         case .information:
             return try await information(version, names, path, request)
         case .image(let wanted):
-            try checkOwnOptions()
             let identity = try await disk { [photos] in try photos.original(names) }
             let meaning = try wanted.meaning(
                 version, of: try await facts(of: identity).pixelSize,

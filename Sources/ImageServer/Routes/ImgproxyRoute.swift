@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 internal import ImageLoading
+internal import Pixels
 
 extension ImageResponder {
     /// `GET /SIGNATURE/rs:fill:300:400/plain/house/1.jpg@webp` answers as imgproxy does.
@@ -16,7 +17,7 @@ extension ImageResponder {
                 .check(address.signature, of: address.signed, salt: keys.salt)
         }
         if let expires = address.expires, Self.now >= expires { throw ServerError.expired }
-        if address.hasOwnOptions { try checkOwnOptions() }
+        if address.hasOwnOptions || !address.hasPreset { try checkOwnOptions() }
         var source = address.source[...]
         if source.hasPrefix("local://") {
             source = source.dropFirst("local://".count).drop { $0 == "/" }
@@ -38,7 +39,18 @@ extension ImageResponder {
         var renditionRequest = try options.request(
             of: .url(url), original: nil, maximumSide: configuration.maximumSide)
         renditionRequest.image.trace = TraceContext(request.headers)
-        let rendition = try await pipeline.rendition(for: renditionRequest)
+        let cost = RenditionCost(usual: options, maximumSide: configuration.maximumSide)
+        if options.allowsEnlarging, cost == nil {
+            // The original's size, which would allow as much, is not known before it is loaded.
+            try RenditionCost(
+                options, of: PixelSize(width: 1, height: 1),
+                maximumSide: configuration.maximumSide
+            ).check(configuration)
+        }
+        let work = cost == nil ? slowWork : usualWork
+        let rendition = try await work.run(RequestClient.current.name) { [renditionRequest] in
+            try await pipeline.rendition(for: renditionRequest)
+        }
         // Of the bytes: what the web says of the original is not known here.
         var digest = Digest()
         digest.add(rendition.bytes)

@@ -63,6 +63,8 @@ struct ListingPage: Encodable {
 
 extension ImageResponder {
     static let maximumPageCount = 5_000
+    /// The number of pictures in listings and sheets that count as one request for a picture.
+    static let pictureCountPerToken = 100.0
 
     /// Steps of about 1.4, so that no rendition has more than twice the pixels that are shown.
     static let ladder = [64, 96, 128, 192, 256, 384, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096]
@@ -71,7 +73,7 @@ extension ImageResponder {
     func listing(_ segments: [String], _ request: Request) async throws -> Response {
         let offset = try number("offset", 0..., default: 0, request)
         let limit = try number("limit", 1..., default: Self.maximumPageCount, request)
-        let contents = try await disk { [folders] in try folders.contents(of: segments) }
+        let contents = try await disk { [folders] in try folders.recentContents(of: segments) }
         let total = contents.pictures.count
         let start = min(offset, total)
         let end = start + min(limit, Self.maximumPageCount, total - start)
@@ -83,6 +85,8 @@ extension ImageResponder {
             tag: "\(contents.revision)-\(start)-\(end)-\(placeholderCount)")
         let headers = validators.fields.with(.cacheControl, "no-cache")
         if validators.isNotModified(request.headers) { return .notModified(headers) }
+        limiter?.charge(
+            RequestClient.current.name, Double(end - start) / Self.pictureCountPerToken)
         let page = ListingPage(
             folder: segments.joined(separator: "/"),
             ladder: Self.ladder.filter { $0 <= configuration.maximumSide },

@@ -31,25 +31,40 @@ extension ImageResponder {
         let wanted = validators.allowsRange(request.headers) ? request.headers[.range] : nil
         switch ByteRange(wanted, byteCount: identity.byteCount) {
         case .whole:
-            let file = try await disk { try OriginalFile(identity) }
             return Response(
-                status: .ok, headers: headers, body: file.body(0..<identity.byteCount))
+                status: .ok, headers: headers,
+                body: try await body(identity, 0..<identity.byteCount, request))
         case .part(let range):
             headers[.contentRange] =
                 "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(identity.byteCount)"
-            let file = try await disk { try OriginalFile(identity) }
-            return Response(status: .partialContent, headers: headers, body: file.body(range))
+            return Response(
+                status: .partialContent, headers: headers,
+                body: try await body(identity, range, request))
         case .unsatisfiable:
             throw ServerError.rangeNotSatisfiable(byteCount: identity.byteCount)
         }
     }
 
+    /// The bytes of a part of an original, for `HEAD` only their number.
+    private func body(
+        _ identity: FileIdentity, _ range: Range<Int>, _ request: Request
+    ) async throws -> ResponseBody {
+        guard request.method != .head else {
+            return ResponseBody(contentLength: range.count) { _ in }
+        }
+        guard let stream = outgoing.stream() else { throw LoadError.queueFull }
+        let file = try await disk { try OriginalFile(identity) }
+        return file.body(range, stream, over: RequestClient.current.channel)
+    }
+
     /// What the picture's header says; an error if it is none.
     func facts(of identity: FileIdentity) async throws -> ImageFacts {
-        guard let facts = await pipeline.facts(for: [identity]).first else {
-            throw LoadError.cancelled
+        try await reading(identity) {
+            guard let facts = await pipeline.facts(for: [identity]).first else {
+                throw LoadError.cancelled
+            }
+            return try facts.get()
         }
-        return try facts.get()
     }
 
     /// What the original and its renditions have in common.

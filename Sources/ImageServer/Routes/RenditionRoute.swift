@@ -26,8 +26,9 @@ extension ImageResponder {
                     body: ResponseBody(byteBuffer: kept.body))
         }
         return try await answer(identity, options, request, varying) { validators, headers, body in
-            let whole = headers.with(.xContentTypeOptions, "nosniff")
+            var whole = headers.with(.xContentTypeOptions, "nosniff")
                 .with(.contentLength, "\(body.readableBytes)")
+            whole[named: "Cross-Origin-Resource-Policy"] = pageGuard.resourcePolicy
             hot.insert(
                 .init(original: identity, validators: validators, headers: whole, body: body), key,
                 lookedAt: time)
@@ -160,15 +161,28 @@ extension ImageResponder {
         headers.append(contentsOf: more)
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
         let isNotModified = validators.isNotModified(request.headers)
+        let maximumSide = configuration.maximumSide
+        let usualCost = RenditionCost(usual: options, maximumSide: maximumSide)
         // Without the rendition, but only of a picture: nobody learns what else is there.
         let original =
-            isNotModified || options.needsOriginalSize
+            isNotModified || options.needsOriginalSize || usualCost == nil
             ? try await facts(of: identity).pixelSize : nil
         if isNotModified { return .notModified(headers) }
-        let rendition = try await pipeline.rendition(
-            for: options.request(
-                of: .file(identity.path), original: original,
-                maximumSide: configuration.maximumSide))
+        let cost =
+            try usualCost
+            ?? original.map { size throws(ServerError) in
+                try RenditionCost(options, of: size, maximumSide: maximumSide)
+            }
+        try cost?.check(configuration)
+        let renditionRequest = try options.request(
+            of: .file(identity.path), original: options.needsOriginalSize ? original : nil,
+            maximumSide: maximumSide)
+        let work = cost?.isHigh == true ? slowWork : usualWork
+        let rendition = try await reading(identity) {
+            try await work.run(RequestClient.current.name) {
+                try await pipeline.rendition(for: renditionRequest)
+            }
+        }
         // The tag says which original was looked at; the picture must be made from that one.
         guard rendition.original == OriginalVersion(identity) else {
             throw ServerError.changedMeanwhile

@@ -65,9 +65,13 @@ extension ImageResponder {
         var headers = validators.fields
         headers[.cacheControl] = "public, no-cache"
         if validators.isNotModified(request.headers) { return .notModified(headers) }
+        limiter?.charge(
+            RequestClient.current.name, Double(identities.count) / Self.pictureCountPerToken)
         let plan = try await plan(wanted, names, identities)
         guard let form = wanted.form else {
-            return try await sheet(plan, wanted, headers)
+            return try await slowWork.run(RequestClient.current.name) {
+                try await sheet(plan, wanted, headers)
+            }
         }
         return describe(plan.index, form, request, headers)
     }
@@ -99,6 +103,17 @@ extension ImageResponder {
             }
             wanted.arrangement = arrangement
         }
+        if configuration.allowsPresetsOnly {
+            let isUsual =
+                wanted.padding == 0 && wanted.names == nil && request.method != .post
+                && wanted.limit == SpriteRequest.maximumCount
+                && wanted.offset.isMultiple(of: SpriteRequest.maximumCount)
+            guard isUsual else {
+                throw ServerError.forbidden(
+                    reason: "only sheets of a folder's pictures are answered, "
+                        + "\(SpriteRequest.maximumCount) at a time and without padding")
+            }
+        }
         if let text = query["as"] {
             guard let form = SpriteRequest.Form(rawValue: String(text)) else {
                 throw ServerError.malformedRequest(
@@ -123,7 +138,9 @@ extension ImageResponder {
         _ wanted: SpriteRequest
     ) async throws -> (names: [String], identities: [FileIdentity], version: String) {
         guard let names = wanted.names else {
-            let contents = try await disk { [folders] in try folders.contents(of: wanted.folder) }
+            let contents = try await folderWork.run(RequestClient.current.name) {
+                try await disk { [folders] in try folders.recentContents(of: wanted.folder) }
+            }
             let start = min(wanted.offset, contents.pictures.count)
             let range = start..<min(start + wanted.limit, contents.pictures.count)
             return (

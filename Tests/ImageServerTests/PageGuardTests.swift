@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import Testing
+
+@testable import ImageServer
+
+@Suite("Of web pages, a server") struct PageGuardTests {
+    private func pageGuard(
+        _ change: (inout ImageServer.Configuration) -> Void = { _ in }
+    ) throws -> PageGuard {
+        var configuration = try TestGallery().configuration
+        change(&configuration)
+        return PageGuard(configuration)
+    }
+
+    private func request(_ authority: String?, _ headers: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(
+            method: .get, scheme: "http", authority: authority, path: "/1.png",
+            headerFields: headers)
+    }
+
+    private func fetch(_ site: String, dest: String = "image", origin: String? = nil) -> HTTPFields
+    {
+        var headers: HTTPFields = [:]
+        headers[named: "Sec-Fetch-Site"] = site
+        headers[named: "Sec-Fetch-Dest"] = dest
+        headers[named: "Origin"] = origin
+        return headers
+    }
+
+    @Test(
+        "for this computer answers to its own names",
+        arguments: [
+            "localhost", "LOCALHOST:8080", "a.localhost:1", "127.0.0.1:8080", "127.8.9.1",
+            "[::1]:80",
+            "[::1]", "pictures.example", "Pictures.Example:443",
+        ])
+    func ownNames(authority: String) throws {
+        let pageGuard = try pageGuard { $0.publicAddress = "https://pictures.example:8443/a" }
+        try pageGuard.check(request(authority))
+        try pageGuard.check(request(nil))
+    }
+
+    @Test(
+        "for this computer answers to no other name",
+        arguments: [
+            "rebound.example", "localhost.example:8080", "127.0.0.1.example", "128.0.0.1", "[::2]",
+            "0.0.0.0:8080", "notlocalhost", "192.168.1.2:8080", "2130706433",
+            "localhost@evil.example", "localhost:80@evil.example", "localhost:80:90", "[::1",
+            "[::1]a",
+            "127.0.0.1,evil.example",
+        ])
+    func otherNames(authority: String) async throws {
+        let pageGuard = try pageGuard()
+        #expect(throws: ServerError.misdirected(host: authority)) {
+            try pageGuard.check(request(authority))
+        }
+    }
+
+    @Test("for this computer takes no second name for its own") func secondName() throws {
+        var fields: HTTPFields = [:]
+        fields[named: "Host"] = "rebound.example"
+        #expect(throws: ServerError.misdirected(host: "rebound.example")) {
+            try pageGuard().check(request("localhost", fields))
+        }
+        fields[named: "Host"] = "localhost"
+        try pageGuard().check(request("localhost", fields))
+    }
+
+    @Test("refuses another name with 421 on every route but those of health") func status()
+        async throws
+    {
+        let gallery = try TestGallery()
+        try gallery.picture("1.png")
+        for (path, status) in [
+            ("/1.png", 421), ("/20x20/1.png", 421), ("/", 421), ("/-/listing/", 421),
+            ("/iiif/3/1.png/info.json", 421), ("/-/openapi.json", 421), ("/healthz", 200),
+        ] {
+            let request = Request(
+                head: HTTPRequest(
+                    method: .get, scheme: "http", authority: "rebound.example", path: path),
+                body: RequestBody(buffer: ByteBuffer()))
+            let response = try await gallery.server.responder().respond(to: request, over: nil)
+            #expect(response.status.code == status, "\(path)")
+        }
+        // Not from those that are ready to be sent again either.
+        let responder = try gallery.server.responder()
+        var head = request("localhost")
+        head.path = "/20x20/1.png"
+        _ = await responder.respond(
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), over: nil)
+        let ready = responder.readyAnswers()
+        #expect(ready(head) != nil)
+        head.authority = "rebound.example"
+        #expect(ready(head) == nil)
+    }
+
+    @Test("for others, or at a socket in the file system, answers to every name") func open() throws
+    {
+        try pageGuard { $0.host = "0.0.0.0" }.check(request("any.example"))
+        try pageGuard { $0.socketPath = "/run/a" }.check(request("any.example"))
+    }
+
+    @Test("judges a socket that was handed on by its address") func descriptor() throws {
+        // IPv4 numbers in the order of the network, and whether this computer alone reaches them.
+        for (number, isLocal) in [(0x7f00_0001, true), (0, false)] as [(UInt32, Bool)] {
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = number.bigEndian
+            let isBound = unsafe withUnsafeBytes(of: &address) { bytes in
+                unsafe bytes.baseAddress.map {
+                    unsafe bind(
+                        descriptor, $0.assumingMemoryBound(to: sockaddr.self),
+                        socklen_t(bytes.count)) == 0
+                }
+            }
+            try #require(isBound == true)
+            #expect(try pageGuard { $0.listeningDescriptor = descriptor }.isLocal == isLocal)
+        }
+    }
+
+    @Test("for this computer answers no page of another site, but a link from one") func crossSite()
+        throws
+    {
+        let pageGuard = try pageGuard()
+        for site in ["same-origin", "same-site", "none"] {
+            try pageGuard.check(request("localhost", fetch(site)))
+        }
+        try pageGuard.check(request("localhost", fetch("cross-site", dest: "document")))
+        for dest in ["image", "iframe", "empty", "script"] {
+            #expect(throws: ServerError.self) {
+                try pageGuard.check(request("localhost", fetch("cross-site", dest: dest)))
+            }
+        }
+        #expect(pageGuard.allowedOrigin(request("localhost")) == nil)
+        #expect(pageGuard.resourcePolicy == "same-site")
+    }
+
+    @Test("lets the origins read that it is told of") func origins() throws {
+        let viewer = "https://viewer.example"
+        let pageGuard = try pageGuard { $0.allowedOrigins = [viewer] }
+        let allowed = request("localhost", fetch("cross-site", dest: "empty", origin: viewer))
+        try pageGuard.check(allowed)
+        #expect(pageGuard.allowedOrigin(allowed) == viewer)
+        #expect(pageGuard.variesByOrigin)
+        let other = fetch("cross-site", dest: "empty", origin: "https://other.example")
+        #expect(pageGuard.allowedOrigin(request("localhost", other)) == nil)
+        #expect(throws: ServerError.self) { try pageGuard.check(request("localhost", other)) }
+
+        let all = try self.pageGuard { $0.allowedOrigins = ["*"] }
+        try all.check(request("localhost", other))
+        #expect(all.allowedOrigin(request("localhost", other)) == "*")
+        #expect(throws: ServerError.self) { try all.check(request("rebound.example", other)) }
+    }
+
+    @Test("for others, or with a public address, lets all origins read") func publicServer() throws
+    {
+        for change in [
+            { $0.host = "0.0.0.0" }, { $0.publicAddress = "https://pictures.example" },
+        ] as [(inout ImageServer.Configuration) -> Void] {
+            let pageGuard = try pageGuard(change)
+            #expect(pageGuard.allowedOrigin(request("localhost")) == "*")
+            #expect(pageGuard.resourcePolicy == nil)
+        }
+    }
+
+    @Test("sends what keeps other sites out with pictures and without CORS") func headers()
+        async throws
+    {
+        let gallery = try TestGallery()
+        try gallery.picture("1.png")
+        for address in ["/1.png", "/20x20/1.png", "/20x20/1.png", "/iiif/3/1.png/info.json"] {
+            let headers = try await gallery.get(address).headers
+            #expect(headers[named: "Cross-Origin-Resource-Policy"] == "same-site", "\(address)")
+            #expect(headers[.accessControlAllowOrigin] == nil)
+        }
+    }
+}
