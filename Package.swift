@@ -67,7 +67,10 @@ let package = Package(
     ],
     targets: cLibraries.map(\.target) + [
         .target(name: "CLazyLibrary", path: "Sources/ImageCodecs/LazyLibrary/CLazyLibrary"),
-        .target(name: "Pixels", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "CFileMapping", path: "Sources/Pixels/CFileMapping"),
+        .target(
+            name: "Pixels", dependencies: ["CFileMapping"], exclude: ["CFileMapping"],
+            swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "EncodedImages", dependencies: ["Pixels"]),
         .target(
             name: "ImageCodecs",
@@ -157,7 +160,11 @@ let package = Package(
             ], path: "Tests/HTTPTesting"),
         .testTarget(name: "PixelsTests", dependencies: ["ImageTesting", "Pixels"]),
         .testTarget(
-            name: "EncodedImagesTests", dependencies: ["EncodedImages", "ImageTesting", "Pixels"]),
+            name: "EncodedImagesTests",
+            dependencies: ["EncodedImages", "ImageTesting", "MappingFaults", "Pixels"]),
+        // The process that a test lets end by SIGBUS.
+        .executableTarget(
+            name: "MappingFaults", dependencies: ["EncodedImages"], path: "Tests/MappingFaults"),
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: [

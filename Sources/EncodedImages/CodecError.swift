@@ -21,6 +21,8 @@ public enum CodecError: Error, Hashable, Sendable {
     case cancelled
     /// The file could not be read or written. The owner of the file; `reason` is the system's.
     case file(reason: String)
+    /// Another process wrote to the file or cut it short while it was read. The caller, by trying again.
+    case fileChanged
     /// The C library failed for a reason of its own, such as a lack of memory.
     case library(message: String)
     /// The process that decoded the picture had to be stopped, or stopped by itself. Nobody: the
@@ -44,6 +46,7 @@ extension CodecError: CustomStringConvertible {
             "over the limit \(name.rawValue): needs \(needed), allowed are \(allowed)"
         case .cancelled: "cancelled"
         case .file(let reason): reason
+        case .fileChanged: "the file changed while it was read"
         case .library(let message): "the decoding library failed: \(message)"
         case .decoderStopped(let stop): "the decoder was stopped: \(stop)"
         case .sandboxUnavailable(let reason): "no sandbox to decode in: \(reason)"

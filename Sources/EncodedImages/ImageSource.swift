@@ -34,12 +34,15 @@ public struct ImageSource: Sendable {
             self = try ImageSource(try remote.prepare(bytes), page: 0, of: remote, codecs, limits)
             return
         }
-        let (codec, header) = try bytes.withBytes {
-            (file) throws(CodecError) -> (any ImageCodec, ImageHeader) in
-            guard let codec = codecs.codec(for: file) else {
-                throw codecs.unknownFormat(of: file)
+        let bytes = try bytes.mapped()
+        let (codec, header) = try bytes.whileUnchanged { () throws(CodecError) in
+            try bytes.withBytes {
+                (file) throws(CodecError) -> (any ImageCodec, ImageHeader) in
+                guard let codec = codecs.codec(for: file) else {
+                    throw codecs.unknownFormat(of: file)
+                }
+                return (codec, try codec.decoder.header(of: file, limits: limits))
             }
-            return (codec, try codec.decoder.header(of: file, limits: limits))
         }
         try self.init(bytes, codec.format, .local(codec.decoder), header, codecs, limits)
     }
@@ -48,8 +51,9 @@ public struct ImageSource: Sendable {
         _ bytes: EncodedBytes, page: Int, of remote: any RemoteDecoder, _ codecs: CodecSet,
         _ limits: DecodeLimits
     ) throws(CodecError) {
-        let (name, header) = try remote.header(
-            of: RemotePicture(bytes, page: page, limits: limits))
+        let (name, header) = try bytes.whileUnchanged { () throws(CodecError) in
+            try remote.header(of: RemotePicture(bytes, page: page, limits: limits))
+        }
         guard let format = codecs.codecs.first(where: { $0.format.name == name })?.format else {
             throw .decoderStopped(.nonsense(reason: "a format that is not known here"))
         }
@@ -83,8 +87,10 @@ public struct ImageSource: Sendable {
             return try ImageSource(bytes, page: index, of: remote, codecs, limits)
         case .local(let first):
             guard let decoder = first.selecting(page: index) else { throw missing }
-            let header = try bytes.withBytes { file throws(CodecError) in
-                try decoder.header(of: file, limits: limits)
+            let header = try bytes.whileUnchanged { () throws(CodecError) in
+                try bytes.withBytes { file throws(CodecError) in
+                    try decoder.header(of: file, limits: limits)
+                }
             }
             return try ImageSource(bytes, format, .local(decoder), header, codecs, limits)
         }
@@ -92,18 +98,26 @@ public struct ImageSource: Sendable {
 
     /// The blocks of metadata as the file holds them; no pixel is decoded.
     public func metadata() throws(CodecError) -> MetadataBlocks {
-        let blocks: MetadataBlocks
-        switch engine {
-        case .remote(let remote, let page):
-            blocks = try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
-        case .local(let decoder):
-            blocks = try bytes.withBytes { file throws(CodecError) in
-                try decoder.metadata(of: file, limits: limits)
+        let blocks = try bytes.whileUnchanged { () throws(CodecError) in
+            switch engine {
+            case .remote(let remote, let page):
+                try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
+            case .local(let decoder):
+                try bytes.withBytes { file throws(CodecError) in
+                    try decoder.metadata(of: file, limits: limits)
+                }
             }
         }
         try limits.check(blocks)
         return blocks
     }
+
+    /// Throws if another process has written to the file since it was opened.
+    ///
+    /// Each function that reads the file does so itself.
+    ///
+    /// - Throws: ``CodecError/fileChanged``.
+    package func checkUnchanged() throws(CodecError) { try bytes.checkUnchanged() }
 
     /// The frames of an animation, or the picture as the only one.
     ///
@@ -117,11 +131,13 @@ public struct ImageSource: Sendable {
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> ImageFrames {
         if case .remote(let remote, let page) = engine, header.frameCount > 1 {
-            let frames = try remote.frames(
-                of: RemotePicture(bytes, page: page, limits: limits), options,
-                byteCount: maximumByteCount(options), cancellation: cancellation)
+            let frames = try bytes.whileUnchanged { () throws(CodecError) in
+                try remote.frames(
+                    of: RemotePicture(bytes, page: page, limits: limits), options,
+                    byteCount: maximumByteCount(options), cancellation: cancellation)
+            }
             return ImageFrames(
-                frames, ResultForm(header, options), header, limits, cancellation)
+                frames, ResultForm(header, options), of: bytes, header, limits, cancellation)
         }
         guard header.frameCount > 1, case .local(let decoder) = engine else {
             return ImageFrames(only: self, options, cancellation)
@@ -134,13 +150,14 @@ public struct ImageSource: Sendable {
         try limits.check(.memoryByteCount, overflow ? .max : held)
         var frameLimits = limits
         frameLimits.maximumMemoryByteCount -= held
-        guard let reader = try decoder.frameReader(for: bytes, limits: frameLimits) else {
-            return ImageFrames(only: self, options, cancellation)
+        let reader = try bytes.whileUnchanged { () throws(CodecError) in
+            try decoder.frameReader(for: bytes, limits: frameLimits)
         }
+        guard let reader else { return ImageFrames(only: self, options, cancellation) }
         var formOptions = options
         formOptions.convertsToSRGB = options.convertsToSRGB && !header.colorProfile.isSRGB
         return ImageFrames(
-            reader, header, limits, plan,
+            reader, of: bytes, header, limits, plan,
             ImageFrames.FrameForm(options: formOptions, codecs: codecs), cancellation)
     }
 
@@ -218,15 +235,18 @@ public struct ImageSource: Sendable {
     ) throws(CodecError) -> DecodedImage {
         if case .remote(let remote, let page) = engine {
             try limits.check(.side, resultSize(options).largestSide)
-            let decoded = try remote.image(
-                of: RemotePicture(bytes, page: page, limits: limits), options,
-                byteCount: maximumByteCount(options), cancellation: cancellation)
+            let decoded = try bytes.whileUnchanged { () throws(CodecError) in
+                try remote.image(
+                    of: RemotePicture(bytes, page: page, limits: limits), options,
+                    byteCount: maximumByteCount(options), cancellation: cancellation)
+            }
             try ResultForm(header, options).check(decoded.image)
             return decoded
         }
         if options.embeddedThumbnail == .ifLargeEnough,
             let decoded = decodedThumbnail(options, isLargeEnough: true, cancellation)
         {
+            try bytes.checkUnchanged()
             return decoded
         }
         return try decode(options, turned: header.orientation, profile: nil, cancellation)
@@ -255,9 +275,15 @@ public struct ImageSource: Sendable {
             return [first] + options.dropFirst().map { _ in nil }
         }
         if case .remote(let remote, let page) = engine {
-            return try remote.images(
-                of: RemotePicture(bytes, page: page, limits: limits), options,
-                byteCounts: options.map(maximumByteCount), cancellation: cancellation)
+            let images = try bytes.whileUnchanged { () throws(CodecError) in
+                try remote.images(
+                    of: RemotePicture(bytes, page: page, limits: limits), options,
+                    byteCounts: options.map(maximumByteCount), cancellation: cancellation)
+            }
+            for (options, decoded) in zip(options, images) {
+                if let decoded { try ResultForm(header, options).check(decoded.image) }
+            }
+            return images
         }
         let plan = DecodePlan(header, options[0])
         let further = options.dropFirst().map { options -> FurtherOutput? in
@@ -285,9 +311,7 @@ public struct ImageSource: Sendable {
     /// It is `nil` if there is none or it cannot be opened. Its orientation is that of the picture.
     public var embeddedThumbnail: ImageSource? {
         guard let range = header.thumbnail else { return nil }
-        let copy = bytes.withBytes { file in
-            range.upperBound <= file.count ? range.map { file[$0] } : []
-        }
+        let copy = range.upperBound <= bytes.count ? bytes.copy(of: range) : []
         return try? ImageSource(EncodedBytes(copy), codecs: codecs, limits: limits)
     }
 
@@ -323,9 +347,11 @@ public struct ImageSource: Sendable {
         _ options: DecodeOptions, into consumer: any RowConsumer, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport? {
         guard case .remote(let remote, let page) = engine else { return nil }
-        return try remote.rows(
-            of: RemotePicture(bytes, page: page, limits: limits), options, into: consumer,
-            cancellation: cancellation)
+        return try bytes.whileUnchanged { () throws(CodecError) in
+            try remote.rows(
+                of: RemotePicture(bytes, page: page, limits: limits), options, into: consumer,
+                cancellation: cancellation)
+        }
     }
 
     /// What somebody else shows of a file that is still coming in.
@@ -343,9 +369,15 @@ public struct ImageSource: Sendable {
     func decode(into rows: inout RowSink) throws(CodecError) {
         guard case .local(let decoder) = engine else { return }
         if bytes.descriptor != nil { rows.releaseInput = { [bytes] in bytes.release($0) } }
-        try bytes.withBytes { file throws(CodecError) in
-            try decoder.decode(file, into: &rows)
+        do throws(CodecError) {
+            try bytes.withBytes { file throws(CodecError) in
+                try decoder.decode(file, into: &rows)
+            }
+        } catch {
+            try bytes.checkUnchanged()
+            throw error
         }
+        try bytes.checkUnchanged()
     }
 
     private func decode(

@@ -8,7 +8,9 @@ public protocol RemoteDecoder: ColorConverter {
     /// Puts bytes where the other side can read them, once for all calls about them.
     func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
 
-    /// The same for the bytes of a mapped file, copied so that nobody can change them or cut them off.
+    /// The same for the bytes of a file, copied so that they can neither be changed nor cut short.
+    ///
+    /// - Throws: ``CodecError/fileChanged`` if the file was written to meanwhile.
     func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
 
     /// - Returns: the name of the format, and what the header says, unchecked.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CFileMapping
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -13,6 +14,8 @@
     // one who made the mapping writable and has not handed it on yet; what is given back comes
     // again with the same bytes.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer
+    // An entry of a table that is read and written by atomic operations only.
+    nonisolated(unsafe) private let guardEntry: OpaquePointer?
     package let byteCount: Int
 
     /// Fails if the system refuses; `errno` says why.
@@ -21,18 +24,40 @@
     ///   - descriptor: an open file; it may be closed afterwards.
     ///   - byteCount: the bytes from its start, at least 1.
     ///   - isWritable: whether what is written is seen by others who map the same file.
-    package init?(_ descriptor: Int32, byteCount: Int, isWritable: Bool = false) {
+    ///   - isGuarded: whether the mapping reads as zeros where the file is cut short or the disk fails,
+    ///     instead of ending the program; see ``wasCutShort``. `errno` is `ENOTSUP` if it cannot be.
+    package init?(
+        _ descriptor: Int32, byteCount: Int, isWritable: Bool = false, isGuarded: Bool = false
+    ) {
         guard
             let start = unsafe mmap(
                 nil, byteCount, isWritable ? PROT_READ | PROT_WRITE : PROT_READ,
                 isWritable ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
             unsafe start != MAP_FAILED
         else { return nil }
+        let entry = isGuarded ? unsafe calotype_guard_mapping(start, byteCount) : nil
+        if isGuarded, unsafe entry == nil {
+            unsafe _ = munmap(start, byteCount)
+            errno = ENOTSUP
+            return nil
+        }
         unsafe self.start = start
+        unsafe guardEntry = entry
         self.byteCount = byteCount
     }
 
-    deinit { unsafe _ = munmap(start, byteCount) }
+    deinit {
+        // First: the addresses may be those of another mapping at once.
+        if let entry = unsafe guardEntry { unsafe calotype_end_guard(entry) }
+        unsafe _ = munmap(start, byteCount)
+    }
+
+    /// Whether a page of a guarded mapping could not be read, and reads as zeros since, like all bytes
+    /// behind it.
+    package var wasCutShort: Bool {
+        guard let entry = unsafe guardEntry else { return false }
+        return unsafe calotype_guard_was_hit(entry)
+    }
 
     var bytes: Span<UInt8> {
         @_lifetime(borrow self) get {

@@ -47,6 +47,8 @@ public struct ImageFrames: ~Copyable {
     private let cancellation: CancellationFlag?
     private let limits: DecodeLimits
     private let storedSize: PixelSize
+    /// The file of an animation.
+    private let bytes: EncodedBytes?
     private var frameCount = 0
     /// How often the animation is shown in all; 0 means for ever.
     public let loopCount: Int
@@ -55,16 +57,17 @@ public struct ImageFrames: ~Copyable {
         self.source = .still(source, options)
         self.cancellation = cancellation
         limits = source.limits
+        bytes = nil
         storedSize = source.header.storedSize
         loopCount = source.header.loopCount
     }
 
     init(
-        _ frames: any RemoteFrames, _ form: ResultForm, _ header: ImageHeader,
-        _ limits: DecodeLimits,
-        _ cancellation: CancellationFlag?
+        _ frames: any RemoteFrames, _ form: ResultForm, of bytes: EncodedBytes,
+        _ header: ImageHeader, _ limits: DecodeLimits, _ cancellation: CancellationFlag?
     ) {
         source = .remote(frames, form)
+        self.bytes = bytes
         self.limits = limits
         storedSize = header.storedSize
         self.cancellation = cancellation
@@ -72,9 +75,11 @@ public struct ImageFrames: ~Copyable {
     }
 
     init(
-        _ reader: any FrameReader, _ header: ImageHeader, _ limits: DecodeLimits,
-        _ plan: DecodePlan, _ form: FrameForm, _ cancellation: CancellationFlag?
+        _ reader: any FrameReader, of bytes: EncodedBytes, _ header: ImageHeader,
+        _ limits: DecodeLimits, _ plan: DecodePlan, _ form: FrameForm,
+        _ cancellation: CancellationFlag?
     ) {
+        self.bytes = bytes
         self.limits = limits
         storedSize = header.storedSize
         source = .animation(reader, plan, form)
@@ -90,6 +95,27 @@ public struct ImageFrames: ~Copyable {
     ///   early and that was to be accepted, which ends the animation.
     public mutating func next() throws(CodecError) -> ImageFrame? {
         if cancellation?.isCancelled == true { throw .cancelled }
+        let frame: ImageFrame?
+        do throws(CodecError) {
+            frame = try decodedNext()
+        } catch {
+            try endIfChanged()
+            throw error
+        }
+        try endIfChanged()
+        return frame
+    }
+
+    private mutating func endIfChanged() throws(CodecError) {
+        do throws(CodecError) {
+            try bytes?.checkUnchanged()
+        } catch {
+            source = .ended
+            throw error
+        }
+    }
+
+    private mutating func decodedNext() throws(CodecError) -> ImageFrame? {
         let current = source
         source = .ended
         switch current {

@@ -48,19 +48,3 @@ final class FakePictures: ScrollPictures {
 
     func end() async { hasEnded = true }
 }
-
-/// A new empty folder, which is gone afterwards.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "calotype-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        path = folder.path
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func path(_ name: String) -> String { "\(path)/\(name)" }
-}

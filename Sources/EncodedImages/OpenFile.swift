@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// A file that is open for reading, closed with its last reference.
+final class OpenFile: Sendable {
+    let descriptor: Int32
+    let byteCount: Int
+    /// `nil` if nobody can write to it, or if another process watches it.
+    private let stamp: FileStamp?
+
+    /// Takes a file over that is open already.
+    init(descriptor: Int32, byteCount: Int) {
+        self.descriptor = descriptor
+        self.byteCount = byteCount
+        stamp = nil
+    }
+
+    /// - Throws: ``CodecError/file(reason:)``, also for what is no regular file.
+    init(_ path: String) throws(CodecError) {
+        // Without waiting: a named pipe must not hold up whoever opens it.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .file(reason: systemError(errno)) }
+        var status = stat()
+        let answer = unsafe fstat(descriptor, &status)
+        let reason = systemError(errno)
+        guard answer == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw .file(reason: answer == 0 ? "not a regular file" : reason)
+        }
+        self.descriptor = descriptor
+        byteCount = Int(status.st_size)
+        stamp = FileStamp(status)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether nothing was written to the file since it was opened, as far as the system tells.
+    var isUnchanged: Bool {
+        guard let stamp else { return true }
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && stamp.isSameContent(as: FileStamp(status))
+    }
+
+    /// The first `byteCount` bytes.
+    ///
+    /// - Throws: ``CodecError/file(reason:)``, ``CodecError/fileChanged``.
+    func contents(_ byteCount: Int) throws(CodecError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+            failure = unsafe read(buffer, 0, &count)
+        }
+        guard failure == 0 else { throw .file(reason: systemError(failure)) }
+        guard bytes.count == byteCount, isUnchanged else { throw .fileChanged }
+        return bytes
+    }
+
+    /// Some bytes, with zeros in place of those that cannot be read.
+    func bytes(in range: Range<Int>) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            _ = unsafe read(buffer, range.lowerBound, &count)
+            unsafe buffer[count...].initialize(repeating: 0)
+            count = range.count
+        }
+    }
+
+    /// Fills a buffer from a place in the file on, as far as there are bytes.
+    ///
+    /// - Returns: the number of the system's error, or 0.
+    @unsafe private func read(
+        _ buffer: UnsafeMutableBufferPointer<UInt8>, _ offset: Int, _ count: inout Int
+    ) -> Int32 {
+        while count < buffer.count {
+            let start = unsafe buffer.baseAddress?.advanced(by: count)
+            let received = unsafe pread(
+                descriptor, start, buffer.count - count, off_t(offset + count))
+            if received < 0 && errno == EINTR { continue }
+            if received < 0 { return errno }
+            guard received > 0 else { break }
+            count += received
+        }
+        return 0
+    }
+}
+
+/// Tells whether a file that is open was written to.
+private struct FileStamp {
+    private let byteCount: Int
+    private let modification: timespec
+    private let change: timespec
+    private let linkCount: UInt64
+
+    init(_ status: stat) {
+        byteCount = Int(status.st_size)
+        #if canImport(Glibc)
+            modification = status.st_mtim
+            change = status.st_ctim
+        #else
+            modification = status.st_mtimespec
+            change = status.st_ctimespec
+        #endif
+        linkCount = UInt64(status.st_nlink)
+    }
+
+    /// The time of the last modification can be set back after writing, that of the last change of
+    /// its inode cannot; but it also changes when another file takes this one's name.
+    func isSameContent(as other: FileStamp) -> Bool {
+        byteCount == other.byteCount && Self.isEqual(modification, other.modification)
+            && (Self.isEqual(change, other.change) || linkCount != other.linkCount)
+    }
+
+    private static func isEqual(_ one: timespec, _ other: timespec) -> Bool {
+        one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CFileMapping.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+// The table ------------------------------------------------------------------------------------
+
+// The handler runs in the middle of any code, so the table is read without a lock: entries are never
+// freed, and a version tells whether one changed while it was read. The entry of the mapping that is
+// being read does not change: its owner ends the guard after the last access.
+
+enum { state_mask = 3, state_free = 0, state_filling = 1, state_active = 2 };
+
+struct calotype_guard {
+    /// The low bits are the state; the rest counts the uses.
+    _Atomic uint32_t version;
+    _Atomic uintptr_t start;
+    /// Whole pages.
+    _Atomic size_t byte_count;
+    _Atomic bool was_hit;
+};
+
+enum { chunk_count = 64 };
+
+struct chunk {
+    struct chunk *_Atomic next;
+    struct calotype_guard guards[chunk_count];
+};
+
+static struct chunk first_chunk;
+static size_t page_size;
+
+static calotype_guard *take_entry(void) {
+    for (struct chunk *chunk = &first_chunk;;) {
+        for (int index = 0; index < chunk_count; index++) {
+            calotype_guard *guard = &chunk->guards[index];
+            uint32_t version = atomic_load(&guard->version);
+            if ((version & state_mask) == state_free &&
+                atomic_compare_exchange_strong(&guard->version, &version,
+                                               version + state_filling)) {
+                return guard;
+            }
+        }
+        struct chunk *next = atomic_load(&chunk->next);
+        if (!next) {
+            struct chunk *added = calloc(1, sizeof *added);
+            if (!added) return NULL;
+            if (atomic_compare_exchange_strong(&chunk->next, &next, added)) {
+                next = added;
+            } else {
+                free(added);
+            }
+        }
+        chunk = next;
+    }
+}
+
+static calotype_guard *entry_of(uintptr_t address, uintptr_t *end) {
+    for (struct chunk *chunk = &first_chunk; chunk; chunk = atomic_load(&chunk->next)) {
+        for (int index = 0; index < chunk_count; index++) {
+            calotype_guard *guard = &chunk->guards[index];
+            uint32_t version = atomic_load(&guard->version);
+            if ((version & state_mask) != state_active) continue;
+            uintptr_t start = atomic_load(&guard->start);
+            size_t byte_count = atomic_load(&guard->byte_count);
+            if (atomic_load(&guard->version) != version) continue;
+            if (address - start < byte_count) {
+                *end = start + byte_count;
+                return guard;
+            }
+        }
+    }
+    return NULL;
+}
+
+// The handlers ---------------------------------------------------------------------------------
+
+// A program may install a handler of its own over this one that hands on what it does not know, to
+// this one. If this one then went over it as the same function, both would call each other for ever;
+// so each time it is a function of its own, with the handler that was there before it.
+
+enum { handler_count = 4 };
+
+static struct sigaction previous[handler_count];
+static int installed_count;
+static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+
+/// Replaces the page of the address, and those behind it, if they belong to a guarded mapping.
+static bool is_replaced(uintptr_t address) {
+    uintptr_t end = 0;
+    calotype_guard *guard = entry_of(address, &end);
+    if (!guard) return false;
+    uintptr_t page = address & ~(uintptr_t)(page_size - 1);
+    // First, so that zeros are never seen without it.
+    atomic_store(&guard->was_hit, true);
+    return mmap((void *)page, end - page, PROT_READ,
+                MAP_PRIVATE | MAP_ANON | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+}
+
+/// Whether an access of this thread is the reason, and not a process that sent the signal.
+static bool is_fault(const siginfo_t *info) {
+#ifdef __linux__
+    return info->si_code > 0 && info->si_code != BUS_ADRALN;
+#else
+    return info->si_code != SI_USER;
+#endif
+}
+
+static void hand_on(const struct sigaction *next, int number, siginfo_t *info, void *context) {
+    bool is_ignored = next->sa_handler == SIG_IGN;
+    if (is_ignored && info->si_code <= 0) return;
+    bool is_default = next->sa_handler == SIG_DFL || is_ignored;
+    if (is_default || next->sa_flags & SA_RESETHAND) {
+        struct sigaction action = {.sa_handler = SIG_DFL};
+        sigemptyset(&action.sa_mask);
+        sigaction(number, &action, NULL);
+    }
+    if (is_default) {
+        // An access is made again on return, and ends the program where it stands.
+        if (info->si_code <= 0) raise(number);
+    } else if (next->sa_flags & SA_SIGINFO) {
+        next->sa_sigaction(number, info, context);
+    } else {
+        next->sa_handler(number);
+    }
+}
+
+static void handle(int level, int number, siginfo_t *info, void *context) {
+    int error = errno;
+    if (!is_fault(info) || !is_replaced((uintptr_t)info->si_addr)) {
+        errno = error;
+        hand_on(&previous[level], number, info, context);
+        return;
+    }
+    errno = error;
+}
+
+#define HANDLER(level)                                                      \
+    static void handle_##level(int number, siginfo_t *info, void *context) { \
+        handle(level, number, info, context);                               \
+    }
+HANDLER(0)
+HANDLER(1)
+HANDLER(2)
+HANDLER(3)
+
+static void (*const handlers[handler_count])(int, siginfo_t *, void *) = {handle_0, handle_1,
+                                                                           handle_2, handle_3};
+
+static bool is_ours(const struct sigaction *action) {
+    if (!(action->sa_flags & SA_SIGINFO)) return false;
+    for (int level = 0; level < handler_count; level++) {
+        if (action->sa_sigaction == handlers[level]) return true;
+    }
+    return false;
+}
+
+static bool is_handled(void) {
+    struct sigaction action;
+    return sigaction(SIGBUS, NULL, &action) == 0 && is_ours(&action);
+}
+
+static bool install(void) {
+    if (is_handled()) return true;
+    pthread_mutex_lock(&installing);
+    bool holds = is_handled();
+    if (!holds && installed_count < handler_count) {
+        page_size = (size_t)sysconf(_SC_PAGESIZE);
+        struct sigaction *old = &previous[installed_count];
+        if (sigaction(SIGBUS, NULL, old) == 0) {
+            struct sigaction action = {.sa_sigaction = handlers[installed_count]};
+            action.sa_mask = old->sa_mask;
+            action.sa_flags =
+                SA_SIGINFO | SA_ONSTACK | (old->sa_flags & (SA_RESTART | SA_NODEFER));
+            installed_count++;
+            holds = sigaction(SIGBUS, &action, NULL) == 0;
+        }
+    }
+    pthread_mutex_unlock(&installing);
+    return holds;
+}
+
+// Guards ---------------------------------------------------------------------------------------
+
+calotype_guard *calotype_guard_mapping(const void *start, size_t byte_count) {
+    if (!install()) return NULL;
+    calotype_guard *guard = take_entry();
+    if (!guard) return NULL;
+    atomic_store(&guard->start, (uintptr_t)start);
+    atomic_store(&guard->byte_count, (byte_count + page_size - 1) & ~(page_size - 1));
+    atomic_store(&guard->was_hit, false);
+    atomic_fetch_add(&guard->version, state_active - state_filling);
+    return guard;
+}
+
+bool calotype_guard_was_hit(const calotype_guard *guard) {
+    return atomic_load(&((calotype_guard *)guard)->was_hit);
+}
+
+void calotype_end_guard(calotype_guard *guard) {
+    // To the state free of the next use.
+    atomic_fetch_add(&guard->version, state_mask + 1 - state_active);
+}
