@@ -123,7 +123,8 @@ extension DecoderSandbox: RemoteDecoder {
         guard descriptor >= 0 else {
             throw .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
         }
-        return try EncodedBytes(descriptor: descriptor, byteCount: bytes.count)
+        return try EncodedBytes(
+            descriptor: descriptor, byteCount: bytes.count, isMapped: false)
     }
 
     public func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
@@ -132,10 +133,13 @@ extension DecoderSandbox: RemoteDecoder {
         guard copy >= 0 else {
             // Nothing is left to be copied of a file that has become shorter.
             throw copy == -ENODATA
-                ? .file(reason: "the file changed while it was read")
+                ? .fileChanged
                 : .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
         }
-        return try EncodedBytes(descriptor: copy, byteCount: bytes.count)
+        let snapshot = try EncodedBytes(
+            descriptor: copy, byteCount: bytes.count, isMapped: false)
+        try bytes.checkUnchanged()
+        return snapshot
     }
 
     public func header(
@@ -330,7 +334,8 @@ extension DecoderSandbox: RemoteDecoder {
         case .stopped(let reason):
             worker.end()
             lane.replace()
-            quarantine.remember(picture.bytes)
+            // Of a file that changes while it is read, the worker saw what no file contains.
+            if (try? picture.bytes.checkUnchanged()) != nil { quarantine.remember(picture.bytes) }
             return .decoderStopped(reason)
         case .killed:
             worker.end()

@@ -45,7 +45,7 @@ final class Quarantine: Sendable {
     /// another.
     private func fingerprint(of bytes: EncodedBytes) -> Int {
         var hasher = Hasher()
-        bytes.withBytes { bytes in
+        bytes.forEachPiece { bytes in
             unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
         }
         return hasher.finalize()

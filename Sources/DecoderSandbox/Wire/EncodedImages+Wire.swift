@@ -220,6 +220,8 @@ extension CodecError: WireValue {
         case .file(let reason):
             writer.write(7)
             writer.write(reason)
+        case .fileChanged:
+            writer.write(9)
         case .library, .decoderStopped, .sandboxUnavailable:
             writer.write(8)
             if case .library(let message) = self {
@@ -243,6 +245,7 @@ extension CodecError: WireValue {
         case 6: self = .cancelled
         case 7: self = .file(reason: try reader.value())
         case 8: self = .library(message: try reader.value())
+        case 9: self = .fileChanged
         default: throw WireError(reason: "an error of no kind")
         }
     }

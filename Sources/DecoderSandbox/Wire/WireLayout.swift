@@ -32,6 +32,7 @@ enum WireLayout {
         describe(DecodeReport(decoder: "", shrinkFactors: []), &writer)
         describe(MetadataBlocks(), &writer)
         writer.write(ControlPage.byteCount)
+        writer.write(CodecError.fileChanged)
         return hash(writer.bytes)
     }()
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DecoderSandbox
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Testing
+
+@Suite(
+    "In a sandbox, a file that changes while it is read", .timeLimit(.minutes(3)),
+    .enabled(if: builtInCodecs.codec(named: "png") != nil))
+struct SandboxedChangedFileTests {
+    private let folder: TemporaryFolder
+    private let path: String
+    private let picture: [UInt8]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("picture.png")
+        picture = try ImageDestination(format: "png", codecs: builtInCodecs)
+            .encode(TestPicture.photograph(PixelSize(width: 400, height: 300)))
+        try Data(picture).write(to: URL(filePath: path))
+    }
+
+    @Test("is said to have changed, and may be tried again once it is whole")
+    func truncated() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let source = try ImageSource(
+            EncodedBytes(opening: path), codecs: Sandboxes.codecs(sandbox))
+        try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 10_000)
+        #expect(throws: CodecError.fileChanged) { _ = try source.image() }
+        #expect(throws: CodecError.fileChanged) { _ = try source.metadata() }
+        // The same bytes are not refused as ones that stopped a worker.
+        try Data(picture).write(to: URL(filePath: path))
+        let again = try ImageSource(
+            EncodedBytes(opening: path), codecs: Sandboxes.codecs(sandbox))
+        #expect(try again.image().size == PixelSize(width: 400, height: 300))
+    }
+
+    @Test("does not end the worker")
+    func worker() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let descriptor = unsafe open(path, O_RDONLY)
+        try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 0)
+        // The host takes these bytes for ones that cannot change, so this is what the worker says.
+        let bytes = try EncodedBytes(
+            descriptor: descriptor, byteCount: picture.count, isMapped: false)
+        #expect(throws: CodecError.fileChanged) {
+            _ = try sandbox.header(of: RemotePicture(bytes, limits: DecodeLimits()))
+        }
+    }
+
+    @Test("is not copied in parts of two versions")
+    func snapshot() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let bytes = try EncodedBytes(opening: path)
+        let copy = try sandbox.snapshot(bytes)
+        #expect(copy.withBytes { bytes in bytes.indices.map { bytes[$0] } } == picture)
+        try FileHandle(forWritingTo: URL(filePath: path)).write(contentsOf: Data([1]))
+        #expect(throws: CodecError.fileChanged) { _ = try sandbox.snapshot(bytes) }
+        try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 100)
+        #expect(throws: CodecError.fileChanged) { _ = try sandbox.snapshot(bytes) }
+    }
+}
