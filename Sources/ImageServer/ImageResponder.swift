@@ -143,7 +143,7 @@ struct ImageResponder {
             if keys.keys.isEmpty { try admit(request.head) }
             try limiter?.take(client)
             return try await withDeadline(configuration.requestTimeout) {
-                try await imgproxy(keys, request)
+                try await onceMoreIfChanged(request) { try await imgproxy(keys, request) }
             }
         }
         try admit(request.head)
@@ -154,7 +154,9 @@ struct ImageResponder {
             return try await withCORS(request) {
                 try limiter?.take(client)
                 return try await withDeadline(configuration.requestTimeout) {
-                    try await iiif(parts.dropFirst().map(\.utf8)[...], request)
+                    try await onceMoreIfChanged(request) {
+                        try await iiif(parts.dropFirst().map(\.utf8)[...], request)
+                    }
                 }
             }
         }
@@ -183,10 +185,12 @@ struct ImageResponder {
             guard !path.endsWithSlash || first == "sprite" else { throw ServerError.notFound }
             try limiter?.take(client)
             return try await withDeadline(configuration.requestTimeout) { [names] in
-                if let answer = try await derived(first ?? "", Array(names), request) {
-                    return answer
+                try await onceMoreIfChanged(request) {
+                    if let answer = try await derived(first ?? "", Array(names), request) {
+                        return answer
+                    }
+                    return try await picture(path.segments, request)
                 }
-                return try await picture(path.segments, request)
             }
         }
     }

@@ -50,9 +50,17 @@ final class TileImages: Sendable {
         let source: ImageSource
         do throws(CodecError) {
             source = try ImageSource(
-                EncodedBytes(mapping: identity.path), codecs: codecs, limits: limits)
+                EncodedBytes(opening: identity.path, limits: limits), codecs: codecs,
+                limits: limits)
+        } catch .fileChanged {
+            throw .fileChanged(path: identity.path)
         } catch {
             throw .decodingFailed(path: identity.path, error)
+        }
+        // Tiles are kept under the name of a version, so they must be made of that one. What changes
+        // from here on is noticed by the source.
+        guard try FileIdentity(path: identity.path) == identity else {
+            throw .fileChanged(path: identity.path)
         }
         var configuration = TiledImage.Configuration()
         configuration.tileSide = Self.tileSide

@@ -321,9 +321,15 @@ public final class ImagePipeline: Sendable {
         try admission.enter()
         defer { admission.leave() }
         return try await loads.run(.visible) { [self] () throws(LoadError) in
-            let source = try? ImageSource(
-                EncodedBytes(mapping: path), codecs: codecs, limits: limits)
-            return (try? source?.metadata()) ?? MetadataBlocks()
+            do throws(CodecError) {
+                return try ImageSource(
+                    EncodedBytes(opening: path, limits: limits), codecs: codecs, limits: limits
+                ).metadata()
+            } catch .fileChanged {
+                throw .fileChanged(path: path)
+            } catch {
+                return MetadataBlocks()
+            }
         }
     }
 

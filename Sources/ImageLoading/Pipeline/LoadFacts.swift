@@ -80,13 +80,22 @@ extension ImagePipeline {
     }
 
     private func header(of original: FileIdentity) throws(LoadError) -> ImageFacts {
+        let facts: ImageFacts
         do throws(CodecError) {
-            let source = try openedHeader(of: original)
-            return ImageFacts(source)
+            facts = ImageFacts(try openedHeader(of: original))
         } catch {
-            // The file may be gone since it was listed, which says more than how reading it failed.
-            _ = try FileIdentity(path: original.path)
+            // The file may be gone since it was listed, or be another, which says more than how
+            // reading it failed.
+            try checkCurrent(original)
             throw LoadError(decoding: original.path, error)
+        }
+        try checkCurrent(original)
+        return facts
+    }
+
+    private func checkCurrent(_ original: FileIdentity) throws(LoadError) {
+        guard try FileIdentity(path: original.path) == original else {
+            throw .fileChanged(path: original.path)
         }
     }
 

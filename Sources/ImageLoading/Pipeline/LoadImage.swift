@@ -54,14 +54,24 @@ extension ImagePipeline {
             if made.isCurrent { return made }
         } catch .cancelled {
             throw .cancelled
+        } catch .fileChanged {
+            // Once more.
         } catch {
             // Was it the file that is there now, or a part of two?
             guard try await identity(of: path, consumer.urgency) != original else { throw error }
         }
-        // The file was exchanged while it was read. If that goes on, the second try is delivered as
-        // it is, and nothing of it is kept.
+        // The file was exchanged while it was read. If that goes on, a picture of the second try,
+        // which is one of a single version, is delivered as it is, and nothing of it is kept.
         let now = try await identity(of: path, consumer.urgency)
-        return try await rememberedOrJoined(request, of: .file(now), consumer).value()
+        do throws(LoadError) {
+            return try await rememberedOrJoined(request, of: .file(now), consumer).value()
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            // What is wrong with a file that is being written says nothing about the one to come.
+            guard try await identity(of: path, consumer.urgency) != now else { throw error }
+            throw .fileChanged(path: path)
+        }
     }
 
     func identity(

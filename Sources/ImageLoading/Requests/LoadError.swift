@@ -10,6 +10,8 @@ public enum LoadError: Error, Hashable, Sendable {
     case notFound(path: String)
     /// The system does not let the file be read, or it is none. The owner of the file.
     case unreadable(path: String, reason: String)
+    /// The file was written to while it was read, more than once. The caller, by asking again later.
+    case fileChanged(path: String)
     /// The file was read, but its picture could not be made.
     case decodingFailed(path: String, CodecError)
     /// The picture was made, but could not be written in the format that was asked for.
@@ -43,6 +45,7 @@ extension LoadError: CustomStringConvertible {
         switch self {
         case .notFound(let path): "\(path): no such file"
         case .unreadable(let path, let reason): "\(path): \(reason)"
+        case .fileChanged(let path): "\(path): \(CodecError.fileChanged)"
         case .decodingFailed(let path, let error): "\(path): \(error)"
         case .encodingFailed(let path, let error): "\(path): could not be written: \(error)"
         case .cancelled: "cancelled"
@@ -65,7 +68,8 @@ extension LoadError: CustomStringConvertible {
         return switch error {
         case .decoderStopped(.killed): false
         case .unknownFormat, .malformed, .truncated, .library, .decoderStopped: true
-        case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file, .sandboxUnavailable:
+        case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file, .fileChanged,
+            .sandboxUnavailable:
             false
         }
     }
@@ -84,6 +88,7 @@ extension LoadError: CustomStringConvertible {
             switch error {
             case .cancelled: .cancelled
             case .file(let reason): .unreadable(path: path, reason: reason)
+            case .fileChanged: .fileChanged(path: path)
             default: .decodingFailed(path: path, error)
             }
     }

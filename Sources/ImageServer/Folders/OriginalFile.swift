@@ -14,6 +14,7 @@ internal import NIOPosix
 /// file is replaced meanwhile.
 final class OriginalFile: Sendable {
     private let descriptor: Int32
+    private let identity: FileIdentity
 
     /// Waits for the disk.
     ///
@@ -22,11 +23,17 @@ final class OriginalFile: Sendable {
     init(_ identity: FileIdentity) throws(ServerError) {
         // The path is resolved; a link in its last place was put there since.
         descriptor = unsafe open(identity.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        self.identity = identity
         guard descriptor >= 0 else { throw .notFound }
-        guard let status = FileStatus(ofOpenFile: descriptor), status.kind == .file,
-            status.inode == identity.inode, status.byteCount == identity.byteCount,
-            status.modificationTime == identity.modificationTime
-        else { throw .changedMeanwhile }
+        guard isCurrent else { throw .changedMeanwhile }
+    }
+
+    /// Whether the open file is the one with the identity, and was not written to since.
+    private var isCurrent: Bool {
+        guard let status = FileStatus(ofOpenFile: descriptor) else { return false }
+        return status.kind == .file && status.inode == identity.inode
+            && status.byteCount == identity.byteCount
+            && status.modificationTime == identity.modificationTime
     }
 
     deinit {
@@ -48,7 +55,8 @@ final class OriginalFile: Sendable {
                 try Task.checkCancellation()
                 let chunk = rest.prefix(stream.pieceByteCount)
                 let bytes = try await NIOThreadPool.singleton.runIfActive { self.read(chunk) }
-                // The length was promised, so a file that became shorter ends the connection.
+                // The length was promised, so a file that was written to ends the connection: no
+                // client takes parts of two versions for one.
                 guard bytes.readableBytes > 0 else { throw ServerError.changedMeanwhile }
                 rest = rest.dropFirst(bytes.readableBytes)
                 try await writer.write(bytes)
@@ -58,7 +66,8 @@ final class OriginalFile: Sendable {
         }
     }
 
-    /// Fewer bytes than the range has if the file ends before; none if reading fails.
+    /// Fewer bytes than the range has if the file ends before; none if reading fails or the file was
+    /// written to.
     private func read(_ range: Range<Int>) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: range.count)
         unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
@@ -66,7 +75,7 @@ final class OriginalFile: Sendable {
                 let count = unsafe pread(
                     descriptor, bytes.baseAddress, range.count, off_t(range.lowerBound))
                 if count < 0 && errno == EINTR { continue }
-                return max(0, count)
+                return isCurrent ? max(0, count) : 0
             }
         }
         return buffer

@@ -54,6 +54,7 @@ struct ErrorResponse {
     init(_ error: LoadError) {
         switch error {
         case .notFound: self.init(ServerError.notFound)
+        case .fileChanged: self.init(ServerError.changedMeanwhile)
         case .decodingFailed(_, let error): self.init(decoding: error)
         case .queueFull:
             self.init(status: .serviceUnavailable, message: "too busy; try again")
@@ -88,6 +89,8 @@ struct ErrorResponse {
             self.init(status: .unprocessableContent, message: error.description)
         case .cancelled:
             self.init(LoadError.cancelled)
+        case .fileChanged:
+            self.init(ServerError.changedMeanwhile)
         // These carry the words of the system or of a library, which are not for strangers.
         case .file:
             self.init(status: .internalServerError, message: "the picture cannot be read")

@@ -70,6 +70,7 @@ extension ImageResponder {
         let headers = pictureHeaders(identity, validators, request)
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let blocks = try await pipeline.metadata(of: identity.path)
+        try await checkCurrent(identity)
         return .json(
             PictureInformation(names.last ?? "", identity, facts, blocks), headers: headers)
     }
@@ -107,6 +108,7 @@ extension ImageResponder {
         let image = try await pipeline.image(
             for: ImageRequest(
                 path: identity.path, options: DecodeOptions(maximumSide: 96)))
+        try await checkCurrent(identity)
         return ThumbHash(image.image)
     }
 }

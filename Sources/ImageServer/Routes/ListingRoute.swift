@@ -119,7 +119,8 @@ extension ImageResponder {
             if case .failure(let error) = result {
                 let answer = ErrorResponse(error)
                 // A page that is kept by its tag must not remember that we were busy.
-                if answer.isPassing { throw error }
+                // One that is being written is told from the page's own tag.
+                if answer.isPassing, !Self.isChange(error) { throw error }
                 pictures.error[index] = answer.message
             }
         }
