@@ -27,27 +27,32 @@ public struct S3Transport: HTTPTransport {
 
     private let transport: any HTTPTransport
     private let endpoint: HTTPURL
+    private let buckets: Set<String>?
     private let region: String
     private let credentials: Credentials
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - transport: carries the requests.
-    ///   - endpoint: the store; what is asked of other servers is not signed.
+    ///   - endpoint: the store; requests to other servers are not signed.
+    ///   - buckets: the first names of the paths that are signed, `nil` for all; other requests to the
+    ///     store are sent without a signature, wherever a redirect leads.
     ///   - region: where it stands, such as `eu-central-1`.
     ///   - credentials: who asks.
     public init(
-        _ transport: any HTTPTransport, endpoint: HTTPURL, region: String, credentials: Credentials
+        _ transport: any HTTPTransport, endpoint: HTTPURL, buckets: Set<String>?, region: String,
+        credentials: Credentials
     ) {
-        self.init(transport, endpoint, region, credentials) { Date() }
+        self.init(transport, endpoint, buckets, region, credentials) { Date() }
     }
 
     init(
-        _ transport: any HTTPTransport, _ endpoint: HTTPURL, _ region: String,
-        _ credentials: Credentials, now: @escaping @Sendable () -> Date
+        _ transport: any HTTPTransport, _ endpoint: HTTPURL, _ buckets: Set<String>? = nil,
+        _ region: String, _ credentials: Credentials, now: @escaping @Sendable () -> Date
     ) {
         self.transport = transport
         self.endpoint = endpoint
+        self.buckets = buckets
         self.region = region
         self.credentials = credentials
         self.now = now
@@ -58,7 +63,25 @@ public struct S3Transport: HTTPTransport {
     ) async throws(LoadError) -> HTTPTransportResponse {
         guard request.scheme == endpoint.scheme.rawValue, request.authority == endpoint.authority
         else { return try await transport.send(request) }
-        return try await transport.send(signed(request))
+        let url = try HTTPURL(
+            "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(request.path ?? "/")")
+        // The store may take it for a path in another bucket than the one that was checked.
+        guard !url.hasEscapedDotSegments else {
+            throw .addressRefused(url: "\(url)", reason: "not the key of an object")
+        }
+        var request = request
+        request.path = url.path
+        return try await transport.send(isSigned(url) ? signed(request) : request)
+    }
+
+    /// Whether an address is that of an object that may be asked for with the credentials.
+    private func isSigned(_ url: HTTPURL) -> Bool {
+        // The signature covers a path without a query, such as one that lists a bucket.
+        guard !url.path.contains("?") else { return false }
+        guard let buckets else { return true }
+        let parts = url.path.dropFirst().split(
+            separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 && !parts[1].isEmpty && buckets.contains(String(parts[0]))
     }
 
     private func signed(_ request: HTTPRequest) -> HTTPRequest {

@@ -40,7 +40,9 @@ public struct ObjectStore: Sendable, Hashable {
 
     /// Whether an address is that of an object in a bucket that is served.
     func allows(_ url: HTTPURL) -> Bool {
-        guard url.hasSameOrigin(as: endpoint), !url.path.contains("?") else { return false }
+        guard url.hasSameOrigin(as: endpoint), !url.path.contains("?"),
+            !url.hasEscapedDotSegments
+        else { return false }
         let parts = url.path.dropFirst().split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[1].isEmpty && buckets.contains(String(parts[0]))

@@ -234,7 +234,8 @@ struct Serve: AsyncParsableCommand {
             return (transport, transport, configuration)
         }
         let signing = S3Transport(
-            transport, endpoint: store.endpoint, region: serving.s3Region, credentials: credentials)
+            transport, endpoint: store.endpoint, buckets: store.buckets, region: serving.s3Region,
+            credentials: credentials)
         return (transport, signing, configuration)
     }
 

@@ -24,13 +24,14 @@ private final class NotingTransport: HTTPTransport {
     private let noting = NotingTransport()
 
     private func sent(
-        _ url: String, _ fields: HTTPFields = [:], token: String? = nil
+        _ url: String, _ fields: HTTPFields = [:], token: String? = nil,
+        buckets: Set<String>? = nil
     ) async throws -> HTTPRequest {
         // The example in the documentation of AWS, "Signature Calculations for the Authorization
         // Header", of GET Object.
         let time = try Date("2013-05-24T00:00:00Z", strategy: .iso8601)
         let transport = S3Transport(
-            noting, try HTTPURL("https://examplebucket.s3.amazonaws.com"), "us-east-1",
+            noting, try HTTPURL("https://examplebucket.s3.amazonaws.com"), buckets, "us-east-1",
             .init(
                 keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
                 sessionToken: token)
@@ -79,6 +80,42 @@ private final class NotingTransport: HTTPTransport {
                 + "SignedHeaders=\(names), Signature=\(signature)")
         #expect(seen["x-amz-date"] == "20130524T000000Z")
         #expect(seen["x-amz-security-token"] == token)
+    }
+
+    @Test(
+        "is signed for the buckets that are served alone",
+        arguments: [
+            ("photos/a.png", true), ("photos/2024/b%20c.png", true), ("photos/...png", true),
+            ("photos/%252e.png", true), ("private/a.png", false), ("photos2/a.png", false),
+            ("photos", false), ("photos/", false), ("", false), ("photos/?list-type=2", false),
+            ("photos/a.png?versionId=1", false), ("%70hotos/a.png", false),
+        ])
+    func buckets(path: String, isSigned: Bool) async throws {
+        let request = try await sent(
+            "https://examplebucket.s3.amazonaws.com/\(path)", buckets: ["photos"])
+        #expect((request.headerFields[.authorization] != nil) == isSigned)
+    }
+
+    @Test(
+        "is not sent if the store may take it for another one",
+        arguments: [
+            "photos/%2e%2e/private/a.png", "photos/%2E%2E/private/a.png", "photos/.%2e/a.png",
+            "photos/a%2f..%2f..%2fprivate/a.png", "photos/%2e/a.png", "photos/x/%2e%2e",
+            "photos/%252e%252e/private/a.png", "photos/..%5cprivate/a.png",
+            "photos%2f%2e%2e%2fprivate/a.png", "private/%2e%2e/photos/a.png",
+        ])
+    func dotSegments(path: String) async throws {
+        let transport = S3Transport(
+            noting, try HTTPURL("https://s3.example"), ["photos"], "us-east-1",
+            .init(keyID: "a", secret: "b")
+        ) { Date() }
+        let request = HTTPRequest(
+            method: .get, scheme: "https", authority: "s3.example", path: "/\(path)")
+        await #expect(
+            throws: LoadError.addressRefused(
+                url: "https://s3.example/\(path)", reason: "not the key of an object")
+        ) { _ = try await transport.send(request) }
+        #expect(noting.requests.isEmpty)
     }
 
     @Test(

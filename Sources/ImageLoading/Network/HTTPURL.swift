@@ -97,6 +97,47 @@ public struct HTTPURL: Hashable, Sendable {
     }
 }
 
+extension HTTPURL {
+    /// Whether the path has `.` or `..` between slashes once escapes are undone, once or twice.
+    ///
+    /// Servers that undo escapes before they resolve such segments take it for another path. Segments
+    /// that are not escaped have been resolved.
+    public var hasEscapedDotSegments: Bool {
+        var bytes = Array(path.prefix { $0 != "?" }.utf8)
+        for _ in 0..<2 {
+            bytes = unescaped(bytes)
+            let segments = bytes.split(omittingEmptySubsequences: false) {
+                $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\")
+            }
+            if segments.contains(where: {
+                [Array(".".utf8)[...], Array("..".utf8)[...]].contains($0)
+            }) {
+                return true
+            }
+        }
+        return false
+    }
+}
+
+/// The bytes with those written in percent as they are; what is no such escape stays.
+private func unescaped(_ bytes: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = bytes[...]
+    while let byte = rest.popFirst() {
+        let digits = rest.prefix(2)
+        if byte == UInt8(ascii: "%"), digits.count == 2, digits.first != UInt8(ascii: "+"),
+            digits.first != UInt8(ascii: "-"),
+            let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+        {
+            result.append(value)
+            rest = rest.dropFirst(2)
+        } else {
+            result.append(byte)
+        }
+    }
+    return result
+}
+
 extension HTTPURL: CustomStringConvertible {
     public var description: String { "\(scheme.rawValue)://\(authority)\(path)" }
 }
