@@ -226,6 +226,13 @@ struct Serve: AsyncParsableCommand {
         guard let sources = try serving.webSources() else { return nil }
         var configuration = HTTPLoader.Configuration()
         configuration.allows = { sources.allows($0) }
+        // Of what --memory allows, so that bodies take no more than pictures; a single one half of it.
+        configuration.bodyBudget = BodyBudget(
+            byteLimit: max(memory, 2 * (serving.sourceLimit ?? 0)))
+        configuration.maximumBodyByteCount =
+            serving.sourceLimit ?? configuration.bodyBudget.bodyByteLimit
+        // No answer shows a part of an original.
+        configuration.maximumPreviewByteCount = 0
         // Before the server gives up, so that the client is told whose fault it is.
         configuration.totalTimeout = .seconds(serving.requestTimeout * 0.75)
         let credentials = try serving.credentials(environment(ServingArguments.secrets))

@@ -92,6 +92,14 @@ struct ServingArguments: ParsableArguments {
     var sources: [String] = []
 
     @Option(
+        help: """
+            The maximum size of an original on the web, such as 100MB; larger ones receive 422 \
+            (default: half of --memory).
+            """,
+        transform: parseByteCount)
+    var sourceLimit: Int?
+
+    @Option(
         name: .customLong("allow-network"),
         help: "A network that sources may be on although it is not public, such as 10.1.0.0/16.")
     var networks: [String] = []
@@ -169,6 +177,9 @@ struct ServingArguments: ParsableArguments {
     func validate() throws {
         if let rateLimit, !(0.001...1_000_000 ~= rateLimit) {
             throw ValidationError("a rate is from 0.001 to 1000000 pictures a second")
+        }
+        if let sourceLimit, !(1...1 << 40 ~= sourceLimit) {
+            throw ValidationError("--source-limit is from 1 byte to 1 TiB, not \(sourceLimit)")
         }
         if !(0.001...86_400 ~= requestTimeout) {
             throw ValidationError("a picture may take from 0.001 to 86400 seconds")

@@ -156,7 +156,7 @@ import Testing
             ScriptedServer.Answer(
                 text: "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nbody")
         } _: { server, transport in
-            let loader = Self.loader(transport) { $0.maximumByteCount = 1000 }
+            let loader = Self.loader(transport) { $0.maximumBodyByteCount = 1000 }
             let url = try HTTPURL("\(server.address)/a")
             await #expect(
                 throws: LoadError.decodingFailed(

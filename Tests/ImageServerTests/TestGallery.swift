@@ -51,7 +51,7 @@ final class TestGallery: Sendable {
         if let transport {
             var loading = HTTPLoader.Configuration()
             loading.maximumRetryCount = 0
-            loading.maximumByteCount = 1 << 20
+            loading.maximumBodyByteCount = 1 << 20
             var server = ImageServer.Configuration(directory: folder.path, codecs: builtInCodecs)
             changes(&server)
             let sources = server.webSources

@@ -15,12 +15,22 @@ final class BodyDelivery: Sendable {
 
     private let url: HTTPURL
     private let codecs: CodecSet
+    private let maximumByteCount: Int
     private let receive: @Sendable (HTTPLoadEvent) -> Void
     private let state = Mutex(State())
 
-    init(url: HTTPURL, codecs: CodecSet, _ receive: @escaping @Sendable (HTTPLoadEvent) -> Void) {
+    /// - Parameters:
+    ///   - url: where the body comes from.
+    ///   - codecs: the formats by which a picture is known.
+    ///   - maximumByteCount: the bytes that the consumer gets, from the start.
+    ///   - receive: the consumer.
+    init(
+        url: HTTPURL, codecs: CodecSet, maximumByteCount: Int,
+        _ receive: @escaping @Sendable (HTTPLoadEvent) -> Void
+    ) {
         self.url = url
         self.codecs = codecs
+        self.maximumByteCount = maximumByteCount
         self.receive = receive
     }
 
@@ -59,7 +69,8 @@ final class BodyDelivery: Sendable {
             return state.deliveredByteCount
         }
         guard first < bytes.count else { return }
-        receive(.bytes(Array(bytes[first...])))
+        let end = min(bytes.count, maximumByteCount)
+        if first < end { receive(.bytes(Array(bytes[first..<end]))) }
         receive(
             .progress(receivedByteCount: bytes.count, expectedByteCount: expectedByteCount))
     }

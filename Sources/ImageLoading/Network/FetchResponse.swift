@@ -10,6 +10,8 @@ struct FetchedResponse: Sendable {
     /// In seconds since 1970.
     let requestDate: Int
     let responseDate: Int
+    /// The bytes in the account of bodies.
+    var room: BodyRoom?
 }
 
 /// The start of a body, from which a download can go on.
@@ -93,12 +95,17 @@ extension HTTPLoader {
         let store = hop.cachePolicy == .noStore ? nil : store
         let keptPrefix = await store?.partial(for: hop.url, hop.fields).flatMap(BodyPrefix.init)
         var prefix = keptPrefix
-        let delivery = BodyDelivery(url: hop.url, codecs: codecs, receive)
+        let room = BodyRoom(in: configuration.bodyBudget)
+        defer { room.end() }
+        let delivery = BodyDelivery(
+            url: hop.url, codecs: codecs,
+            maximumByteCount: configuration.maximumPreviewByteCount, receive)
         var retryCount = 0
         var mayRestart = true
         var timeLeft = configuration.totalTimeout
         while true {
-            let attempt = await attempt(hop, conditions, prefix, delivery, within: timeLeft)
+            let attempt = await attempt(
+                hop, conditions, prefix, room, delivery, within: timeLeft)
             prefix = attempt.prefix
             timeLeft -= attempt.duration
             var error: LoadError
@@ -176,7 +183,7 @@ extension HTTPLoader {
     /// One try, within the limits of how many and how long.
     private func attempt(
         _ hop: HTTPLoadRequest, _ conditions: HTTPFields, _ prefix: BodyPrefix?,
-        _ delivery: BodyDelivery, within timeLeft: Duration
+        _ room: BodyRoom, _ delivery: BodyDelivery, within timeLeft: Duration
     ) async -> FetchAttempt {
         do throws(LoadError) {
             // The server's place first: who is cancelled while waiting for it has cost no start.
@@ -195,7 +202,7 @@ extension HTTPLoader {
             responseTimeout: configuration.responseTimeout, idleTimeout: configuration.idleTimeout,
             totalTimeout: timeLeft, clock: clock)
         var attempt = await watchdog.watch {
-            await self.transfer(hop, conditions, prefix, delivery, watchdog)
+            await self.transfer(hop, conditions, prefix, room, delivery, watchdog)
         }
         attempt.duration = clock.elapsed() - start
         if watchdog.hasTimedOut, case .failure(.cancelled) = attempt.outcome, !Task.isCancelled {

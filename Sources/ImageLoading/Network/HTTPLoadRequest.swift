@@ -47,7 +47,7 @@ public enum HTTPLoadEvent: Hashable, Sendable {
     /// Bytes of the body that are there, those of an earlier try included, and those that there will
     /// be, `nil` if the server does not say.
     case progress(receivedByteCount: Int, expectedByteCount: Int?)
-    /// The next piece of the body.
+    /// The next piece of the body, up to ``HTTPLoader/Configuration/maximumPreviewByteCount``.
     case bytes([UInt8])
     /// The pieces so far are of no use: the body begins anew.
     case restart
@@ -76,4 +76,6 @@ public struct LoadedResponse: Sendable {
     let storability: Storability
     /// Whether the server lets it be shown only while it is asked for a newer one.
     public let needsRevalidation: Bool
+    /// The bytes in the account of bodies, unless they come from the store.
+    var room: BodyRoom?
 }

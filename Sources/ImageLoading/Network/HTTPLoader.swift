@@ -28,8 +28,15 @@ public final class HTTPLoader: Sendable {
         /// A server that asks for more patience than that is not asked again.
         public var maximumRetryDelay: Duration = .seconds(30)
         public var maximumRedirectCount = 5
-        /// Bytes of a body.
-        public var maximumByteCount = DecodeLimits().maximumByteCount
+        /// Bytes of a body; longer ones are refused as soon as that is known.
+        public var maximumBodyByteCount = 256 << 20
+        /// The account of the bodies of all transfers; one body takes at most half of it.
+        ///
+        /// Several loaders may share one. What is made of a body is not charged: handing it to a
+        /// sandbox takes as much again for a moment.
+        public var bodyBudget = BodyBudget(byteLimit: 512 << 20)
+        /// Bytes from the start of a body that consumers get as they come, to show previews of.
+        public var maximumPreviewByteCount = 16 << 20
         /// Requests that are started each second, once ``startBurst`` are used up.
         public var startRate = 80.0
         /// Requests that are started at once.

@@ -77,7 +77,7 @@ extension HTTPLoader {
                         // What was kept was allowed to be, and its fields need no look.
                         isAllowed: source == .store || response.variant(of: hop.fields) != nil,
                         freshUntil: response.freshness.freshUntil),
-                    needsRevalidation: needsRevalidation))
+                    needsRevalidation: needsRevalidation, room: response.room))
         case 301, 302, 303, 307, 308:
             guard let location = response.fields[.location] else {
                 throw .badResponse(url: "\(hop.url)", reason: "a redirect that leads nowhere")
@@ -119,9 +119,10 @@ extension HTTPLoader {
         case 500, 502, 503, 504:
             return try staleAnswer(to: hop, kept, .badStatus(url: "\(hop.url)", code: status))
         default:
-            let response = StoredResponse(
+            var response = StoredResponse(
                 status: status, fields: fetched.head.headerFields, bytes: fetched.bytes,
                 requestDate: fetched.requestDate, responseDate: fetched.responseDate)
+            response.room = fetched.room
             await keep(response, for: hop)
             return try answer(to: hop, response, .network)
         }
@@ -172,7 +173,7 @@ extension LoadedResponse {
         storability.freshUntil = min(storability.freshUntil, date)
         return LoadedResponse(
             url: url, bytes: bytes, mediaType: mediaType, validator: validator, source: source,
-            storability: storability, needsRevalidation: needsRevalidation)
+            storability: storability, needsRevalidation: needsRevalidation, room: room)
     }
 }
 

@@ -15,6 +15,8 @@ struct StoredResponse: Sendable {
     var freshness: Freshness
     /// The start of the body if it is the start of an answer.
     var bytes: [UInt8]
+    /// The bytes in the account of bodies, if they have just come.
+    var room: BodyRoom?
 
     var fields: HTTPFields { HTTPFields(serialized: serializedFields ?? []) }
 

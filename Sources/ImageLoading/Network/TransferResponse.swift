@@ -4,8 +4,10 @@ internal import EncodedImages
 internal import HTTPTypes
 
 extension HTTPLoader {
-    /// Memory that is taken at once for a body because its head says that it is as large.
-    private static let trustedByteCount = 16 << 20
+    /// A body of unknown length that is longer gets address space for the longest that may be, so that
+    /// it is not copied as it grows.
+    private static let shortByteCount = 1 << 20
+    private static let longestReservedByteCount = 1 << 30
     /// Bodies of no use that are read, so that the connection can be used again.
     private static let drainedByteCount = 64 << 10
 
@@ -15,12 +17,13 @@ extension HTTPLoader {
     ///   - hop: the address and the fields.
     ///   - conditions: fields that ask whether what is kept is still right.
     ///   - prefix: the start that is there already.
+    ///   - room: what the body takes of the account.
     ///   - delivery: is told what comes of a picture.
     ///   - watchdog: is told that something comes.
     /// - Returns: the answer, or why there is none and what came of it.
     func transfer(
         _ hop: HTTPLoadRequest, _ conditions: HTTPFields, _ prefix: BodyPrefix?,
-        _ delivery: BodyDelivery, _ watchdog: Watchdog
+        _ room: BodyRoom, _ delivery: BodyDelivery, _ watchdog: Watchdog
     ) async -> FetchAttempt {
         var download = Download(url: hop.url, prefix: prefix)
         do throws(LoadError) {
@@ -45,12 +48,21 @@ extension HTTPLoader {
                 return FetchAttempt(outcome: .response(fetched), prefix: prefix)
             }
             try check(download.expectedByteCount ?? 0, hop.url)
+            room.shrink(to: download.bytes.count)
+            try await room.take(download.bytes.count)
+            // Address space; memory is taken as the bytes come.
             download.bytes.reserveCapacity(
-                min(download.expectedByteCount ?? 0, Self.trustedByteCount))
+                min(download.expectedByteCount ?? 0, Self.longestReservedByteCount))
             let mediaType = download.fields.mediaType
             for try await piece in response.body {
                 watchdog.noteActivity()
-                try check(download.bytes.count + piece.count, hop.url)
+                let byteCount = download.bytes.count + piece.count
+                try check(byteCount, hop.url)
+                try await room.take(byteCount)
+                watchdog.noteActivity()
+                if byteCount > max(download.bytes.capacity, Self.shortByteCount) {
+                    download.bytes.reserveCapacity(reservedByteCount)
+                }
                 download.bytes += piece
                 try delivery.receive(
                     download.bytes, of: download.expectedByteCount, mediaType: mediaType)
@@ -60,16 +72,26 @@ extension HTTPLoader {
             try delivery.receive(
                 download.bytes, of: download.expectedByteCount, mediaType: mediaType, isWhole: true)
             let fetched = FetchedResponse(
-                head: head, bytes: download.bytes, requestDate: requestDate,
-                responseDate: responseDate)
+                head: head, bytes: download.takeBytes(), requestDate: requestDate,
+                responseDate: responseDate, room: room)
             return FetchAttempt(outcome: .response(fetched), prefix: nil)
         } catch {
-            return FetchAttempt(outcome: .failure(error), prefix: download.prefix(after: error))
+            let prefix = download.prefix(after: error)
+            if prefix == nil { download.drop() }
+            room.shrink(to: prefix?.bytes.count ?? 0)
+            return FetchAttempt(outcome: .failure(error), prefix: prefix)
         }
     }
 
+    /// Address space for a body of unknown length.
+    private var reservedByteCount: Int {
+        min(
+            configuration.maximumBodyByteCount, configuration.bodyBudget.bodyByteLimit,
+            Self.longestReservedByteCount)
+    }
+
     private func check(_ byteCount: Int, _ url: HTTPURL) throws(LoadError) {
-        let allowed = configuration.maximumByteCount
+        let allowed = configuration.maximumBodyByteCount
         guard byteCount <= allowed else {
             throw .decodingFailed(
                 path: "\(url)", .limitExceeded(.byteCount, needed: byteCount, allowed: allowed))
@@ -130,6 +152,27 @@ private struct Download {
         isContinuing = true
         return true
     }
+
+    /// The whole body, without the address space that it did not need if it is short.
+    mutating func takeBytes() -> [UInt8] {
+        defer { bytes = [] }
+        guard bytes.count < bytes.capacity / 2, bytes.count <= Self.copiedByteCount else {
+            return bytes
+        }
+        var copy: [UInt8] = []
+        copy.reserveCapacity(bytes.count)
+        copy.append(contentsOf: bytes)
+        return copy
+    }
+
+    /// Gives the memory of a body back that is of no use.
+    mutating func drop() {
+        let isLarge = bytes.count > Self.copiedByteCount
+        bytes = []
+        if isLarge { returnFreedMemory() }
+    }
+
+    private static let copiedByteCount = 4 << 20
 
     /// A connection that is closed looks to some transports like the end of the body.
     func checkEnd() throws(LoadError) {

@@ -14,6 +14,8 @@ struct LoadedData: Sendable {
     var isOutOfDate = false
     /// Whether this program made the file, which then needs no sandbox.
     var isOwn = false
+    /// The bytes in the account of those that come from the web.
+    var room: BodyRoom?
 }
 
 /// Which bytes: of which original, and what of the request has a say in what they are.
@@ -81,10 +83,10 @@ extension ImagePipeline {
         guard case .file(let file) = original else { throw .cancelled }
         return try await loads.run(context.urgency) { [codecs, limits] _ throws(LoadError) in
             do throws(CodecError) {
-                // Copied, not mapped: a mapped file that is cut short would end the process.
+                // Copied, not mapped, so that all steps see the same bytes.
                 let bytes =
                     if let remote = codecs.remoteDecoder {
-                        try remote.snapshot(EncodedBytes(mapping: file.path, limits: limits))
+                        try remote.snapshot(EncodedBytes(opening: file.path, limits: limits))
                     } else {
                         try EncodedBytes(reading: file.path, limits: limits)
                     }
@@ -111,13 +113,28 @@ extension ImagePipeline {
         load.mayKeep = { context.storeWish().contains(.original) }
         let response = try await web.load(load) { context.report(DataUpdate($0)) }
         return LoadedData(
-            bytes: EncodedBytes(response.bytes),
+            bytes: try await prepared(EncodedBytes(response.bytes), url, context.urgency),
             original: OriginalVersion(url.description, version: response.validator),
             storability: Storability(
                 isAllowed: response.storability.isAllowed && request.webUse != .noStore,
                 freshUntil: response.storability.freshUntil,
                 dependsOnFields: !request.fields.isEmpty),
-            isKept: response.source != .network, isOutOfDate: response.needsRevalidation)
+            isKept: response.source != .network, isOutOfDate: response.needsRevalidation,
+            room: response.room)
+    }
+
+    /// The bytes as a worker gets them, so that they need not be in this process as well.
+    private func prepared(
+        _ bytes: EncodedBytes, _ url: HTTPURL, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> EncodedBytes {
+        guard let remote = codecs.remoteDecoder else { return bytes }
+        return try await loads.run(urgency, continuing: true) { _ throws(LoadError) in
+            do throws(CodecError) {
+                return try remote.prepare(bytes)
+            } catch {
+                throw LoadError(decoding: "\(url)", error)
+            }
+        }
     }
 }
 

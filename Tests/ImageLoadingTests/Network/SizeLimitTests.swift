@@ -16,7 +16,7 @@ import Testing
         hasLength: Bool, byteCount: Int = 22_789
     ) throws -> HTTPFixture {
         try HTTPFixture {
-            $0.maximumByteCount = 10_000
+            $0.maximumBodyByteCount = 10_000
             $0.maximumRetryCount = 2
         } _: { _, _ in
             FakeAnswer(
@@ -61,8 +61,10 @@ import Testing
         #expect(Self.error(needed: 5).description.contains("10000"))
     }
 
-    @Test("has a limit by default, that of decoding")
+    @Test("has a limit by default, which the account of all bodies has room for")
     func byDefault() {
-        #expect(HTTPLoader.Configuration().maximumByteCount == DecodeLimits().maximumByteCount)
+        let configuration = HTTPLoader.Configuration()
+        #expect(configuration.maximumBodyByteCount == 256 << 20)
+        #expect(configuration.bodyBudget.bodyByteLimit == 256 << 20)
     }
 }
