@@ -35,6 +35,9 @@ extension Row {
 extension Database {
     /// The byte counts that an entry can have: no store keeps anything larger than this.
     static let entryByteCounts = 0...1 << 40
+    /// The numbers that a row can have; SQLite gives out none above the largest, and keeps nothing
+    /// any more behind a row that has it.
+    static let rowNumbers: ClosedRange<Int64> = 1...1 << 62
     /// Above every number of a use: a store does not see so many.
     private static let useLimit = 1 << 62
 
@@ -50,7 +53,7 @@ extension Database {
         return try max(0, row?.decode(Int?.self, forColumn: "last_use") ?? 0)
     }
 
-    /// Removes the entries of a table whose counts or uses are damaged.
+    /// Removes the entries of a table whose counts, uses or numbers are damaged.
     func dropUncountable(in table: String) throws {
         let counts = Self.entryByteCounts
         try execute(
@@ -59,6 +62,8 @@ extension Database {
                 WHERE typeof(byte_count) <> 'integer' OR typeof(last_use) <> 'integer'
                     OR byte_count NOT BETWEEN \(counts.lowerBound) AND \(counts.upperBound)
                     OR last_use NOT BETWEEN 0 AND \(Self.useLimit)
+                    OR id NOT BETWEEN \(Self.rowNumbers.lowerBound)
+                        AND \(Self.rowNumbers.upperBound)
                 """)
     }
 

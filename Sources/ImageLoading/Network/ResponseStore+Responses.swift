@@ -102,6 +102,8 @@ extension ResponseStore {
     private func response(
         in row: Row, _ url: String, isPartial: Bool
     ) throws -> StoredResponse {
+        let id = try row.decode(Int64.self, forColumn: "id")
+        guard Database.rowNumbers.contains(id) else { throw DamagedRow() }
         let byteCount = try row.decode(Int.self, forColumn: "body_byte_count")
         let bytes =
             if let file = try row.decode(String?.self, forColumn: "file") {
@@ -111,7 +113,7 @@ extension ResponseStore {
             }
         guard let bytes, bytes.count == byteCount else { throw DamagedRow() }
         let response = StoredResponse(
-            id: try row.decode(Int64.self, forColumn: "id"),
+            id: id,
             status: try row.decode(Int.self, forColumn: "status"),
             serializedFields: try row.decode(Data?.self, forColumn: "fields").map { [UInt8]($0) },
             mediaType: try row.decode(String?.self, forColumn: "media_type"),

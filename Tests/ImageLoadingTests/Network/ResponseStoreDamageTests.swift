@@ -119,6 +119,21 @@ struct ResponseStoreDamageTests {
         }
     }
 
+    @Test("in the number of a row goes on to keep answers")
+    func number() async throws {
+        let store = try store()
+        await fill(store)
+        store.database.write { db in
+            try db.execute(sql: "UPDATE response SET id = \(Int64.max) WHERE file NOT NULL")
+        }
+        for _ in 0..<2 {
+            _ = await read(store, "the last number")
+            await fill(store)
+        }
+        #expect(await read(store, "the last number") == urls.count)
+        await store.close()
+    }
+
     @Test("removes no file outside of its folder, whatever a row names")
     func doomed() async throws {
         let store = try store()
