@@ -360,9 +360,11 @@ public struct ImageServer: Sendable {
             // HTTP/2 has no such field (RFC 9113, 8.2.2); there the stream belongs to a connection.
             if channel.parent?.parent != nil { response.headers[.connection] = nil }
             try await writer.write(response: response.head, body: response.body)
-            if hold != nil || closes { try await channel.untilSent() }
-            if closes { throw ServerError.tooManyConnections }
-            withExtendedLifetime(hold) {}
+            if let hold { channel.whenSent { withExtendedLifetime(hold) {} } }
+            if closes {
+                try await channel.untilSent()
+                throw ServerError.tooManyConnections
+            }
         }
         let idleTimeout = TimeAmount(configuration.idleTimeout)
         let writeTimeout = TimeAmount(configuration.writeTimeout)

@@ -40,6 +40,7 @@ enum DescriptorLimit {
     ///   - processorCount: the processors, for each of which there are two worker processes.
     ///   - memoryByteCount: the memory that the server may keep; a quarter of it is for connections,
     ///     64 KiB for each.
+    /// - Returns: the number, at least 8.
     static func connectionCount(
         descriptorCount: Int, processorCount: Int, memoryByteCount: Int
     ) -> Int {

@@ -3,6 +3,7 @@
 import EncodedImages
 import Foundation
 import HTTPTypes
+import HummingbirdCore
 import ImageCodecs
 import ImageLoading
 import ImageTesting
@@ -174,7 +175,7 @@ import Testing
         try gallery.picture("1.png")
         let identity = try gallery.identity("1.png")
         let responder = try gallery.server.responder()
-        let failure = LoadError.decodingFailed(path: identity.path, .truncated)
+        let failure = LoadError.decodingFailed(path: identity.path, .truncated(byteCount: 1))
         await #expect(throws: failure) {
             try await responder.reading(identity) { throw failure }
         }

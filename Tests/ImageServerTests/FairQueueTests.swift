@@ -6,6 +6,11 @@ import Testing
 
 @testable import ImageServer
 
+/// The names of work in the order in which it ran.
+private final class Order: Sendable {
+    let names = Mutex<[String]>([])
+}
+
 @Suite("A queue of work", .timeLimit(.minutes(10))) struct FairQueueTests {
     /// Waits until so much work waits in the queue.
     private func settle(_ queue: FairQueue, _ count: Int) async {
@@ -15,7 +20,7 @@ import Testing
     @Test("takes turns between clients, in the order in which each asked") func turns() async throws
     {
         let queue = FairQueue(width: 1, maximumWaitingCount: 10)
-        let order = Mutex<[String]>([])
+        let order = Order()
         let (blocked, block) = AsyncStream<Void>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (begun, begin) = AsyncStream<Void>.makeStream()
@@ -29,7 +34,7 @@ import Testing
             for (count, name) in ["a1", "a2", "a3", "b1", "c1"].enumerated() {
                 group.addTask {
                     try await queue.run(String(name.prefix(1))) {
-                        order.withLock { $0.append(name) }
+                        order.names.withLock { $0.append(name) }
                     }
                 }
                 await settle(queue, count + 1)
@@ -37,7 +42,7 @@ import Testing
             block.finish()
             try await group.waitForAll()
         }
-        #expect(order.withLock { $0 } == ["a1", "b1", "c1", "a2", "a3"])
+        #expect(order.names.withLock { $0 } == ["a1", "b1", "c1", "a2", "a3"])
         #expect(queue.waitingCount == 0)
     }
 

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -107,26 +102,6 @@ import Testing
     {
         try pageGuard { $0.host = "0.0.0.0" }.check(request("any.example"))
         try pageGuard { $0.socketPath = "/run/a" }.check(request("any.example"))
-    }
-
-    @Test("judges a socket that was handed on by its address") func descriptor() throws {
-        // IPv4 numbers in the order of the network, and whether this computer alone reaches them.
-        for (number, isLocal) in [(0x7f00_0001, true), (0, false)] as [(UInt32, Bool)] {
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-            defer { close(descriptor) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = number.bigEndian
-            let isBound = unsafe withUnsafeBytes(of: &address) { bytes in
-                unsafe bytes.baseAddress.map {
-                    unsafe bind(
-                        descriptor, $0.assumingMemoryBound(to: sockaddr.self),
-                        socklen_t(bytes.count)) == 0
-                }
-            }
-            try #require(isBound == true)
-            #expect(try pageGuard { $0.listeningDescriptor = descriptor }.isLocal == isLocal)
-        }
     }
 
     @Test("for this computer answers no page of another site, but a link from one") func crossSite()

@@ -46,6 +46,7 @@ final class OriginalFile: Sendable {
     ///   - range: the part.
     ///   - stream: the number of bytes to read at a time.
     ///   - channel: where they are sent; each piece is read when the one before has been sent.
+    /// - Returns: a body of known length.
     func body(
         _ range: Range<Int>, _ stream: OutgoingBytes.Stream, over channel: (any Channel)?
     ) -> ResponseBody {

@@ -240,10 +240,17 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension Channel {
     /// Waits until the system has taken everything that was written.
-    func untilSent() async throws {
+    func untilSent() async throws { try await sent().get() }
+
+    /// Calls `work` when the system has taken everything that was written, or never will.
+    func whenSent(_ work: @escaping @Sendable () -> Void) {
+        sent().whenComplete { _ in work() }
+    }
+
+    private func sent() -> EventLoopFuture<Void> {
         let promise = eventLoop.makePromise(of: Void.self)
         triggerUserOutboundEvent(ConnectionHandler.WhenSent(), promise: promise)
-        try await promise.futureResult.get()
+        return promise.futureResult
     }
 }
 

@@ -56,6 +56,7 @@ final class OpenConnections: Sendable {
     /// Whether only health checks are answered on the connection of a channel.
     ///
     /// - Parameter channel: that of a connection, or of one of its streams.
+    /// - Returns: whether it is beyond a limit.
     func isSpare(_ channel: any Channel) -> Bool {
         state.withLock { state in
             !state.spares.isEmpty

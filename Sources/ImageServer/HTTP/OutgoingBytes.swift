@@ -44,7 +44,7 @@ final class OutgoingBytes: Sendable {
     static let pieces = (8 << 10)...(128 << 10)
 
     /// Answers of at most so many bytes are not counted: connections have room for them.
-    static let freeByteCount = 64 << 10
+    static let freeByteCount = 4 << 10
 
     private let byteLimit: Int
     private let streamLimit: Int
