@@ -92,17 +92,45 @@ public struct ImageSource: Sendable {
 
     /// The blocks of metadata as the file holds them; no pixel is decoded.
     public func metadata() throws(CodecError) -> MetadataBlocks {
-        let blocks: MetadataBlocks
         switch engine {
         case .remote(let remote, let page):
-            blocks = try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
+            let blocks = try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
+            // The remote decoder has checked what they contain.
+            try limits.checkSizes(of: blocks)
+            return blocks
         case .local(let decoder):
-            blocks = try bytes.withBytes { file throws(CodecError) in
+            let blocks = try bytes.withBytes { file throws(CodecError) in
                 try decoder.metadata(of: file, limits: limits)
             }
+            try limits.check(blocks)
+            return blocks
         }
-        try limits.check(blocks)
-        return blocks
+    }
+
+    /// The parsed metadata of the file; no pixel is decoded.
+    ///
+    /// With a remote decoder, the blocks never come into this process.
+    public func metadataFields() throws(CodecError) -> MetadataFields {
+        if case .remote(let remote, let page) = engine {
+            return try remote.metadataFields(
+                of: RemotePicture(bytes, page: page, limits: limits))
+        }
+        return MetadataFields(try metadata())
+    }
+
+    /// The blocks of metadata that go into a picture that is made from this one; see
+    /// ``MetadataBlocks/forWriting(_:_:)``.
+    public func metadata(
+        forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks {
+        guard policy.kept == .all else { return MetadataBlocks() }
+        if case .remote(let remote, let page) = engine {
+            let blocks = try remote.metadata(
+                of: RemotePicture(bytes, page: page, limits: limits), forWriting: policy, changes)
+            try limits.checkSizes(of: blocks)
+            return blocks
+        }
+        return try metadata().forWriting(policy, changes)
     }
 
     /// The frames of an animation, or the picture as the only one.

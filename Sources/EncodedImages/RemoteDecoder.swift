@@ -19,6 +19,14 @@ public protocol RemoteDecoder: ColorConverter {
     /// See ``ImageSource/metadata()``.
     func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks
 
+    /// See ``ImageSource/metadataFields()``.
+    func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields
+
+    /// See ``ImageSource/metadata(forWriting:_:)``.
+    func metadata(
+        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks
+
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels take `byteCount` at most.
     func image(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,

@@ -22,7 +22,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "open", "connect", "spawn", "run", "kill", "look", "code", "write 4", "write 5",
+        "open", "connect", "spawn", "run", "kill", "look", "code", "share", "ask",
+        "write 4", "write 5",
     ])
     func `what no decoder needs kills the worker`(word: String) throws {
         let sandbox = try Sandboxes.make()

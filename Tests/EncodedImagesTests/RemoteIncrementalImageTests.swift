@@ -41,6 +41,14 @@ private final class Undecided: RemoteDecoder {
         throw .unknownFormat
     }
 
+    func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields {
+        throw .unknownFormat
+    }
+
+    func metadata(
+        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks { throw .unknownFormat }
+
     func image(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?

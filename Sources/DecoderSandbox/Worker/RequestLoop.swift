@@ -74,6 +74,11 @@ struct RequestLoop: ~Copyable {
             writer.write(source.header)
         case .metadata:
             writer.write(try request.source(codecs).metadata())
+        case .metadataFields:
+            writer.write(try request.source(codecs).metadataFields())
+        case .metadataForWriting:
+            guard let (policy, changes) = request.rewriting else { break }
+            writer.write(try request.source(codecs).metadata(forWriting: policy, changes))
         case .image:
             let decoded = try request.source(codecs).decodedImage(
                 request.options, cancellation: cancellation)

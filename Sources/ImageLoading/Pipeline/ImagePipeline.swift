@@ -312,18 +312,18 @@ public final class ImagePipeline: Sendable {
         return try facts.get()
     }
 
-    /// The metadata of a file; nothing is decoded or kept.
+    /// The parsed metadata of a file; nothing is decoded or kept.
     ///
     /// - Parameter path: the file.
-    /// - Returns: the blocks that it has; damage is none.
+    /// - Returns: the fields that it has; damage is none.
     /// - Throws: ``LoadError``.
-    public func metadata(of path: String) async throws(LoadError) -> MetadataBlocks {
+    public func metadataFields(of path: String) async throws(LoadError) -> MetadataFields {
         try admission.enter()
         defer { admission.leave() }
         return try await loads.run(.visible) { [self] () throws(LoadError) in
             let source = try? ImageSource(
                 EncodedBytes(mapping: path), codecs: codecs, limits: limits)
-            return (try? source?.metadata()) ?? MetadataBlocks()
+            return (try? source?.metadataFields()) ?? MetadataFields()
         }
     }
 
