@@ -26,7 +26,8 @@ extension DecoderSandbox: RemoteDecoder {
             of: image, isExtended: isExtended, sharedByteCount: shared.count,
             resultByteCount: byteCount)
         var request = WorkerRequest(
-            .convert, RemotePicture(shared, limits: DecodeLimits()), byteCount: byteCount, body: body)
+            .convert, RemotePicture(shared, limits: DecodeLimits()), byteCount: byteCount,
+            body: body)
         request.isOwn = true
         return try ask(decodes, request) { (reader, memory) throws(WireError) in
             let converted = try memory.image(&reader)
@@ -144,6 +145,21 @@ extension DecoderSandbox: RemoteDecoder {
             decodeRequest(.nextFrame, picture, DecodeOptions(), byteCount, cancellation), in: self)
         try frames.begin()
         return frames
+    }
+
+    public func encode(
+        _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8] {
+        let bytes = EncodeRequest.sharedBytes(of: image, options)
+        let shared = try prepare(EncodedBytes(bytes))
+        var request = WorkerRequest(
+            .encode, RemotePicture(shared, limits: DecodeLimits()), byteCount: nil,
+            body: EncodeRequest.body(of: image, format, options, sharedByteCount: shared.count),
+            // No format makes a picture twice as large as it is in memory.
+            maximumAnswerByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
+        request.isOwn = true
+        return try ask(encodes, request) { (reader, _) throws(WireError) in try reader.block() }
     }
 
     private func decodeRequest(

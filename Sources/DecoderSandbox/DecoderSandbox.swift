@@ -19,6 +19,8 @@ public final class DecoderSandbox: Sendable {
         public var maximumPictureCount = 1000
         /// How long one picture may take, in seconds; the worker is killed then.
         public var deadlineSeconds = 30.0
+        /// The minimum time for a picture that resembles others that reached the deadline, in seconds.
+        public var leastDeadlineSeconds = 2.0
         /// The maximum number of bytes that a worker allocates in addition to what it starts with.
         ///
         /// Limits that go to a worker allow no more than ``maximumResultByteCount``, so that a
@@ -52,7 +54,7 @@ public final class DecoderSandbox: Sendable {
         public var inspectionCount: Int { min(4, workerCount + 1) }
         /// The bytes that all workers may allocate together, in addition to what they start with.
         public var totalMemoryByteCount: Int {
-            (workerCount + animationCount) * memoryByteCount
+            (2 * workerCount + animationCount) * memoryByteCount
                 + inspectionCount * min(inspectionMemoryByteCount, memoryByteCount)
         }
         /// The maximum value of `DecodeLimits.maximumMemoryByteCount` in a worker: the rest is for
@@ -79,6 +81,8 @@ public final class DecoderSandbox: Sendable {
     let decodes: WorkerLane
     /// For animations, which keep their worker from frame to frame.
     let animations: WorkerLane
+    /// For pictures whose encoding may take long.
+    let encodes: WorkerLane
 
     public init(_ configuration: Configuration) {
         precondition(configuration.workerCount > 0, "a sandbox needs a worker")
@@ -97,6 +101,7 @@ public final class DecoderSandbox: Sendable {
             count: configuration.workerCount, aheadCount: configuration.workerCount, start: start)
         animations = WorkerLane(
             count: configuration.animationCount, aheadCount: 0, start: start)
+        encodes = WorkerLane(count: configuration.workerCount, aheadCount: 0, start: start)
     }
 
     deinit { close() }
@@ -106,6 +111,7 @@ public final class DecoderSandbox: Sendable {
         inspections.close()
         decodes.close()
         animations.close()
+        encodes.close()
     }
 
     /// Waits until a worker is there.

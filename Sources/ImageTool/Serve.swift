@@ -130,7 +130,8 @@ struct Serve: AsyncParsableCommand {
             configuration.metrics = metrics
         }
         let (codecs, sandbox) = try sandboxing.decoding(
-            workerCount: processorCount(), usual: .sandbox)
+            workerCount: processorCount(), usual: .sandbox,
+            onStop: serving.metrics ? Self.countStops() : nil)
         defer { sandbox?.close() }
         try say(sandbox, logger)
         let web = try webAccess()
@@ -193,6 +194,16 @@ struct Serve: AsyncParsableCommand {
         try serving.apply(to: &configuration, environment(ServingArguments.secrets))
         do throws(ServerError) { try configuration.check() } catch { throw stop("\(error)") }
         return configuration
+    }
+
+    /// Counts the decoding processes that were stopped, by the reason.
+    private static func countStops() -> @Sendable (DecoderSandbox.StopReason) -> Void {
+        let pairs = DecoderSandbox.StopReason.allCases.map { reason in
+            let dimensions = [("reason", reason.rawValue)]
+            return (reason, Counter(label: "calotype.decoder.stops", dimensions: dimensions))
+        }
+        let counters = Dictionary(pairs) { first, _ in first }
+        return { counters[$0]?.increment() }
     }
 
     /// Tells whoever runs the server what stands between strangers' pictures and this machine.

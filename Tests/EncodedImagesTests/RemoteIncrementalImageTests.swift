@@ -69,6 +69,11 @@ private final class Undecided: RemoteDecoder {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? { nil }
 
+    func encode(
+        _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8] { throw .unknownFormat }
+
     func convertedToSRGB(_ image: consuming PixelBuffer) -> PixelBuffer { image }
     func convertedToExtendedSRGB(_ image: consuming PixelBuffer) -> PixelBuffer { image }
 }

@@ -15,7 +15,10 @@ struct HostileCodec: ImageCodec {
 
 private struct HostileDecoding: ImageDecoder {
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-        ImageHeader(
+        if bytes.count >= 18, (8..<18).map({ bytes[$0] }) == Array("headerloop".utf8) {
+            while getpid() > 0 {}
+        }
+        return ImageHeader(
             storedSize: PixelSize(width: 8, height: 8), colorModel: .gray, bitsPerComponent: 8)
     }
 

@@ -37,7 +37,9 @@ struct WorkerRequest {
         var hasher = Hasher()
         hasher.combine(picture.bytes.count)
         picture.bytes.withBytes { bytes in
-            for index in 0..<min(bytes.count, 1024) { hasher.combine(bytes[index]) }
+            unsafe bytes.extracting(..<min(bytes.count, 1024)).withUnsafeBytes {
+                unsafe hasher.combine(bytes: $0)
+            }
         }
         return hasher.finalize()
     }
@@ -57,7 +59,7 @@ extension DecoderSandbox {
         _ lane: WorkerLane, _ request: WorkerRequest,
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Answer
     ) throws(CodecError) -> Answer {
-        try quarantine.check(request.picture.bytes)
+        if !request.isOwn { try quarantine.check(request.picture.bytes) }
         // Rows that were handed on cannot be taken back.
         var isLastTry = request.proceed != nil
         while true {
@@ -103,11 +105,17 @@ extension DecoderSandbox {
     private func patience(_ lane: WorkerLane, _ request: WorkerRequest) -> Worker.Patience {
         let full = fullSeconds(lane, request)
         guard lane === inspections else {
-            let seconds = request.isOwn
-                ? full : quarantine.seconds(for: request.picture.bytes, full: full, least: 2)
+            let seconds =
+                request.isOwn
+                ? full
+                : quarantine.seconds(
+                    for: request.picture.bytes, full: full,
+                    least: configuration.leastDeadlineSeconds)
             return Worker.Patience(seconds: seconds)
         }
-        let seconds = quarantine.seconds(for: request.picture.bytes, full: full, least: 0.25)
+        let seconds = quarantine.seconds(
+            for: request.picture.bytes, full: full,
+            least: min(0.25, configuration.leastDeadlineSeconds))
         return Worker.Patience(
             seconds: seconds,
             contendedSeconds: min(seconds, configuration.contendedInspectionSeconds),

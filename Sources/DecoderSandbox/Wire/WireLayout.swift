@@ -25,6 +25,8 @@ enum WireLayout {
         describe(StoredFrame.Blending.self, &writer)
         describe(DecodeLimits(), &writer)
         describe(DecodeOptions(), &writer)
+        describe(EncodeOptions.ChromaSubsampling.self, &writer)
+        describe(EncodeOptions(), &writer)
         describe(
             ImageHeader(
                 storedSize: PixelSize(width: 1, height: 1), colorModel: .rgb, bitsPerComponent: 8),

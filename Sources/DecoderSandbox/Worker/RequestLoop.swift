@@ -66,6 +66,9 @@ struct RequestLoop: ~Copyable {
             return try ConversionRequest(message, &reader, room: room)
                 .perform(codecs, &writer)
         }
+        if message.kind == .encode {
+            return try EncodeRequest(message, &reader).perform(codecs, &writer, cancellation)
+        }
         let request = try DecodeRequest(message, &reader, room: room)
         switch message.kind {
         case .header:
