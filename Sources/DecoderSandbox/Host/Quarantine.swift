@@ -69,6 +69,7 @@ final class Quarantine: Sendable {
     ///   - bytes: the file.
     ///   - full: what a file gets that resembles none.
     ///   - least: what every file gets.
+    /// - Returns: the seconds, from `least` to `full`.
     func seconds(for bytes: EncodedBytes, full: Double, least: Double) -> Double {
         let now = ContinuousClock.now
         let delays = state.withLock { state in

@@ -17,6 +17,7 @@ final class SandboxedFrames: RemoteFrames {
     /// - Parameters:
     ///   - beginning: the request that begins the animation.
     ///   - following: the request for its next frame.
+    ///   - sandbox: what has the workers.
     init(_ beginning: WorkerRequest, _ following: WorkerRequest, in sandbox: DecoderSandbox) {
         self.beginning = beginning
         self.following = following
