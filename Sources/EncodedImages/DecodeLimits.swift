@@ -119,11 +119,16 @@ public struct DecodeLimits: Hashable, Sendable {
         }
     }
 
-    /// Checks blocks of metadata that have been read.
-    func check(_ blocks: MetadataBlocks) throws(CodecError) {
+    /// Checks the sizes of blocks of metadata, without parsing them.
+    func checkSizes(of blocks: MetadataBlocks) throws(CodecError) {
         for block in [blocks.exif, blocks.xmp, blocks.iptc] {
             try check(.metadataByteCount, block?.count ?? 0)
         }
+    }
+
+    /// Checks blocks of metadata that have been read.
+    func check(_ blocks: MetadataBlocks) throws(CodecError) {
+        try checkSizes(of: blocks)
         guard let packet = blocks.xmp else { return }
         var scanner = XMLScanner(packet, maximumDepth: maximumNestingDepth)
         while scanner.next() != nil {}

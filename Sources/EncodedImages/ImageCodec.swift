@@ -146,6 +146,10 @@ public protocol ImageEncoder: Sendable {
 
     /// Whether an ICC profile of the picture is written, where other programs look for it.
     var writesColorProfiles: Bool { get }
+
+    /// Whether encoding a picture of that size may take longer than a second, which nothing can end
+    /// in this process; a ``RemoteDecoder`` encodes it then, if there is one.
+    func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool
 }
 
 extension ImageEncoder {
@@ -154,6 +158,8 @@ extension ImageEncoder {
     public func dependsOnQuality(_ options: EncodeOptions) -> Bool { false }
 
     public var writesColorProfiles: Bool { false }
+
+    public func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool { false }
 }
 
 /// Writes one file format, whose files may move.

@@ -13,6 +13,7 @@ public struct ImageDestination: Sendable {
     public let options: EncodeOptions
     private let codec: any ImageCodec
     private let encoder: any ImageEncoder
+    private let remote: (any RemoteDecoder)?
 
     /// - Parameters:
     ///   - format: a format's name or one of its file name extensions, in any case.
@@ -30,6 +31,7 @@ public struct ImageDestination: Sendable {
         self.format = codec.format
         self.codec = codec
         self.encoder = encoder
+        remote = codecs.remoteDecoder
         self.options = options
     }
 
@@ -46,13 +48,17 @@ public struct ImageDestination: Sendable {
     ///
     /// - Parameters:
     ///   - image: the picture.
-    ///   - cancellation: set by another thread when nobody waits any more; looked at between the
-    ///     attempts at a quality.
+    ///   - cancellation: set by another thread to end the work: between the attempts at a quality,
+    ///     and at any time where a ``RemoteDecoder`` encodes.
     /// - Returns: the bytes of a whole file.
     /// - Throws: ``CodecError``.
     public func encode(
         _ image: PixelBuffer, cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> [UInt8] {
+        if let remote, encoder.isSlow(image.size, options) {
+            return try remote.encode(
+                image, as: format.name, options, cancellation: cancellation)
+        }
         guard let target = options.targetSSIM, encoder.dependsOnQuality(options) else {
             return try encoder.encode(image, options)
         }

@@ -98,18 +98,54 @@ public struct ImageSource: Sendable {
 
     /// The blocks of metadata as the file holds them; no pixel is decoded.
     public func metadata() throws(CodecError) -> MetadataBlocks {
-        let blocks = try bytes.whileUnchanged { () throws(CodecError) in
-            switch engine {
-            case .remote(let remote, let page):
+        switch engine {
+        case .remote(let remote, let page):
+            let blocks = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
-            case .local(let decoder):
+            }
+            // The remote decoder has checked what they contain.
+            try limits.checkSizes(of: blocks)
+            return blocks
+        case .local(let decoder):
+            let blocks = try bytes.whileUnchanged { () throws(CodecError) in
                 try bytes.withBytes { file throws(CodecError) in
                     try decoder.metadata(of: file, limits: limits)
                 }
             }
+            try limits.check(blocks)
+            return blocks
         }
-        try limits.check(blocks)
-        return blocks
+    }
+
+    /// The parsed metadata of the file; no pixel is decoded.
+    ///
+    /// With a remote decoder, the blocks never come into this process.
+    public func metadataFields() throws(CodecError) -> MetadataFields {
+        if case .remote(let remote, let page) = engine {
+            return try bytes.whileUnchanged { () throws(CodecError) in
+                try remote.metadataFields(
+                    of: RemotePicture(bytes, page: page, limits: limits))
+            }
+        }
+        return MetadataFields(try metadata())
+    }
+
+    /// The blocks of metadata that go into a picture that is made from this one; see
+    /// ``MetadataBlocks/forWriting(_:_:)``.
+    public func metadata(
+        forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks {
+        guard policy.kept == .all else { return MetadataBlocks() }
+        if case .remote(let remote, let page) = engine {
+            let blocks = try bytes.whileUnchanged { () throws(CodecError) in
+                try remote.metadata(
+                    of: RemotePicture(bytes, page: page, limits: limits), forWriting: policy,
+                    changes)
+            }
+            try limits.checkSizes(of: blocks)
+            return blocks
+        }
+        return try metadata().forWriting(policy, changes)
     }
 
     /// Throws if another process has written to the file since it was opened.

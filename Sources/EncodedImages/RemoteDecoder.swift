@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Pixels
+
 /// Does what an ``ImageSource`` does, somewhere else: in a process that can do nothing else.
 ///
 /// A ``CodecSet`` that has one hands it every file, and no decoder looks at the bytes in this
@@ -20,6 +22,14 @@ public protocol RemoteDecoder: ColorConverter {
 
     /// See ``ImageSource/metadata()``.
     func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks
+
+    /// See ``ImageSource/metadataFields()``.
+    func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields
+
+    /// See ``ImageSource/metadata(forWriting:_:)``.
+    func metadata(
+        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks
 
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels take `byteCount` at most.
     func image(
@@ -59,6 +69,21 @@ public protocol RemoteDecoder: ColorConverter {
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview?
+
+    /// Encodes a picture where the work can be ended at any time; see
+    /// ``ImageEncoder/isSlow(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - format: the name of the format.
+    ///   - options: how the picture is written.
+    ///   - cancellation: set by another thread to end the work.
+    /// - Returns: the bytes of a whole file.
+    /// - Throws: ``CodecError``.
+    func encode(
+        _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8]
 }
 
 /// Which picture of which file a ``RemoteDecoder`` is asked about.

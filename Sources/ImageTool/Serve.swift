@@ -106,7 +106,7 @@ struct Serve: AsyncParsableCommand {
         completion: .file(extensions: ["json"]))
     var settingsFile: String?
 
-    @Flag(help: "Say whether the settings make sense, and start nothing.")
+    @Flag(help: "Check the configuration, print the maximum memory, and exit.")
     var checkConfig = false
 
     @OptionGroup var sandboxing: SandboxArguments
@@ -122,7 +122,7 @@ struct Serve: AsyncParsableCommand {
         do throws(FileFailure) { try checkFolder(directory) } catch { throw stop("\(error)") }
         var configuration = try serverConfiguration()
         if checkConfig {
-            _ = writeAll(Array("The settings make sense.\n".utf8), to: STDOUT_FILENO)
+            _ = writeAll(Array(try checkedConfiguration().utf8), to: STDOUT_FILENO)
             return
         }
         if serving.metrics {
@@ -133,25 +133,26 @@ struct Serve: AsyncParsableCommand {
         // Before any worker is started: it gets limits of its own.
         let descriptorCount = DescriptorLimit.raise()
         let (codecs, sandbox) = try sandboxing.decoding(
-            workerCount: processorCount(), usual: .sandbox)
+            workerCount: processorCount(), usual: .sandbox,
+            onStop: serving.metrics ? Self.countStops() : nil)
         defer { sandbox?.close() }
         try say(sandbox, logger)
         let web = try webAccess()
         let pipeline: ImagePipeline
         do throws(LoadError) {
             var loading = ImagePipeline.Configuration()
-            // One amount for all that is kept: pictures, tiles and answers.
-            configuration.tileByteLimit = memory / 4
-            configuration.hotByteLimit = memory / 8
-            configuration.outgoingByteLimit = memory / 4
+            let plan = memoryPlan
+            configuration.tileByteLimit = plan.tileByteCount
+            configuration.hotByteLimit = plan.hotByteCount
+            configuration.outgoingByteLimit = plan.outgoingByteCount
             configuration.folderNameLimit = memory / 1024
             configuration.maximumConnectionCount =
                 serving.connectionCount
                 ?? DescriptorLimit.connectionCount(
                     descriptorCount: descriptorCount, processorCount: processorCount(),
                     memoryByteCount: memory)
-            loading.memoryCacheByteLimit =
-                memory - configuration.tileByteLimit - configuration.hotByteLimit
+            loading.memoryCacheByteLimit = plan.imageByteCount
+            loading.memoryBudget = MemoryBudget(byteLimit: plan.pixelByteCount)
             loading.animatedRenditionPixelCount = serving.animationMegapixels * 1_000_000
             let folder =
                 cacheDirectory
@@ -205,6 +206,16 @@ struct Serve: AsyncParsableCommand {
         return configuration
     }
 
+    /// Counts the decoding processes that were stopped, by the reason.
+    private static func countStops() -> @Sendable (DecoderSandbox.StopReason) -> Void {
+        let pairs = DecoderSandbox.StopReason.allCases.map { reason in
+            let dimensions = [("reason", reason.rawValue)]
+            return (reason, Counter(label: "calotype.decoder.stops", dimensions: dimensions))
+        }
+        let counters = Dictionary(pairs) { first, _ in first }
+        return { counters[$0]?.increment() }
+    }
+
     /// Tells whoever runs the server what stands between strangers' pictures and this machine.
     private func say(_ sandbox: DecoderSandbox?, _ logger: Logger) throws {
         guard let sandbox else {
@@ -218,6 +229,19 @@ struct Serve: AsyncParsableCommand {
             metadata: ["sandbox.missing": "\(missing.map(\.rawValue).sorted())"])
     }
 
+    private var memoryPlan: MemoryPlan {
+        MemoryPlan(keptByteCount: memory, sourceLimit: serving.sourceLimit)
+    }
+
+    /// The result of `--check-config`.
+    private func checkedConfiguration() throws -> String {
+        let host = memoryPlan.hostByteCount(loadsFromWeb: try serving.webSources() != nil)
+        let workers = sandboxing.totalMemoryByteCount(
+            workerCount: processorCount(), usual: .sandbox)
+        return "configuration is valid; maximum memory: \(host >> 20) MiB for the server, "
+            + "\(workers >> 20) MiB for all workers together\n"
+    }
+
     /// How originals on the web are asked for, if they are.
     private func webAccess() throws -> (
         transport: AsyncHTTPTransport, signing: any HTTPTransport,
@@ -227,8 +251,7 @@ struct Serve: AsyncParsableCommand {
         var configuration = HTTPLoader.Configuration()
         configuration.allows = { sources.allows($0) }
         // Of what --memory allows, so that bodies take no more than pictures; a single one half of it.
-        configuration.bodyBudget = BodyBudget(
-            byteLimit: max(memory, 2 * (serving.sourceLimit ?? 0)))
+        configuration.bodyBudget = BodyBudget(byteLimit: memoryPlan.bodyByteCount)
         configuration.maximumBodyByteCount =
             serving.sourceLimit ?? configuration.bodyBudget.bodyByteLimit
         // No answer shows a part of an original.

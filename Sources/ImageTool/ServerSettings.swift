@@ -24,7 +24,8 @@ enum ServerSettings {
         "preset": .list, "device": .list, "source": .list, "allow-network": .list,
         "bucket": .list, "s3-endpoint": .value, "s3-region": .value,
         "client-hints": .flag, "presets-only": .flag, "imgproxy": .flag, "allow-http": .flag,
-        "metrics": .flag, "sandbox": .flag, "no-sandbox": .flag, "sandbox-required": .flag,
+        "worker-memory": .value, "metrics": .flag, "sandbox": .flag, "no-sandbox": .flag,
+        "sandbox-required": .flag,
     ]
 
     /// A value as a file has it.

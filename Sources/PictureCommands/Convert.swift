@@ -143,8 +143,8 @@ package struct Convert: ParsableCommand {
         var changes = PictureChanges(size: source.resultSize(options))
         changes.isResized = changes.size != source.pixelSize
         changes.isConvertedToSRGB = options.convertsToSRGB && !source.header.colorProfile.isSRGB
-        return try source.metadata()
-            .forWriting(MetadataPolicy(metadata, stripsLocation: stripGPS), changes)
+        return try source.metadata(
+            forWriting: MetadataPolicy(metadata, stripsLocation: stripGPS), changes)
     }
 
     private func encodeFrames(

@@ -5,19 +5,21 @@ internal import Pixels
 
 /// What EXIF, XMP and IPTC say of a picture, for people and for programs.
 struct MetadataFacts {
-    private let blocks: MetadataBlocks
+    private let fields: MetadataFields
     private let exif: EXIFFields
     private let xmp: XMPFields
     private let iptc: IPTCFields
 
     /// Metadata that cannot be read is none.
-    init(_ source: ImageSource) { self.init((try? source.metadata()) ?? MetadataBlocks()) }
+    init(_ source: ImageSource) {
+        self.init((try? source.metadataFields()) ?? MetadataFields())
+    }
 
-    init(_ blocks: MetadataBlocks) {
-        self.blocks = blocks
-        exif = blocks.exif.map { EXIFFields($0.span) } ?? EXIFFields()
-        xmp = blocks.xmp.map(XMPFields.init) ?? XMPFields()
-        iptc = blocks.iptc.map(IPTCFields.init) ?? IPTCFields()
+    init(_ fields: MetadataFields) {
+        self.fields = fields
+        exif = fields.exif?.fields ?? EXIFFields()
+        xmp = fields.xmp?.fields ?? XMPFields()
+        iptc = fields.iptc?.fields ?? IPTCFields()
     }
 
     // MARK: For people
@@ -103,8 +105,11 @@ struct MetadataFacts {
     }
 
     private var sizes: [String] {
-        [("EXIF", blocks.exif), ("XMP", blocks.xmp), ("IPTC", blocks.iptc)]
-            .compactMap { name, block in block.map { "\(name) \($0.count) bytes" } }
+        [
+            ("EXIF", fields.exif?.byteCount), ("XMP", fields.xmp?.byteCount),
+            ("IPTC", fields.iptc?.byteCount),
+        ]
+        .compactMap { name, byteCount in byteCount.map { "\(name) \($0) bytes" } }
     }
 
     private static func seconds(_ time: Rational) -> String? {
@@ -136,9 +141,9 @@ struct MetadataFacts {
 
     var json: JSON {
         .object([
-            .init("exif", blocks.exif.map { object(exifMembers, $0.count) } ?? .null),
-            .init("xmp", blocks.xmp.map { object(xmpMembers, $0.count) } ?? .null),
-            .init("iptc", blocks.iptc.map { object(iptcMembers, $0.count) } ?? .null),
+            .init("exif", fields.exif.map { object(exifMembers, $0.byteCount) } ?? .null),
+            .init("xmp", fields.xmp.map { object(xmpMembers, $0.byteCount) } ?? .null),
+            .init("iptc", fields.iptc.map { object(iptcMembers, $0.byteCount) } ?? .null),
         ])
     }
 

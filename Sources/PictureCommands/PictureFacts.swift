@@ -100,7 +100,9 @@ struct PictureFacts {
     private var profileText: String {
         switch header.colorProfile {
         case .sRGB: "sRGB"
-        case .icc(let bytes): ICCProfile(bytes)?.description ?? "ICC, \(bytes.count) bytes"
+        case .icc(let bytes):
+            ICCProfile(bytes)?.description.map { String($0.prefix(300)) }
+                ?? "ICC, \(bytes.count) bytes"
         case .coded(let points):
             "\(points.name) (CICP \(points.primaries)/\(points.transfer))"
         case .calibrated(let gamma, let chromaticities):

@@ -6,6 +6,7 @@ import Foundation
 import ImageCodecs
 import ImageTesting
 import Pixels
+import Synchronization
 import Testing
 
 /// What a codec in a stranger's hands does stays in its worker, and is told apart by its error.
@@ -22,7 +23,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "open", "connect", "spawn", "run", "kill", "look", "code", "write 4", "write 5",
+        "open", "connect", "spawn", "run", "kill", "look", "code", "share", "ask",
+        "write 4", "write 5",
     ])
     func `what no decoder needs kills the worker`(word: String) throws {
         let sandbox = try Sandboxes.make()
@@ -106,6 +108,55 @@ import Testing
         let crash = CodecError.decoderStopped(.crash(signal: SIGSEGV))
         #expect(Sandboxes.error("crash", sandbox) == crash)
         #expect(Sandboxes.error("crash", sandbox) == crash)
+    }
+
+    @Test func `a thread that gives itself a name is no reason to stop`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        #expect(try Sandboxes.image("name", sandbox).get().size.width == 8)
+    }
+
+    @Test func `a worker is not root outside either`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let layers = try sandbox.layers()
+        guard getuid() == 0, layers.contains(.users) else { return }
+        let workers = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+            .compactMap { try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8) }
+            .filter { $0.contains("PPid:\t\(getpid())\n") && $0.contains("Name:\tHostileDecoder") }
+        let locked = workers.filter { $0.contains("Seccomp:\t2") }
+        #expect(!locked.isEmpty)
+        for worker in locked {
+            #expect(worker.contains("Uid:\t65534\t65534\t65534\t65534"))
+            #expect(worker.contains("CapEff:\t0000000000000000"))
+        }
+    }
+
+    @Test func `what stopped a worker is counted by its reason`() throws {
+        let reasons = Mutex<[DecoderSandbox.StopReason]>([])
+        let sandbox = try Sandboxes.make {
+            $0.deadlineSeconds = 0.5
+            $0.onStop = { reason in reasons.withLock { $0.append(reason) } }
+        }
+        defer { sandbox.close() }
+        for word in ["crash", "open", "loop", "behave"] { _ = Sandboxes.image(word, sandbox) }
+        #expect(reasons.withLock { $0 } == [.crash, .forbidden, .deadline])
+    }
+
+    @Test func `files that are like one that took too long get less time`() throws {
+        let sandbox = try Sandboxes.make {
+            $0.deadlineSeconds = 0.8
+            $0.leastDeadlineSeconds = 0.3
+        }
+        defer { sandbox.close() }
+        // The first bytes and the length are the same, the others are not.
+        for (number, seconds) in [(1, 0.8), (2, 0.4), (3, 0.3)] {
+            #expect(
+                Sandboxes.error("loop aaaaaaaa \(number)", sandbox)
+                    == .decoderStopped(.deadline(seconds: seconds)))
+        }
+        // Those of another kind are given as much as ever.
+        #expect(try Sandboxes.image("behave", sandbox).get().size.width == 8)
     }
 
     @Test func `a worker has no rights that this system can take`() throws {

@@ -200,6 +200,22 @@ import Testing
         #expect(try Sandboxes.image("behave", sandbox).get().size.width == 8)
     }
 
+    @Test(.enabled(if: builtInCodecs.codec(named: "heic") != nil))
+    func `AV1 in HEIF decodes, whose decoder names its threads`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let sample = try #require(Self.samples.first { $0.lastPathComponent == "rgb.avif" })
+        var file = Array(try Data(contentsOf: sample))
+        // The file says that it is HEIF only, not AVIF.
+        for start in file.indices.prefix(40) where file[start...].starts(with: Array("avif".utf8)) {
+            file.replaceSubrange(start..<start + 4, with: Array("mif1".utf8))
+        }
+        let here = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(here.format.name == "heic")
+        let there = try ImageSource(EncodedBytes(file), codecs: Sandboxes.codecs(sandbox))
+        #expect(try there.image().packedBytes == here.image().packedBytes)
+    }
+
     private final class Rows: RowConsumer {
         var size: PixelSize?
         var bytes: [UInt8] = []

@@ -41,6 +41,14 @@ private final class Undecided: RemoteDecoder {
         throw .unknownFormat
     }
 
+    func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields {
+        throw .unknownFormat
+    }
+
+    func metadata(
+        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks { throw .unknownFormat }
+
     func image(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
@@ -65,6 +73,11 @@ private final class Undecided: RemoteDecoder {
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? { nil }
+
+    func encode(
+        _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8] { throw .unknownFormat }
 
     func convertedToSRGB(_ image: consuming PixelBuffer) -> PixelBuffer { image }
     func convertedToExtendedSRGB(_ image: consuming PixelBuffer) -> PixelBuffer { image }

@@ -15,7 +15,10 @@ struct HostileCodec: ImageCodec {
 
 private struct HostileDecoding: ImageDecoder {
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-        ImageHeader(
+        if bytes.count >= 18, (8..<18).map({ bytes[$0] }) == Array("headerloop".utf8) {
+            while getpid() > 0 {}
+        }
+        return ImageHeader(
             storedSize: PixelSize(width: 8, height: 8), colorModel: .gray, bitsPerComponent: 8)
     }
 
@@ -69,6 +72,15 @@ private struct HostileDecoding: ImageDecoder {
         case "look":
             // At who else there is.
             _ = unsafe opendir("/proc")
+        case "name":
+            // As threads of libraries do, which is harmless.
+            unsafe callOnThread("pthread_setname_np", argument: "decoder")
+        case "ask":
+            // The same call of the system for another purpose.
+            unsafe callOnThread("pthread_getname_np", argument: "room for a name")
+        case "share":
+            _ = unsafe mmap(
+                nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
         case "code":
             _ = unsafe mmap(
                 nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -100,6 +112,15 @@ private struct HostileDecoding: ImageDecoder {
         default:
             break
         }
+    }
+
+    /// Calls a function of the C library that takes a thread, bytes and their count, if any.
+    @unsafe private func callOnThread(_ name: String, argument: String) {
+        typealias Function =
+            @convention(c) (pthread_t, UnsafeMutablePointer<CChar>, Int) -> Int32
+        guard let symbol = unsafe dlsym(nil, name) else { return }
+        var bytes = argument.utf8CString.map { $0 }
+        _ = unsafe unsafeBitCast(symbol, to: Function.self)(pthread_self(), &bytes, bytes.count)
     }
 
     @unsafe private func depth(of number: Int) -> Int {

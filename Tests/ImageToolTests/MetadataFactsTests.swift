@@ -11,7 +11,7 @@ import Testing
     func lines() {
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.photograph(isLittleEndian: true)
-        let lines = Dictionary(MetadataFacts(blocks).lines) { first, _ in first }
+        let lines = Dictionary(MetadataFacts(MetadataFields(blocks)).lines) { first, _ in first }
         #expect(lines["camera"] == "Maker Model 5, number 123456")
         #expect(
             lines["exposure"]
@@ -20,14 +20,14 @@ import Testing
         #expect(lines["taken"] == "2024-02-29T23:59:59.25-03:30")
         #expect(lines["position"] == "-33.866667, -151.21, -10.5 m, looking to 270.5°")
         #expect(lines["title"] == nil)
-        #expect(MetadataFacts(MetadataBlocks()).lines.isEmpty)
+        #expect(MetadataFacts(MetadataFields()).lines.isEmpty)
     }
 
     @Test("cannot move the cursor of a terminal")
     func terminal() {
         var blocks = MetadataBlocks()
         blocks.iptc = [0x1C, 2, 5, 0, 7, 0x41, 0x1B, 0x5B, 0x32, 0x4A, 0x0A, 0x42]
-        #expect(MetadataFacts(blocks).lines.first?.1 == "A [2J B")
+        #expect(MetadataFacts(MetadataFields(blocks)).lines.first?.1 == "A [2J B")
     }
 
     @Test("is JSON with a null for each block that is missing")
@@ -35,7 +35,7 @@ import Testing
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.make([(0x8827, .shorts([1]))])
         #expect(
-            MetadataFacts(blocks).json
+            MetadataFacts(MetadataFields(blocks)).json
                 == .object([
                     .init("exif", .object([.init("byteCount", .integer(26))])),
                     .init("xmp", .null), .init("iptc", .null),

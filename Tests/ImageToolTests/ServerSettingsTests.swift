@@ -128,7 +128,7 @@ import Testing
             let answer = try BuiltCommand.run(
                 ["serve", folder.path, "--check-config", "--config", file.path] + more)
             #expect(answer.code == code, "\(answer.errors)")
-            #expect(answer.output == (code == 0 ? "The settings make sense.\n" : ""))
+            #expect(answer.output.hasPrefix("configuration is valid") == (code == 0))
             #expect(complaint.isEmpty ? answer.errors.isEmpty : answer.errors.contains(complaint))
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
         }

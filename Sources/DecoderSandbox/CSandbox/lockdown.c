@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <grp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +36,8 @@ void calotype_report_crashes(void) {
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
     struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGTRAP, SIGFPE};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGTRAP, SIGFPE,
+                                  SIGXCPU};
     for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) {
         sigaction(signals[index], &action, NULL);
     }
@@ -69,30 +72,78 @@ static bool restrict_files(void) {
 
 // Memory, time, files ---------------------------------------------------------------------------
 
-static bool limit(int resource, uint64_t most) {
+static bool limit_range(int resource, uint64_t soft, uint64_t hard) {
     struct rlimit limits;
     if (getrlimit(resource, &limits) < 0) return false;
-    if (limits.rlim_max != RLIM_INFINITY && limits.rlim_max < most) most = limits.rlim_max;
-    limits.rlim_cur = limits.rlim_max = most;
+    if (limits.rlim_max != RLIM_INFINITY && limits.rlim_max < hard) hard = limits.rlim_max;
+    limits.rlim_cur = soft < hard ? soft : hard;
+    limits.rlim_max = hard;
     return setrlimit(resource, &limits) == 0;
 }
 
-static uint64_t address_space(void) {
+static bool limit(int resource, uint64_t most) { return limit_range(resource, most, most); }
+
+// How much memory is mapped in all, and how much of it is its own to write to.
+static bool memory_in_use(uint64_t *all, uint64_t *own) {
+    unsigned long pages[6] = {0};
     FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long pages = 0;
-    if (file) {
-        if (fscanf(file, "%lu", &pages) != 1) pages = 0;
-        fclose(file);
-    }
-    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!file) return false;
+    int count = fscanf(file, "%lu %lu %lu %lu %lu %lu", pages, pages + 1, pages + 2, pages + 3,
+                       pages + 4, pages + 5);
+    fclose(file);
+    uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+    *all = pages[0] * size;
+    *own = pages[5] * size;
+    return count == 6 && *all > 0;
 }
 
+// What is mapped besides what is allocated: the file, the result, and room that threads reserve.
+static const uint64_t mapped_room = 4ULL << 30;
+
 static bool restrict_resources(uint64_t memory, uint64_t seconds) {
-    uint64_t used = address_space();
-    bool holds = used > 0 && limit(RLIMIT_AS, used + memory);
+    uint64_t all, own;
+    bool holds = memory_in_use(&all, &own) && limit(RLIMIT_AS, all + 2 * memory + mapped_room) &&
+                 limit(RLIMIT_DATA, own + memory);
+    // The soft limit tells the worker, the hard one kills it.
     // Room for the descriptors of a request, which come in while those of the last may be there.
-    return limit(RLIMIT_CPU, seconds) && limit(RLIMIT_NOFILE, 16) && limit(RLIMIT_CORE, 0) &&
-           limit(RLIMIT_FSIZE, 0) && holds;
+    return limit_range(RLIMIT_CPU, seconds, seconds + 5) && limit(RLIMIT_NOFILE, 16) &&
+           limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && holds;
+}
+
+// Users -----------------------------------------------------------------------------------------
+
+enum { nobody = 65534, most_threads = 512 };
+
+// Since 5.14 the threads of a namespace of users are counted by themselves.
+static bool counts_threads_apart(void) {
+    struct utsname system;
+    int major = 0, minor = 0;
+    if (uname(&system) < 0 || sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
+    return major > 5 || (major == 5 && minor >= 14);
+}
+
+// Becomes another user than root, in a namespace of users of its own.
+static bool leave_root(void) {
+    bool is_nobody = setgroups(0, NULL) == 0 && setresgid(nobody, nobody, nobody) == 0 &&
+                     setresuid(nobody, nobody, nobody) == 0;
+    unshare(CLONE_NEWUSER);
+    return is_nobody;
+}
+
+static bool has_own_users(void) {
+    FILE *map = fopen("/proc/self/uid_map", "re");
+    if (!map) return false;
+    // Nothing has been written to it.
+    bool is_empty = fgetc(map) == EOF;
+    fclose(map);
+    return is_empty;
+}
+
+static bool restrict_users(void) {
+    bool is_nobody = geteuid() != 0 || leave_root();
+    bool is_apart = has_own_users();
+    if (is_apart && counts_threads_apart()) limit(RLIMIT_NPROC, most_threads);
+    return is_nobody && is_apart;
 }
 
 // System calls: seccomp -------------------------------------------------------------------------
@@ -106,8 +157,10 @@ static bool restrict_calls(void) {
         SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime),
         SCMP_SYS(gettimeofday), SCMP_SYS(getrandom), SCMP_SYS(sched_yield),
         SCMP_SYS(sched_getaffinity), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(sysinfo),
+        SCMP_SYS(getrusage),
         // For the threads of libraries.
-        SCMP_SYS(rt_sigaction), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
+        SCMP_SYS(rt_sigaction), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(getcpu),
+        SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
 #if __has_feature(address_sanitizer)
         SCMP_SYS(sigaltstack),
 #endif
@@ -116,15 +169,27 @@ static bool restrict_calls(void) {
     for (size_t index = 0; index < sizeof allowed / sizeof *allowed; index++) {
         failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[index], 0);
     }
-    // Memory, but none that can be run.
+    // Memory, but none that can be run, and none that is shared without being a file: that would not
+    // count as allocated.
     const struct scmp_arg_cmp not_executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, not_executable);
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, not_executable,
+                               SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED, 0));
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, not_executable,
+                               SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, not_executable);
     // Threads, but no processes. What the newer call asks for cannot be seen from here, so it is
     // said not to exist, and the C library uses the older one.
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    // Threads give themselves names, which go nowhere, and priorities, which they do not get.
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(prctl), 1,
+                               SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+    static const int refused[] = {SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler),
+                                  SCMP_SYS(sched_setparam), SCMP_SYS(setpriority)};
+    for (size_t index = 0; index < sizeof refused / sizeof *refused; index++) {
+        failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[index], 0);
+    }
     // A library asks whether a font can be read each time it draws one that it has open. It is told
     // so, without anybody having looked.
     failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(access), 0);
@@ -164,6 +229,9 @@ uint32_t calotype_lock_down(uint64_t memory, uint64_t seconds) {
     tzset();
     setenv("RAYON_NUM_THREADS", "1", 1);
     uint32_t layers = 0;
+    if (restrict_users()) layers |= calotype_layer_users;
+    // A change of the user has undone it.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     int signal = 0;
     if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal == SIGKILL) {
         layers |= calotype_layer_parent;

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct start {
@@ -81,9 +82,15 @@ pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *lay
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         int shared = CLONE_VM | CLONE_VFORK | SIGCHLD;
-        int separate = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+        int separate = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+        *layers = calotype_layer_network | calotype_layer_processes;
+        // A worker of root takes another user before it gives up its rights, which it could not do
+        // in a namespace of users.
+        if (geteuid() != 0) {
+            separate |= CLONE_NEWUSER;
+            *layers |= calotype_layer_users;
+        }
         process = clone(start_worker, stack + stack_size, shared | separate, &start);
-        *layers = calotype_layer_network | calotype_layer_users | calotype_layer_processes;
         if (process < 0) {
             process = clone(start_worker, stack + stack_size, shared, &start);
             *layers = 0;
@@ -96,6 +103,13 @@ pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *lay
     if (start.null >= 0) close(start.null);
     while (count > 0) free(environment[--count]);
     return error ? -error : process;
+}
+
+double calotype_processor_seconds(pid_t process) {
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) < 0) return 0;
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 int calotype_end(pid_t process, bool kills) {

@@ -3,40 +3,114 @@
 internal import EncodedImages
 
 /// An animation that a worker composes; the worker is its own until it is over.
+///
+/// If another process kills the worker, another one composes the animation again up to the frame that
+/// is next.
 final class SandboxedFrames: RemoteFrames {
     private let sandbox: DecoderSandbox
-    private let picture: RemotePicture
-    private let byteCount: Int
-    private let cancellation: CancellationFlag?
+    private let beginning: WorkerRequest
+    private let following: WorkerRequest
     private var worker: Worker?
+    /// How many frames have been delivered.
+    private var count = 0
 
-    /// Takes over a worker that has begun the animation; a frame takes `byteCount` at most.
-    init(
-        _ worker: Worker, of picture: RemotePicture, _ byteCount: Int,
-        _ cancellation: CancellationFlag?, in sandbox: DecoderSandbox
-    ) {
-        self.worker = worker
-        self.picture = picture
-        self.byteCount = byteCount
-        self.cancellation = cancellation
+    /// - Parameters:
+    ///   - beginning: the request that begins the animation.
+    ///   - following: the request for its next frame.
+    ///   - sandbox: what has the workers.
+    init(_ beginning: WorkerRequest, _ following: WorkerRequest, in sandbox: DecoderSandbox) {
+        self.beginning = beginning
+        self.following = following
         self.sandbox = sandbox
     }
 
     deinit {
-        if let worker { sandbox.endFrames(worker) }
+        if let worker { sandbox.giveBack(worker, to: sandbox.animations) }
+    }
+
+    /// Takes a worker and begins the animation.
+    func begin() throws(CodecError) {
+        try retrying { () throws(Failure) in try start() }
     }
 
     func next() throws(CodecError) -> ImageFrame? {
-        guard let worker else { return nil }
-        // A failure settles what becomes of the worker.
-        self.worker = nil
-        guard
-            let frame = try sandbox.nextFrame(worker, of: picture, byteCount, cancellation)
-        else {
-            sandbox.endFrames(worker)
-            return nil
+        guard worker != nil || count == 0 else { return nil }
+        let frame = try retrying { () throws(Failure) in
+            if worker == nil {
+                try start()
+                for _ in 0..<count { _ = try ask() }
+            }
+            return try ask()
         }
-        self.worker = worker
+        count += 1
+        if frame == nil, let worker {
+            self.worker = nil
+            sandbox.giveBack(worker, to: sandbox.animations)
+        }
         return frame
+    }
+
+    private enum Failure: Error {
+        case killed
+        case codec(CodecError)
+    }
+
+    /// Calls `body` again if the worker was killed by another process.
+    private func retrying<Result>(
+        _ body: () throws(Failure) -> Result
+    ) throws(CodecError) -> Result {
+        var isLastTry = false
+        while true {
+            do throws(Failure) {
+                return try body()
+            } catch {
+                switch error {
+                case .codec(let error): throw error
+                case .killed where isLastTry: throw .decoderStopped(.killed)
+                case .killed: isLastTry = true
+                }
+            }
+        }
+    }
+
+    private func start() throws(Failure) {
+        do throws(CodecError) {
+            try sandbox.quarantine.check(beginning.picture.bytes)
+            worker = try sandbox.animations.take(beginning.cancellation)
+        } catch {
+            throw .codec(error)
+        }
+        try withWorker { worker throws(Worker.Failure) in
+            try sandbox.ask(worker, of: sandbox.animations, beginning) { (_, _) in }
+        }
+    }
+
+    private func ask() throws(Failure) -> ImageFrame? {
+        try withWorker { worker throws(Worker.Failure) in
+            try sandbox.ask(worker, of: sandbox.animations, following) {
+                (reader, memory) throws(WireError) in
+                guard try reader.value(Bool.self) else { return nil }
+                let image = try memory.image(&reader)
+                let duration = try reader.value(Duration.self)
+                return ImageFrame(
+                    image: image, duration: duration, region: try reader.value(),
+                    disposal: try reader.value(), blending: try reader.value())
+            }
+        }
+    }
+
+    /// A failure settles what becomes of the worker.
+    private func withWorker<Result>(
+        _ body: (Worker) throws(Worker.Failure) -> Result?
+    ) throws(Failure) -> Result? {
+        guard let worker else { return nil }
+        do throws(Worker.Failure) {
+            return try body(worker)
+        } catch {
+            self.worker = nil
+            let problem = sandbox.settle(error, of: worker, in: sandbox.animations, following)
+            if case .killed = error { throw .killed }
+            throw .codec(problem)
+        }
     }
 }

@@ -41,22 +41,41 @@ final class Worker: Sendable {
     /// What is said to a worker that hands rows over.
     typealias Proceed = (Message) throws(Failure) -> (body: [UInt8], descriptor: SharedDescriptor?)
 
+    /// How long a worker may take.
+    struct Patience {
+        var seconds: Double
+        /// The time while others wait for a worker.
+        var contendedSeconds: Double?
+        var isContended: () -> Bool = { false }
+
+        /// The seconds that are over, if any are.
+        func exceeded(after duration: Duration) -> Double? {
+            if duration > .seconds(seconds) { return seconds }
+            guard let contendedSeconds else { return nil }
+            let isLong = duration > .seconds(contendedSeconds)
+            return isLong && isContended() ? contendedSeconds : nil
+        }
+    }
+
     /// Starts a worker and waits until it has given up its rights.
     ///
     /// It dies with the thread that calls this.
     ///
+    /// - Parameters:
+    ///   - configuration: the program, and what holds for each of its processes.
+    ///   - memoryByteCount: the bytes that it may allocate.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
-    init(_ configuration: DecoderSandbox.Configuration) throws(CodecError) {
+    init(
+        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int
+    ) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else { throw .sandboxUnavailable(reason: "no memory to share") }
         defer { close(shared) }
         guard let control = ControlPage(shared),
             let room = MemoryMapping(shared, byteCount: ControlPage.byteCount)
         else { throw .sandboxUnavailable(reason: "no memory to share") }
-        control.memoryMegabytes = UInt32(clamping: configuration.memoryByteCount >> 20)
-        control.seconds = UInt32(
-            clamping: Int(configuration.deadlineSeconds.rounded(.up))
-                * configuration.maximumPictureCount)
+        control.memoryMegabytes = UInt32(clamping: memoryByteCount >> 20)
+        control.seconds = UInt32(clamping: configuration.processorSeconds)
         var ends: (Int32, Int32) = (-1, -1)
         guard unsafe calotype_socket_pair(&ends.0, &ends.1) == 0 else {
             throw .sandboxUnavailable(reason: "no more files can be open")
@@ -117,6 +136,9 @@ final class Worker: Sendable {
     /// How many pictures it has been asked about.
     var pictureCount: Int { state.withLock { $0.pictureCount } }
 
+    /// The processor time that it has used, in seconds.
+    var processorSeconds: Double { calotype_processor_seconds(process) }
+
     /// Kills the worker, if it still is there.
     ///
     /// - Returns: its wait status, the first time.
@@ -135,31 +157,24 @@ final class Worker: Sendable {
     /// Asks the worker and waits for its answer.
     ///
     /// - Parameters:
-    ///   - kind: what is asked.
-    ///   - body: the request.
+    ///   - request: the request.
     ///   - descriptors: open files that go along.
-    ///   - maximumByteCount: how long the answer may be.
-    ///   - seconds: how long it may take.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    ///   - proceed: answers what the worker says before its answer.
+    ///   - patience: how long it may take.
     /// - Returns: the body of the answer.
     /// - Throws: ``Failure``.
     func ask(
-        _ kind: Message.Kind, _ body: [UInt8], descriptors: [Int32], maximumByteCount: Int,
-        seconds: Double, cancellation: CancellationFlag?,
-        proceed: Proceed?
+        _ request: WorkerRequest, descriptors: [Int32], _ patience: Patience
     ) throws(Failure) -> [UInt8] {
-        let request = state.withLock { state in
-            state.pictureCount += kind == .nextFrame ? 0 : 1
+        let number = state.withLock { state in
+            state.pictureCount += request.kind == .nextFrame ? 0 : 1
             state.lastRequest &+= 1
             // 0 stands for no request.
             if state.lastRequest == 0 { state.lastRequest = 1 }
             return state.lastRequest
         }
-        try send(Message(kind, request, body), descriptors)
+        try send(Message(request.kind, number, request.body), descriptors)
         while true {
-            let message = try answer(
-                to: request, maximumByteCount, seconds, cancellation)
+            let message = try answer(to: number, request, patience)
             switch message.kind {
             case .answer:
                 return message.body
@@ -167,10 +182,10 @@ final class Worker: Sendable {
                 var reader = WireReader(message.body)
                 throw Self.failure(from: &reader)
             case .rowsBegin, .band:
-                guard let proceed else { fallthrough }
+                guard let proceed = request.proceed else { fallthrough }
                 let (body, descriptor) = try proceed(message)
                 try send(
-                    Message(.proceed, request, body), descriptor.map { [$0.number] } ?? [])
+                    Message(.proceed, number, body), descriptor.map { [$0.number] } ?? [])
             default:
                 throw .stopped(.nonsense(reason: "an answer of another kind"))
             }
@@ -195,24 +210,25 @@ final class Worker: Sendable {
             }
         }
         // A worker that waits for a request has emptied its end, so there is room for a whole one.
-        guard sent == bytes.count else { throw ended() }
+        guard sent == bytes.count else { throw ended(nil) }
     }
 
-    /// Waits for a message while time goes on and somebody still wants it.
+    /// Waits for a message until there is no time left or the request is cancelled.
     private func answer(
-        to request: UInt32, _ maximumByteCount: Int, _ seconds: Double,
-        _ cancellation: CancellationFlag?
+        to number: UInt32, _ request: WorkerRequest, _ patience: Patience
     ) throws(Failure) -> Message {
-        let deadline = ContinuousClock.now + .seconds(seconds)
+        let start = ContinuousClock.now
+        var exceeded: Double?
         var grace: ContinuousClock.Instant?
         let message: Message?
         do throws(WireError) {
-            message = try Self.receive(socket, maximumByteCount) { now in
-                if grace == nil, cancellation?.isCancelled == true {
-                    control.cancelledRequest = request
+            message = try Self.receive(socket, request.maximumAnswerByteCount) { now in
+                if grace == nil, request.cancellation?.isCancelled == true {
+                    control.cancelledRequest = number
                     grace = now + Self.cancellationGrace
                 }
-                return now > deadline || grace.map { now > $0 } == true
+                exceeded = patience.exceeded(after: now - start)
+                return exceeded != nil || grace.map { now > $0 } == true
             }
         } catch {
             throw .stopped(.nonsense(reason: error.reason))
@@ -222,13 +238,13 @@ final class Worker: Sendable {
                 end()
                 throw .codec(.cancelled)
             }
-            if ContinuousClock.now > deadline {
+            if let exceeded {
                 end()
-                throw .stopped(.deadline(seconds: seconds))
+                throw .stopped(.deadline(seconds: exceeded))
             }
-            throw ended()
+            throw ended(patience)
         }
-        guard message.request == request else {
+        guard message.request == number else {
             throw .stopped(.nonsense(reason: "an answer to another request"))
         }
         return message
@@ -261,13 +277,17 @@ final class Worker: Sendable {
     }
 
     /// Why the worker is not there any more.
-    private func ended() -> Failure {
+    private func ended(_ patience: Patience?) -> Failure {
         // It may have closed the connection and live on.
         guard let status = end(kills: true) else { return .killed }
         if status & 0x7F == 0 {
             let code = (status >> 8) & 0xFF
             if code == Int32(calotype_exit_memory) { return .stopped(.memory) }
             let signal = code - Int32(calotype_exit_signal)
+            // All the time on a processor that it may have.
+            if signal == SIGXCPU, let patience {
+                return .stopped(.deadline(seconds: patience.seconds))
+            }
             if signal > 0 { return .stopped(.crash(signal: signal)) }
             return .stopped(.nonsense(reason: "it left with code \(code)"))
         }

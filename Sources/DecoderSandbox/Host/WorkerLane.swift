@@ -12,11 +12,19 @@ final class WorkerLane: Sendable {
     private struct State {
         /// Workers that wait for work, and why some could not be started; the last used is last.
         var idle: [Result<Worker, CodecError>] = []
-        /// How many workers are to be started.
-        var wantedCount: Int
+        /// How many more workers there may be.
+        var missingCount: Int
+        /// How many requests wait for a worker.
+        var waitingCount = 0
         var isClosed = false
-        /// Whether the first workers are being started.
-        var hasBegun = false
+        /// The requests about each picture, by its identity.
+        var turnstiles: [Int: Turnstile] = [:]
+    }
+
+    /// Lets a number of requests about one picture through at a time.
+    private struct Turnstile {
+        let semaphore = DispatchSemaphore(value: 0)
+        var requestCount = 0
     }
 
     private let state: Mutex<State>
@@ -26,22 +34,23 @@ final class WorkerLane: Sendable {
     private let wanted: DispatchSemaphore
     /// Counts a signal when no worker is started any more.
     private let ended = DispatchSemaphore(value: 0)
+    private let count: Int
 
     /// - Parameters:
-    ///   - count: how many workers there are.
-    ///   - startsAhead: whether they are started now, and not when one is first asked for.
+    ///   - count: the maximum number of workers.
+    ///   - aheadCount: how many are started now; the others when a request finds none idle.
     ///   - start: starts one.
     init(
-        count: Int, startsAhead: Bool = true,
-        start: @escaping @Sendable () throws(CodecError) -> Worker
+        count: Int, aheadCount: Int, start: @escaping @Sendable () throws(CodecError) -> Worker
     ) {
-        state = Mutex(State(wantedCount: count))
+        self.count = count
+        state = Mutex(State(missingCount: count - aheadCount))
         wanted = DispatchSemaphore(value: 0)
-        if startsAhead { begin() }
+        for _ in 0..<aheadCount { wanted.signal() }
         startThread { [self] in
             while true {
                 wanted.wait()
-                guard beginStart() else {
+                if state.withLock(\.isClosed) {
                     ended.signal()
                     return
                 }
@@ -50,21 +59,49 @@ final class WorkerLane: Sendable {
         }
     }
 
-    /// Has the first workers started.
-    private func begin() {
-        let count = state.withLock { state in
-            defer { state.hasBegun = true }
-            return state.hasBegun ? 0 : state.wantedCount
+    /// Whether a request waits for a worker.
+    var isWaitedFor: Bool { state.withLock { $0.waitingCount > 0 } }
+
+    /// Waits until fewer than half of the workers are busy with a picture; ``leave(_:)`` must follow.
+    ///
+    /// - Throws: ``CodecError/cancelled``, ``CodecError/sandboxUnavailable(reason:)``.
+    func enter(_ identity: Int, _ cancellation: CancellationFlag?) throws(CodecError) {
+        let semaphore = state.withLock { state in
+            var turnstile = state.turnstiles[identity] ?? Turnstile()
+            if turnstile.requestCount == 0 {
+                for _ in 0..<max(1, count / 2) { turnstile.semaphore.signal() }
+            }
+            turnstile.requestCount += 1
+            state.turnstiles[identity] = turnstile
+            return turnstile.semaphore
         }
-        for _ in 0..<count { wanted.signal() }
+        do throws(CodecError) {
+            try wait(semaphore, cancellation)
+        } catch {
+            forget(identity)
+            throw error
+        }
     }
 
-    /// - Returns: whether there is one to be started, and not the end.
-    private func beginStart() -> Bool {
+    /// Lets the next request about a picture through.
+    func leave(_ identity: Int) {
+        state.withLock { _ = $0.turnstiles[identity]?.semaphore.signal() }
+        forget(identity)
+    }
+
+    private func forget(_ identity: Int) {
         state.withLock { state in
-            guard !state.isClosed else { return false }
-            state.wantedCount -= 1
-            return true
+            state.turnstiles[identity]?.requestCount -= 1
+            if state.turnstiles[identity]?.requestCount == 0 { state.turnstiles[identity] = nil }
+        }
+    }
+
+    private func wait(
+        _ semaphore: DispatchSemaphore, _ cancellation: CancellationFlag?
+    ) throws(CodecError) {
+        while semaphore.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+            if cancellation?.isCancelled == true { throw .cancelled }
+            if state.withLock(\.isClosed) { throw .sandboxUnavailable(reason: "it was closed") }
         }
     }
 
@@ -86,11 +123,18 @@ final class WorkerLane: Sendable {
     /// - Returns: a worker that nobody else uses.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``, ``CodecError/cancelled``.
     func take(_ cancellation: CancellationFlag?) throws(CodecError) -> Worker {
-        begin()
-        while idle.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
-            if cancellation?.isCancelled == true { throw .cancelled }
-            if state.withLock(\.isClosed) { throw .sandboxUnavailable(reason: "it was closed") }
+        let startsOne = state.withLock { state in
+            state.waitingCount += 1
+            // Those that are idle may be meant for requests that wait already.
+            guard state.idle.count < state.waitingCount, state.missingCount > 0 else {
+                return false
+            }
+            state.missingCount -= 1
+            return true
         }
+        defer { state.withLock { $0.waitingCount -= 1 } }
+        if startsOne { wanted.signal() }
+        try wait(idle, cancellation)
         let next = state.withLock { $0.idle.popLast() }
         switch next {
         case .success(let worker):
@@ -108,10 +152,7 @@ final class WorkerLane: Sendable {
     func giveBack(_ worker: Worker) { finishStart(.success(worker)) }
 
     /// Has one started in place of one that was taken.
-    func replace() {
-        state.withLock { $0.wantedCount += 1 }
-        wanted.signal()
-    }
+    func replace() { wanted.signal() }
 
     /// Ends all workers that are idle, and those that are taken once they come back.
     func close() {

@@ -7,6 +7,7 @@ extension ImageHeader.ColorModel: WireValue {}
 extension DecodeLimits.Name: WireValue {}
 extension DecodeOptions.EmbeddedThumbnail: WireValue {}
 extension DecodeOptions.Quality: WireValue {}
+extension EncodeOptions.ChromaSubsampling: WireValue {}
 extension StoredFrame.Disposal: WireValue {}
 extension StoredFrame.Blending: WireValue {}
 
@@ -116,6 +117,30 @@ extension DecodeOptions: WireValue {
         pixelFormat = try reader.optional()
         dithering = try reader.value()
         verifiesChecksums = try reader.value()
+    }
+}
+
+/// Without the metadata, which goes by itself.
+extension EncodeOptions: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.write(quality)
+        writer.write(targetSSIM)
+        writer.write(isProgressive)
+        writer.write(chromaSubsampling)
+        writer.write(isLossless)
+        writer.write(compressionLevel)
+        writer.write(isPyramid)
+    }
+
+    init(from reader: inout WireReader) throws(WireError) {
+        self.init()
+        quality = try reader.number()
+        targetSSIM = try reader.optional()
+        isProgressive = try reader.value()
+        chromaSubsampling = try reader.value()
+        isLossless = try reader.value()
+        compressionLevel = try reader.number()
+        isPyramid = try reader.value()
     }
 }
 

@@ -11,7 +11,8 @@ internal import Pixels
 struct Message {
     enum Kind: UInt32, CaseIterable {
         // The host asks.
-        case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert, images
+        case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
+        case metadataFields, metadataForWriting, images
         // The worker answers.
         case hello = 100, answer, failure, rowsBegin, band
     }

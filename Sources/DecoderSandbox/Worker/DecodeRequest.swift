@@ -17,6 +17,9 @@ struct DecodeRequest {
     /// Where the pixels go; for requests that want some.
     let memory: SharedPixels?
 
+    /// For requests for metadata to be written: what is kept, and what has changed.
+    let rewriting: (policy: MetadataPolicy, changes: PictureChanges)?
+
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, room: MemoryMapping) throws {
         guard let file = message.descriptors.first else {
@@ -28,6 +31,9 @@ struct DecodeRequest {
         options = try reader.value()
         furtherOptions = try reader.array()
         memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, room: room)
+        rewriting =
+            message.kind == .metadataForWriting
+            ? (try reader.value(), try reader.value()) : nil
         try reader.end()
     }
 

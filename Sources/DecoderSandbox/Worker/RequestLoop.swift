@@ -66,6 +66,9 @@ struct RequestLoop: ~Copyable {
             return try ConversionRequest(message, &reader, room: room)
                 .perform(codecs, &writer)
         }
+        if message.kind == .encode {
+            return try EncodeRequest(message, &reader).perform(codecs, &writer, cancellation)
+        }
         let request = try DecodeRequest(message, &reader, room: room)
         switch message.kind {
         case .header:
@@ -74,6 +77,11 @@ struct RequestLoop: ~Copyable {
             writer.write(source.header)
         case .metadata:
             writer.write(try request.source(codecs).metadata())
+        case .metadataFields:
+            writer.write(try request.source(codecs).metadataFields())
+        case .metadataForWriting:
+            guard let (policy, changes) = request.rewriting else { break }
+            writer.write(try request.source(codecs).metadata(forWriting: policy, changes))
         case .image:
             let decoded = try request.source(codecs).decodedImage(
                 request.options, cancellation: cancellation)

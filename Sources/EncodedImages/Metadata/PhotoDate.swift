@@ -15,6 +15,10 @@ public struct PhotoDate: Hashable, Sendable {
     /// By how many minutes the clock was ahead of universal time, if it is stated.
     public var utcOffset: Int?
 
+    package init(year: Int, month: Int, day: Int) {
+        (self.year, self.month, self.day) = (year, month, day)
+    }
+
     /// Reads the form of EXIF, `2024:02:29 23:59:59`; clocks that were never set give `nil`.
     ///
     /// - Parameters:

@@ -10,6 +10,10 @@
     /// Lossless pictures are stored as green, blue and red; others by BT.601's matrix over the full
     /// range. How often a sequence is to be shown cannot be said with this version of libavif.
     struct AVIFEncoder: AnimationEncoder {
+        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+            size.area > 1 << 16
+        }
+
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         var writesColorProfiles: Bool { true }

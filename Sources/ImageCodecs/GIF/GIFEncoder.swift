@@ -7,6 +7,10 @@ internal import Pixels
 ///
 /// A pixel that is less than half opaque becomes transparent, any other opaque.
 struct GIFEncoder: AnimationEncoder {
+    func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+        size.area > 1 << 22
+    }
+
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         var writer = try GIFWriter(image.size, loopCount: 1, options)
         try writer.append(image, duration: .zero)

@@ -11,6 +11,10 @@
     /// to the peak signal-to-noise ratio that a JPEG of that quality has for a photograph: 28 dB at
     /// 10, 35 dB at 50, 40 dB at 80, 47 dB at 95, and all that the wavelet can do at 100.
     struct JPEG2000Encoder: ImageEncoder {
+        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+            size.area > 1 << 18
+        }
+
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         var writesColorProfiles: Bool { true }

@@ -12,6 +12,10 @@
 
     /// Writes JPEG XL with libjxl, 8 or 16 bits as the picture has.
     struct JPEGXLEncoder: AnimationEncoder {
+        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+            size.area > 1 << 16
+        }
+
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         var writesColorProfiles: Bool { true }

@@ -7,6 +7,10 @@
 
     /// Writes PNG with libpng, 8 or 16 bits a sample, not interlaced.
     struct PNGEncoder: ImageEncoder {
+        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+            size.area > 1 << 22
+        }
+
         var writesColorProfiles: Bool { true }
 
         func encode(

@@ -11,6 +11,10 @@
     /// tiles, each smaller version a directory of its own behind the picture; its tiles are JPEG,
     /// unless everything is to be kept or there is alpha or more than 8 bits.
     struct TIFFEncoder: ImageEncoder {
+        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+            size.area > 1 << 22
+        }
+
         var writesColorProfiles: Bool { true }
 
         private static let tileSide = 256

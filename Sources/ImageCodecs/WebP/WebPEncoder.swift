@@ -7,6 +7,10 @@
 
     /// Writes WebP with libwebp; profile and metadata are put around its pixels.
     struct WebPEncoder: AnimationEncoder {
+        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+            size.area > 1 << 18
+        }
+
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
 
         var writesColorProfiles: Bool { true }

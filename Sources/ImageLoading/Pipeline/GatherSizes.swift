@@ -55,6 +55,7 @@ final class GatheredSizes: Sendable {
 
     /// Sizes of more pixels together take several decodes, so that the first are not late.
     private static let maximumArea = 4 << 20
+    private static let maximumCount = 64
 
     private let state = Mutex(State())
 
@@ -95,7 +96,7 @@ final class GatheredSizes: Sendable {
         var taken: [DecodeOptions] = []
         var area = 0
         for (_, waiting) in waiting.sorted(by: { $0.key < $1.key })
-        where !taken.contains(waiting.options) {
+        where taken.count < Self.maximumCount && !taken.contains(waiting.options) {
             let size = source.resultSize(waiting.options)
             guard size.largestSide <= source.limits.maximumSide else { continue }
             let (sum, isTooMuch) = area.addingReportingOverflow(size.area)

@@ -312,23 +312,23 @@ public final class ImagePipeline: Sendable {
         return try facts.get()
     }
 
-    /// The metadata of a file; nothing is decoded or kept.
+    /// The parsed metadata of a file; nothing is decoded or kept.
     ///
     /// - Parameter path: the file.
-    /// - Returns: the blocks that it has; damage is none.
+    /// - Returns: the fields that it has; damage is none.
     /// - Throws: ``LoadError``.
-    public func metadata(of path: String) async throws(LoadError) -> MetadataBlocks {
+    public func metadataFields(of path: String) async throws(LoadError) -> MetadataFields {
         try admission.enter()
         defer { admission.leave() }
         return try await loads.run(.visible) { [self] () throws(LoadError) in
             do throws(CodecError) {
                 return try ImageSource(
                     EncodedBytes(opening: path, limits: limits), codecs: codecs, limits: limits
-                ).metadata()
+                ).metadataFields()
             } catch .fileChanged {
                 throw .fileChanged(path: path)
             } catch {
-                return MetadataBlocks()
+                return MetadataFields()
             }
         }
     }

@@ -35,7 +35,9 @@ struct PictureInformation: Encodable {
     var taken: String?
     var copyright: String?
 
-    init(_ name: String, _ identity: FileIdentity, _ facts: ImageFacts, _ blocks: MetadataBlocks) {
+    init(
+        _ name: String, _ identity: FileIdentity, _ facts: ImageFacts, _ metadata: MetadataFields
+    ) {
         self.name = name
         format = facts.formatName
         mediaType = facts.mediaType
@@ -45,8 +47,8 @@ struct PictureInformation: Encodable {
         modified = identity.modificationTime / 1_000_000_000
         version = identity.version
         placeholder = facts.placeholder?.base64
-        let exif = blocks.exif.map { EXIFFields($0.span) } ?? EXIFFields()
-        let xmp = blocks.xmp.map(XMPFields.init) ?? XMPFields()
+        let exif = metadata.exif?.fields ?? EXIFFields()
+        let xmp = metadata.xmp?.fields ?? XMPFields()
         title = xmp.title ?? exif.imageDescription
         camera = exif.cameraName
         lens = exif.lensName
@@ -69,10 +71,10 @@ extension ImageResponder {
             tag: "\(identity.version)-info-\(facts.placeholder?.base64 ?? "")")
         let headers = pictureHeaders(identity, validators, request)
         if validators.isNotModified(request.headers) { return .notModified(headers) }
-        let blocks = try await pipeline.metadata(of: identity.path)
+        let metadata = try await pipeline.metadataFields(of: identity.path)
         try await checkCurrent(identity)
         return .json(
-            PictureInformation(names.last ?? "", identity, facts, blocks), headers: headers)
+            PictureInformation(names.last ?? "", identity, facts, metadata), headers: headers)
     }
 
     /// `GET /placeholder/house/1.jpg` answers the picture's ThumbHash: its bytes, or as JSON the

@@ -46,6 +46,9 @@ pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *lay
 /// Returns its wait status, or -1.
 int calotype_end(pid_t process, bool kills);
 
+/// The processor time that a process has used, in seconds; 0 if it has ended.
+double calotype_processor_seconds(pid_t process);
+
 /// Two connected sockets, closed in programs that are started; 0, or an error of the system.
 ///
 /// Who receives from the first waits for 20 ms at most, and gets -EAGAIN then.
@@ -85,7 +88,7 @@ void calotype_begin_picture(void);
 
 /// Gives up everything that decoding does not need, for good.
 ///
-/// `memory`: bytes of address space beyond what is in use; `seconds`: time on a processor in all.
+/// `memory`: bytes that can be allocated beyond what is in use; `seconds`: time on a processor in all.
 /// Returns the layers that hold.
 uint32_t calotype_lock_down(uint64_t memory, uint64_t seconds);
 

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSandbox
+public import EncodedImages
+public import Pixels
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+extension DecoderSandbox: RemoteDecoder {
+    public func convertedToSRGB(
+        _ image: consuming PixelBuffer
+    ) throws(CodecError) -> PixelBuffer { try converted(image, isExtended: false) }
+
+    public func convertedToExtendedSRGB(
+        _ image: consuming PixelBuffer
+    ) throws(CodecError) -> PixelBuffer { try converted(image, isExtended: true) }
+
+    /// The profile is a stranger's too, and what reads it as old as any decoder.
+    private func converted(
+        _ image: PixelBuffer, isExtended: Bool
+    ) throws(CodecError) -> PixelBuffer {
+        let shared = try prepare(EncodedBytes(ConversionRequest.sharedBytes(of: image)))
+        let byteCount = PixelBuffer.byteCount(of: image.size, .rgba16)
+        let body = ConversionRequest.body(
+            of: image, isExtended: isExtended, sharedByteCount: shared.count,
+            resultByteCount: byteCount)
+        var request = WorkerRequest(
+            .convert, RemotePicture(shared, limits: DecodeLimits()), byteCount: byteCount,
+            body: body)
+        request.isOwn = true
+        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+            let converted = try memory.image(&reader)
+            guard converted.size == image.size else {
+                throw WireError(reason: "a conversion of another size")
+            }
+            return converted
+        }
+    }
+
+    public func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
+        // What is mapped is open, and can be handed over as it is.
+        guard bytes.descriptor == nil, bytes.count > 0 else { return bytes }
+        let descriptor = bytes.withBytes { bytes in
+            unsafe bytes.withUnsafeBytes {
+                unsafe calotype_shared_copy($0.baseAddress, $0.count)
+            }
+        }
+        guard descriptor >= 0 else {
+            throw .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
+        }
+        return try EncodedBytes(
+            descriptor: descriptor, byteCount: bytes.count, isMapped: false)
+    }
+
+    public func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
+        guard let file = bytes.descriptor else { return try prepare(bytes) }
+        let copy = calotype_shared_copy_of_file(file, bytes.count)
+        guard copy >= 0 else {
+            // Nothing is left to be copied of a file that has become shorter.
+            throw copy == -ENODATA
+                ? .fileChanged
+                : .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
+        }
+        let snapshot = try EncodedBytes(
+            descriptor: copy, byteCount: bytes.count, isMapped: false)
+        try bytes.checkUnchanged()
+        return snapshot
+    }
+
+    public func header(
+        of picture: RemotePicture
+    ) throws(CodecError) -> (format: String, header: ImageHeader) {
+        try inspect(.header, picture, Self.maximumHeaderByteCount(picture.limits)) {
+            reader throws(WireError) in
+            let format = try reader.value(String.self)
+            let header = try reader.value(ImageHeader.self)
+            if let end = header.thumbnail?.upperBound, end > picture.bytes.count {
+                throw WireError(reason: "a thumbnail beyond the file")
+            }
+            return (format, header)
+        }
+    }
+
+    public func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks {
+        try inspect(.metadata, picture, Self.maximumBlocksByteCount(picture.limits)) {
+            reader throws(WireError) in try reader.value()
+        }
+    }
+
+    public func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields {
+        try inspect(.metadataFields, picture, MetadataFields.maximumByteCount) {
+            reader throws(WireError) in try reader.value()
+        }
+    }
+
+    public func metadata(
+        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) throws(CodecError) -> MetadataBlocks {
+        var body = WireWriter()
+        body.write(policy)
+        body.write(changes)
+        return try inspect(
+            .metadataForWriting, picture, Self.maximumBlocksByteCount(picture.limits),
+            appending: body.bytes
+        ) { reader throws(WireError) in try reader.value() }
+    }
+
+    public func image(
+        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> DecodedImage {
+        let request = decodeRequest(.image, picture, options, byteCount, cancellation)
+        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+            DecodedImage(image: try memory.image(&reader), report: try reader.value())
+        }
+    }
+
+    public func images(
+        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [DecodedImage?] {
+        let byteCount = byteCounts.reduce(0, +)
+        let request = decodeRequest(
+            .images, picture, options[0], Array(options.dropFirst()), byteCount, cancellation)
+        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+            var images: [DecodedImage?] = []
+            for _ in options {
+                guard try reader.value(Bool.self) else {
+                    images.append(nil)
+                    continue
+                }
+                images.append(
+                    DecodedImage(
+                        image: try memory.image(&reader, isOnly: false),
+                        report: try reader.value()))
+            }
+            guard images[0] != nil else { throw WireError(reason: "a missing first image") }
+            return images
+        }
+    }
+
+    public func preview(
+        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImagePreview? {
+        // A preview needs a copy of the file.
+        guard picture.bytes.count <= configuration.memoryByteCount / 4 else { return nil }
+        let request = decodeRequest(.preview, picture, options, byteCount, cancellation)
+        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+            guard try reader.value(Bool.self) else { return nil }
+            return ImagePreview(
+                image: try memory.image(&reader), completeness: try reader.value())
+        }
+    }
+
+    public func rows(
+        of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> DecodeReport {
+        let receiver = BandReceiver(consumer, picture.limits)
+        var request = decodeRequest(.rows, picture, options, nil, cancellation)
+        request.proceed = { message throws(Worker.Failure) in try receiver.receive(message) }
+        return try ask(decodes, request) { (reader, _) throws(WireError) in try reader.value() }
+    }
+
+    public func frames(
+        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> any RemoteFrames {
+        let frames = SandboxedFrames(
+            decodeRequest(.frames, picture, options, nil, cancellation),
+            decodeRequest(.nextFrame, picture, DecodeOptions(), byteCount, cancellation), in: self)
+        try frames.begin()
+        return frames
+    }
+
+    public func encode(
+        _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8] {
+        let bytes = EncodeRequest.sharedBytes(of: image, options)
+        let shared = try prepare(EncodedBytes(bytes))
+        var request = WorkerRequest(
+            .encode, RemotePicture(shared, limits: DecodeLimits()), byteCount: nil,
+            body: EncodeRequest.body(of: image, format, options, sharedByteCount: shared.count),
+            // No format makes a picture twice as large as it is in memory.
+            maximumAnswerByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
+        request.isOwn = true
+        return try ask(encodes, request) { (reader, _) throws(WireError) in try reader.block() }
+    }
+
+    private func decodeRequest(
+        _ kind: Message.Kind, _ picture: RemotePicture, _ options: DecodeOptions,
+        _ furtherOptions: [DecodeOptions] = [], _ byteCount: Int?,
+        _ cancellation: CancellationFlag?
+    ) -> WorkerRequest {
+        // Each result may come with a colour profile.
+        let (answerByteCount, isTooMuch) = Self.maximumHeaderByteCount(picture.limits)
+            .multipliedReportingOverflow(by: 1 + furtherOptions.count)
+        return WorkerRequest(
+            kind, picture, byteCount: byteCount,
+            body: DecodeRequest.body(
+                workerPicture(picture), options, furtherOptions, byteCount: byteCount),
+            maximumAnswerByteCount: isTooMuch ? .max : answerByteCount,
+            cancellation: cancellation)
+    }
+
+    /// Asks for something that a file contains besides its pixels.
+    private func inspect<Answer>(
+        _ kind: Message.Kind, _ picture: RemotePicture, _ maximumAnswerByteCount: Int,
+        appending more: [UInt8] = [], _ read: (inout WireReader) throws(WireError) -> Answer
+    ) throws(CodecError) -> Answer {
+        let body = DecodeRequest.body(
+            workerPicture(picture), DecodeOptions(), byteCount: nil)
+        let request = WorkerRequest(
+            kind, picture, byteCount: nil, body: body + more,
+            maximumAnswerByteCount: maximumAnswerByteCount)
+        let identity = request.identity
+        try inspections.enter(identity, nil)
+        defer { inspections.leave(identity) }
+        return try ask(inspections, request) { (reader, _) throws(WireError) in
+            try read(&reader)
+        }
+    }
+
+    /// The picture with limits that allow no more than a worker can allocate.
+    private func workerPicture(_ picture: RemotePicture) -> RemotePicture {
+        var picture = picture
+        picture.limits.maximumMemoryByteCount = min(
+            picture.limits.maximumMemoryByteCount, configuration.maximumResultByteCount)
+        return picture
+    }
+
+    /// A colour profile, and what else a header contains.
+    private static func maximumHeaderByteCount(_ limits: DecodeLimits) -> Int {
+        limits.maximumProfileByteCount.addingReportingOverflow(1 << 20).partialValue
+    }
+
+    /// Three blocks of metadata.
+    private static func maximumBlocksByteCount(_ limits: DecodeLimits) -> Int {
+        limits.maximumMetadataByteCount.multipliedReportingOverflow(by: 3).partialValue
+            &+ (1 << 10)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+
+/// A picture that is to be encoded: its pixels, its profile and its metadata, in memory of the host.
+struct EncodeRequest {
+    private let image: PixelBuffer
+    private let format: String
+    private let options: EncodeOptions
+
+    /// - Throws: ``WireError``, ``CodecError``.
+    init(_ message: Message, _ reader: inout WireReader) throws {
+        let picture = try SharedPicture(message, &reader)
+        format = try reader.value()
+        var options = try reader.value(EncodeOptions.self)
+        try reader.end()
+        var rest = picture.rest
+        image = PixelBuffer(
+            picture.pixels, size: picture.size, format: picture.format,
+            colorProfile: try rest.value())
+        options.metadata = try rest.value()
+        self.options = options
+    }
+
+    /// The body of a request, in the order in which it is read.
+    static func body(
+        of image: PixelBuffer, _ format: String, _ options: EncodeOptions, sharedByteCount: Int
+    ) -> [UInt8] {
+        var writer = WireWriter()
+        SharedPicture.write(image, sharedByteCount: sharedByteCount, to: &writer)
+        writer.write(format)
+        writer.write(options)
+        return writer.bytes
+    }
+
+    /// The bytes that are shared with the worker.
+    static func sharedBytes(of image: PixelBuffer, _ options: EncodeOptions) -> [UInt8] {
+        var writer = WireWriter()
+        writer.write(image.colorProfile)
+        writer.write(options.metadata)
+        return SharedPicture.bytes(of: image, followedBy: writer.bytes)
+    }
+
+    func perform(
+        _ codecs: CodecSet, _ writer: inout WireWriter, _ cancellation: CancellationFlag
+    ) throws(CodecError) {
+        let destination = try ImageDestination(format: format, codecs: codecs, options: options)
+        writer.write(try destination.encode(image, cancellation: cancellation))
+    }
+}
