@@ -22,7 +22,11 @@ struct ResultForm {
         self.formats = formats
     }
 
-    /// - Parameter anySize: whether it may be of another size, as previews are.
+    /// Checks a picture that came back.
+    ///
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - anySize: whether it may be of another size, as previews are.
     /// - Throws: ``CodecError/decoderStopped(_:)``.
     func check(_ image: PixelBuffer, anySize: Bool = false) throws(CodecError) {
         guard formats.contains(image.format) else {

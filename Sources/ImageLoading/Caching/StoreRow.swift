@@ -3,7 +3,7 @@
 internal import GRDB
 
 // Rows come from a file that a full disk, a failing one or another program may have changed. Columns
-// are read with `decode(_:forColumn:)`, which throws for NULL and other types; `row["column"]` traps.
+// are read with `decode(_:forColumn:)`, which throws for NULL and other types; the subscript traps.
 
 /// The checksum of the values of a row, in their order.
 ///

@@ -14,9 +14,7 @@ enum StoreDamage {
     /// Sets some columns of some rows to values that were never written there, also to NULL where
     /// the table does not allow it: a damaged page knows no constraint.
     ///
-    /// - Parameters:
-    ///   - path: the database, which may be open elsewhere.
-    ///   - tables: the columns of each table.
+    /// The database may be open elsewhere. Of each table its columns are given.
     static func changeRows(
         _ path: String, _ tables: [(name: String, columns: [String])],
         _ random: inout SeededRandom
