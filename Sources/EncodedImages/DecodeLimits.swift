@@ -15,8 +15,9 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumByteCount = 1 << 30
     /// Bytes of one block of metadata, such as EXIF, after decompression.
     public var maximumMetadataByteCount = 16 << 20
-    /// Bytes of a colour profile after decompression; those of presses have 3 million. A longer one is
-    /// left out, and the picture is shown without it.
+    /// Bytes of a colour profile after decompression; those of presses have 3 million.
+    ///
+    /// A longer one is left out, and the picture is shown without it.
     public var maximumProfileByteCount = 16 << 20
     /// Frames of an animation.
     public var maximumFrameCount = 10_000
@@ -26,8 +27,9 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumScanCount = 100
     /// Chunks of a PNG file; ordinary files have one for every 8,000 bytes.
     public var maximumChunkCount = 250_000
-    /// Directories of a TIFF file: pages, and smaller versions of them. What comes behind as many is
-    /// not looked at.
+    /// Directories of a TIFF file: pages, and smaller versions of them.
+    ///
+    /// Those behind as many are not read.
     public var maximumDirectoryCount = 10_000
     /// Items of a HEIF or AVIF file, and what it takes to make its picture: each tile of a grid
     /// counts as often as it is used.

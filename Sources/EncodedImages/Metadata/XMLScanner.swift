@@ -281,7 +281,9 @@ struct XMLScanner {
 
     /// Character data with its entities replaced; those that XML does not define stay as they are.
     ///
-    /// - Parameter maximumByteCount: bytes of UTF-8 at which it is cut.
+    /// - Parameters:
+    ///   - text: a part of the packet.
+    ///   - maximumByteCount: bytes of UTF-8 at which it is cut.
     /// - Returns: text with blanks instead of characters that XML does not allow.
     mutating func string(
         _ text: Text, maximumByteCount: Int = MetadataText.maximumByteCount
