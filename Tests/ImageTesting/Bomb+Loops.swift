@@ -50,16 +50,6 @@ extension Bomb {
             patch(&result, file.count, at: 10 + grayPixel.count * 12 + 8)
             return result
         },
-        // A JPEG file cannot hold more than 255 segments of it.
-        Bomb("jpeg with a profile of 16 MB", .limit(.profileByteCount, at: .open)) {
-            var file: [UInt8] = [0xFF, 0xD8]
-            for number in 1...255 {
-                file += [0xFF, 0xE2, 0xFF, 0xFF] + Array("ICC_PROFILE\0".utf8)
-                file += [UInt8(number), 255] + [UInt8](repeating: 0, count: 65_519)
-            }
-            return file + [0xFF, 0xC0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0]
-                + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0, 0xFF, 0xD9]
-        }.with { $0.limits.maximumProfileByteCount = 4 << 20 },
     ]
 
     /// Ten entities of ten of the last each.
