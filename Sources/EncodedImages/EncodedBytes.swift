@@ -161,6 +161,7 @@ public struct EncodedBytes: Sendable {
     /// A copy of some bytes; of a file that is not mapped no others are read.
     ///
     /// - Parameter range: must be within the bytes.
+    /// - Returns: zeros where the file has become shorter.
     package func copy(of range: Range<Int>) -> [UInt8] {
         if case .file(let file, nil) = storage { return file.bytes(in: range) }
         return withBytes { bytes in range.map { bytes[$0] } }

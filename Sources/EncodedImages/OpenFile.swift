@@ -10,7 +10,7 @@
 final class OpenFile: Sendable {
     let descriptor: Int32
     let byteCount: Int
-    /// `nil` if nobody can write to it, or if another process watches it.
+    /// `nil` for a file that no process can write to, or that the host of this process watches.
     private let stamp: FileStamp?
 
     /// Takes a file over that is open already.
@@ -22,7 +22,7 @@ final class OpenFile: Sendable {
 
     /// - Throws: ``CodecError/file(reason:)``, also for what is no regular file.
     init(_ path: String) throws(CodecError) {
-        // Without waiting: a named pipe must not hold up whoever opens it.
+        // Without waiting: opening a named pipe must not block the caller.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .file(reason: systemError(errno)) }
         var status = stat()
