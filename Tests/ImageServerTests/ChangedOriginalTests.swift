@@ -43,9 +43,11 @@ struct ChangedOriginalTests {
     }
 
     /// Writes a file as `cp` and `rsync --inplace` do, in pieces, and cuts it short now and then.
-    private func rewrite(_ path: String, _ versions: [[UInt8]], until isOver: () -> Bool) async {
+    private func rewrite(_ path: String, _ versions: [[UInt8]], until end: End) async {
         for round in 0... {
-            guard !isOver(), let handle = FileHandle(forWritingAtPath: path) else { return }
+            guard !end.isReached.load(ordering: .relaxed),
+                let handle = FileHandle(forWritingAtPath: path)
+            else { return }
             let version = versions[round % versions.count]
             if round % 3 != 0 { try? handle.truncate(atOffset: round % 3 == 1 ? 0 : 5_000) }
             for start in stride(from: 0, to: version.count, by: 8_192) {
@@ -65,11 +67,11 @@ struct ChangedOriginalTests {
         try gallery.file("house/1.png", versions[0])
         try gallery.file("house/2.png", versions[1])
         let path = gallery.folder.appending(path: "house/1.png").path
-        let isOver = Atomic(false)
+        let end = End()
         let server = gallery.server
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                await rewrite(path, versions) { isOver.load(ordering: .relaxed) }
+                await rewrite(path, versions, until: end)
             }
             for _ in 0..<Self.roundCount {
                 for address in Self.addresses {
@@ -90,7 +92,7 @@ struct ChangedOriginalTests {
                     await Task.yield()
                 }
             }
-            isOver.store(true, ordering: .relaxed)
+            end.isReached.store(true, ordering: .relaxed)
             try await group.waitForAll()
         }
         // Nothing that was made meanwhile is taken for one of the file as it is now.
@@ -166,4 +168,9 @@ struct ChangedOriginalTests {
             }
         }
     }
+}
+
+/// When the file is no longer written to.
+private final class End: Sendable {
+    let isReached = Atomic(false)
 }
