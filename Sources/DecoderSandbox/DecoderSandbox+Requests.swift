@@ -122,7 +122,8 @@ extension DecoderSandbox: RemoteDecoder {
     ) throws(CodecError) -> [DecodedImage?] {
         let byteCount = byteCounts.reduce(0, +)
         let request = decodeRequest(
-            .images, picture, options[0], Array(options.dropFirst()), byteCount, cancellation)
+            .images, picture, options[0], byteCount, cancellation,
+            furtherOptions: Array(options.dropFirst()))
         return try ask(decodes, request) { (reader, memory) throws(WireError) in
             var images: [DecodedImage?] = []
             for _ in options {
@@ -192,8 +193,8 @@ extension DecoderSandbox: RemoteDecoder {
 
     private func decodeRequest(
         _ kind: Message.Kind, _ picture: RemotePicture, _ options: DecodeOptions,
-        _ furtherOptions: [DecodeOptions] = [], _ byteCount: Int?,
-        _ cancellation: CancellationFlag?
+        _ byteCount: Int?, _ cancellation: CancellationFlag?,
+        furtherOptions: [DecodeOptions] = []
     ) -> WorkerRequest {
         // Each result may come with a colour profile.
         let (answerByteCount, isTooMuch) = Self.maximumHeaderByteCount(picture.limits)

@@ -12,7 +12,7 @@ struct Message {
     enum Kind: UInt32, CaseIterable {
         // The host asks.
         case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
-        case metadataFields, metadataForWriting, images
+        case metadataFields, metadataForWriting, encode, images
         // The worker answers.
         case hello = 100, answer, failure, rowsBegin, band
     }

@@ -96,8 +96,9 @@ public final class RenditionStore: RenditionStoring {
         database.write(body)
     }
 
-    /// Changes with the tables, and whenever the same request would make another picture.
-    private static let version = 4
+    /// Changes with the tables, and whenever the same request would make another picture; entity tags
+    /// contain it.
+    public static let version = 4
 
     /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
     /// a use writes little.

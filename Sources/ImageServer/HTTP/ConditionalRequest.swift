@@ -2,6 +2,7 @@
 
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import ImageLoading
 
 /// What a client's copy of an answer is compared by.
 struct Validators {
@@ -13,6 +14,11 @@ struct Validators {
     init(tag: String, modified: HTTPDate? = nil) {
         entityTag = "\"\(tag)\""
         self.modified = modified
+    }
+
+    /// Those of something that is made of originals: another version may make other bytes.
+    init(made tag: String, modified: HTTPDate? = nil) {
+        self.init(tag: "\(tag)-r\(RenditionStore.version)", modified: modified)
     }
 
     /// Whether the client has what it would get (RFC 9110, section 13.2.2).

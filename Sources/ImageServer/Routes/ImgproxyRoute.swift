@@ -54,7 +54,7 @@ extension ImageResponder {
         // Of the bytes: what the web says of the original is not known here.
         var digest = Digest()
         digest.add(rendition.bytes)
-        let validators = Validators(tag: digest.text)
+        let validators = Validators(made: digest.text)
         var headers = validators.fields
         headers[.cacheControl] = "public, max-age=600, stale-while-revalidate=86400"
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }

@@ -86,4 +86,9 @@ extension Validators {
         self.init(
             tag: tag, modified: HTTPDate(seconds: identity.modificationTime / 1_000_000_000))
     }
+
+    init(original identity: FileIdentity, made tag: String) {
+        self.init(
+            made: tag, modified: HTTPDate(seconds: identity.modificationTime / 1_000_000_000))
+    }
 }

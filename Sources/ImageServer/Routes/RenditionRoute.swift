@@ -156,7 +156,7 @@ extension ImageResponder {
         _ varying: [String] = [], headers more: HTTPFields = [:],
         keep: (Validators, HTTPFields, ByteBuffer) -> Void = { _, _, _ in }
     ) async throws -> Response {
-        let validators = Validators(original: identity, tag: "\(identity.version)-\(options.text)")
+        let validators = Validators(original: identity, made: "\(identity.version)-\(options.text)")
         var headers = pictureHeaders(identity, validators, request)
         headers.append(contentsOf: more)
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }

@@ -61,7 +61,7 @@ extension ImageResponder {
         if request.method == .post { wanted.names = try await postedNames(request) }
         let (names, identities, version) = try await spriteOriginals(wanted)
         let text = "\(wanted.options.text)-\(wanted.arrangement.rawValue)-\(wanted.padding)"
-        let validators = Validators(tag: "\(version)-\(text)-\(wanted.form?.rawValue ?? "sheet")")
+        let validators = Validators(made: "\(version)-\(text)-\(wanted.form?.rawValue ?? "sheet")")
         var headers = validators.fields
         headers[.cacheControl] = "public, no-cache"
         if validators.isNotModified(request.headers) { return .notModified(headers) }

@@ -86,7 +86,7 @@ extension ImageResponder {
         guard image.pyramid.contains(address) else { throw ServerError.notFound }
         let validators = Validators(
             original: identity,
-            tag: "\(identity.version)-tile\(address.level),\(address.x),\(address.y)")
+            made: "\(identity.version)-tile\(address.level),\(address.x),\(address.y)")
         var headers = pictureHeaders(identity, validators, request)
         headers.append(contentsOf: more)
         if validators.isNotModified(request.headers) { return .notModified(headers) }
