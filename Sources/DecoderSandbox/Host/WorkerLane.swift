@@ -59,8 +59,10 @@ final class WorkerLane: Sendable {
         }
     }
 
-    /// Whether a request waits for a worker.
-    var isWaitedFor: Bool { state.withLock { $0.waitingCount > 0 } }
+    /// Whether a request waits for a worker that only the end of another request can give it.
+    var isWaitedFor: Bool {
+        state.withLock { $0.waitingCount > $0.idle.count && $0.missingCount == 0 }
+    }
 
     /// Waits until fewer than half of the workers are busy with a picture; ``leave(_:)`` must follow.
     ///
