@@ -162,7 +162,7 @@ import Testing
         #expect(try Sandboxes.image("behave", sandbox).get().size.width == 8)
     }
 
-    @Test(arguments: ["webp", "avif", "jpegxl", "jpeg2000", "png"])
+    @Test(arguments: ["webp", "avif", "jxl", "jpeg2000", "png"])
     func `a picture that takes long is encoded in a worker, to the same bytes`(
         format: String
     ) throws {
