@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -142,6 +143,10 @@ static bool has_own_users(void) {
 static bool restrict_users(void) {
     bool is_nobody = geteuid() != 0 || leave_root();
     bool is_apart = has_own_users();
+    // The first process of a namespace of users has all capabilities in it.
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    syscall(SYS_capset, &header, none);
     if (is_apart && counts_threads_apart()) limit(RLIMIT_NPROC, most_threads);
     return is_nobody && is_apart;
 }
