@@ -35,6 +35,8 @@ import Testing
     func refused(answer: PixelBuffer) throws {
         let source = try source(answer)
         #expect(throws: CodecError.self) { try source.image() }
+        let options = DecodeOptions()
+        #expect(throws: CodecError.self) { try source.decodedImages([options, options]) }
     }
 }
 
@@ -61,6 +63,26 @@ private final class Liar: RemoteDecoder {
     ) -> DecodedImage {
         DecodedImage(image: answer, report: DecodeReport(decoder: "", shrinkFactors: []))
     }
+
+    func metadataFields(of picture: RemotePicture) -> MetadataFields { MetadataFields() }
+
+    func metadata(
+        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+    ) -> MetadataBlocks { MetadataBlocks() }
+
+    func images(
+        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        cancellation: CancellationFlag?
+    ) -> [DecodedImage?] {
+        options.map { _ in
+            DecodedImage(image: answer, report: DecodeReport(decoder: "", shrinkFactors: []))
+        }
+    }
+
+    func encode(
+        _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
+        cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8] { throw .unknownFormat }
 
     func rows(
         of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,

@@ -134,8 +134,9 @@ struct ChangedOriginalTests {
         let handle = try #require(FileHandle(forWritingAtPath: path))
         try handle.write(contentsOf: Data([1, 2, 3]))
         let collector = BodyCollector()
+        let stream = try #require(OutgoingBytes(byteLimit: 1 << 20, streamLimit: 1).stream())
         await #expect(throws: ServerError.changedMeanwhile) {
-            try await file.body(0..<bytes.count).write(collector)
+            try await file.body(0..<bytes.count, stream, over: nil).write(collector)
         }
         #expect(collector.bytes.withLock { $0.isEmpty })
     }
