@@ -21,7 +21,7 @@ enum ServerSettings {
         "request-timeout": .value, "tls-certificate": .value, "tls-key": .value,
         "animation-megapixels": .value, "enlarge-megapixels": .value, "slow-megapixels": .value,
         "connections": .value, "allow-origin": .list, "allow-unsigned": .flag,
-        "preset": .list, "device": .list, "source": .list, "allow-network": .list,
+        "preset": .list, "device": .list, "source": .list, "source-limit": .value, "allow-network": .list,
         "bucket": .list, "s3-endpoint": .value, "s3-region": .value,
         "client-hints": .flag, "presets-only": .flag, "imgproxy": .flag, "allow-http": .flag,
         "worker-memory": .value, "metrics": .flag, "sandbox": .flag, "no-sandbox": .flag,

@@ -29,7 +29,7 @@ import Testing
                     == here.metadata(forWriting: .copy, changes))
             count += 1
         }
-        #expect(count > 3)
+        #expect(count > 0)
     }
 
     @Test func `parsed metadata has a bound, whatever the blocks hold`() throws {
@@ -45,10 +45,10 @@ import Testing
             </rdf:Description></rdf:RDF></x>
             """.utf8)
         // Each field as long as a length of two bytes allows.
-        let numbers: [UInt8] = [5, 40, 85, 90, 92, 95, 100, 101, 105, 110, 115, 116, 120, 122]
+        let texts: [UInt8] = [5, 40, 85, 90, 92, 95, 100, 101, 105, 110, 115, 116, 120, 122]
         let lists = [UInt8](repeating: 25, count: 40) + [UInt8](repeating: 80, count: 40)
         var records: [UInt8] = []
-        for number in numbers + lists {
+        for number in lists + texts {
             records += [0x1C, 2, number, 0x7F, 0xFF]
             records += [UInt8](repeating: 0x41, count: 0x7FFF)
         }
@@ -59,7 +59,8 @@ import Testing
         #expect(rights.allSatisfy { $0 == "ä" })
         #expect(fields.xmp?.byteCount == blocks.xmp?.count)
         #expect((1...1000).contains(fields.xmp?.fields.subjects.count ?? 0))
-        #expect((1...8).contains(fields.iptc?.fields.keywords.count ?? 0))
+        #expect((fields.iptc?.fields.keywords.count ?? 0) <= 8)
+        #expect((fields.iptc?.fields.caption?.utf8.count ?? 0) > 0)
         var writer = WireWriter()
         writer.write(fields)
         #expect(writer.bytes.count < MetadataFields.maximumByteCount)

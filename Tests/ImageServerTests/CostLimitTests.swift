@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test("counts listings and sprites towards the rate") func rate() async throws {
-        let gallery = try TestGallery { $0.clientRate = 0.1 }
+        let gallery = try TestGallery { $0.clientRate = 0.001 }
         for index in 0..<3 { try gallery.picture("\(index).png") }
         for (address, counts) in [
             ("/-/listing/", true), ("/sprite/20x20/", true), ("/0.png", true), ("/", false),

@@ -90,9 +90,12 @@ import Testing
         let responder = try gallery.server.responder()
         var head = request("localhost")
         head.path = "/20x20/1.png"
-        _ = await responder.respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), over: nil)
         let ready = responder.readyAnswers()
+        // An answer is ready for a moment, which may pass on a busy machine.
+        for _ in 0..<100 where ready(head) == nil {
+            _ = await responder.respond(
+                to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), over: nil)
+        }
         #expect(ready(head) != nil)
         head.authority = "rebound.example"
         #expect(ready(head) == nil)

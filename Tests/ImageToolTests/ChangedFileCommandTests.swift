@@ -72,7 +72,7 @@ struct ChangedFileCommandTests {
             switch command[0] {
             case "thumbnail":
                 let thumbnail = try ImageSource(
-                    EncodedBytes(reading: "\(output)/good.png"), codecs: builtInCodecs)
+                    EncodedBytes(reading: "\(output)/good.jpg"), codecs: builtInCodecs)
                 #expect(thumbnail.pixelSize.width == 50)
             case "info": #expect(answer.output.contains("good.png"))
             default:

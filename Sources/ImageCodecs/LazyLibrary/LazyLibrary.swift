@@ -17,6 +17,9 @@ internal import EncodedImages
 #if JPEGXL
     internal import CJPEGXL
 #endif
+#if PNG
+    internal import CPNG
+#endif
 #if RAW
     internal import CRAW
 #endif
@@ -44,6 +47,9 @@ func loadLazyLibraries() {
     #endif
     #if JPEGXL
         _ = unsafe calotype_jxl_reader_missing()
+    #endif
+    #if PNG
+        _ = unsafe calotype_png_writer_missing()
     #endif
     #if RAW
         _ = unsafe calotype_raw_missing()

@@ -144,7 +144,9 @@ extension ImagePipeline {
             } catch {
                 switch error {
                 // One size may find room where all together, or the first of them, do not.
-                case .memoryBudgetExceeded, .decodingFailed(_, .limitExceeded): return nil
+                case .memoryBudgetExceeded,
+                    .decodingFailed(_, .limitExceeded(.memoryByteCount, _, _)):
+                    return nil
                 default: throw error
                 }
             }

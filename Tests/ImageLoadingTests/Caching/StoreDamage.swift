@@ -28,7 +28,10 @@ enum StoreDamage {
 
     /// Calls `body` with a connection for which columns have no type and may be NULL.
     static func withoutConstraints(_ path: String, _ body: (Database) throws -> Void) throws {
-        let queue = try DatabaseQueue(path: path)
+        var configuration = Configuration()
+        // The store may be tidying up.
+        configuration.busyMode = .timeout(10)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? queue.close() }
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = OFF")
