@@ -10,6 +10,7 @@ extension ImageResponder {
     /// - Parameters:
     ///   - request: the request; one with a body is not answered again, because that has been read.
     ///   - answer: looks at the file system from the start.
+    /// - Returns: the response of `answer`.
     /// - Throws: what `answer` throws; of a file that is still being written
     ///   ``ServerError/changedMeanwhile`` or ``LoadError/fileChanged(path:)``.
     func onceMoreIfChanged(
@@ -17,7 +18,7 @@ extension ImageResponder {
     ) async throws -> Response {
         do {
             return try await answer()
-        } catch where Self.isChange(error) && request.method != .post {
+        } catch  where Self.isChange(error) && request.method != .post {
             return try await answer()
         }
     }

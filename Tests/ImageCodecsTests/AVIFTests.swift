@@ -31,7 +31,9 @@ import Testing
     }
 
     /// AV1 pictures whose brand is not that of AVIF but of HEIF.
-    static let otherBrand: Set<String> = ["simple_osm_tile_alpha.avif"]
+    static let otherBrand: Set<String> = [
+        "simple_osm_tile_alpha.avif", "av1-in-heif.avif",
+    ]
 
     /// Files that no Pillow reads.
     ///
@@ -196,7 +198,10 @@ import Testing
         let header = try source(file).header
         #expect(try source(Array(file.prefix(file.count - 2000))).header == header)
         for name in try real() {
-            guard let whole = try? source(name.bytes).header else { continue }
+            guard let opened = try? source(name.bytes), opened.format.name == "avif" else {
+                continue
+            }
+            let whole = opened.header
             let start = try source(Array(name.bytes.prefix(256 << 10)))
             #expect(start.header == whole, "\(name.name)")
         }

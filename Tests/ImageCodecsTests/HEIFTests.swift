@@ -19,7 +19,8 @@ import Testing
         let urls =
             SampleFiles.own("heif", "valid")
             + SampleFiles.real(extensions: Self.extensions).filter {
-                !$0.path.contains("/bombs/")
+                // Of a damaged file, the peer shows memory that nothing wrote.
+                !$0.path.contains("/bombs/") && $0.lastPathComponent != "uninitialised.heic"
             }
         return try urls.map { ($0.path, Array(try Data(contentsOf: $0))) }.filter {
             builtInCodecs.codec(for: $0.1.span)?.format.name == "heic"

@@ -95,7 +95,9 @@ import Testing
         #expect(result.iptc == blocks.iptc)
         let packet = try #require(result.xmp)
         #expect(XMPFields(packet) == XMPFields(try #require(blocks.xmp)))
-        #expect(XMPFields(packet).rights?.utf8.count == value.utf8.count - 1)
+        #expect(packet.count > 2 * value.utf8.count)
+        // The fields have a bound.
+        #expect(XMPFields(packet).rights.map { value.hasPrefix($0) } == true)
         var limits = DecodeLimits()
         limits.maximumMetadataByteCount = 100_000
         #expect(throws: CodecError.self) {

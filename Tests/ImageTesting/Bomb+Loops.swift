@@ -49,7 +49,7 @@ extension Bomb {
             result.replaceSubrange(0..<file.count, with: file)
             patch(&result, file.count, at: 10 + grayPixel.count * 12 + 8)
             return result
-        },
+        }
     ]
 
     /// Ten entities of ten of the last each.

@@ -103,7 +103,7 @@ public final class ImagePipeline: Sendable {
     private let knownFiles = Mutex<[ComparedByBytes: FileIdentity]>([:])
 
     /// So many files are known at a time; it is no loss to forget them.
-    private static let maximumKnownFileCount = 1 << 16
+    private static let maximumKnownFileCount = 1 << 14
 
     /// - Parameters:
     ///   - codecs: the formats that are known.
