@@ -19,9 +19,10 @@ struct MemoryPlan {
     var tileByteCount: Int { keptByteCount / 4 }
     /// Answers that are kept as they were sent.
     var hotByteCount: Int { keptByteCount / 8 }
-    var imageByteCount: Int { keptByteCount - tileByteCount - hotByteCount }
+    /// The rest, but for a quarter that the tables of what is kept take.
+    var imageByteCount: Int { keptByteCount / 4 * 3 - tileByteCount - hotByteCount }
     /// Answers that wait for their clients.
-    var outgoingByteCount: Int { keptByteCount / 4 }
+    var outgoingByteCount: Int { keptByteCount / 8 }
     /// Connections, at 64 KiB each.
     var connectionByteCount: Int { keptByteCount / 4 }
     /// Bodies from other servers.

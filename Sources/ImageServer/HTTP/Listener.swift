@@ -38,7 +38,8 @@ struct Listener<Connection: ServerChildChannel>: Service {
         _ quiescing: ServerQuiescingHelper
     ) async throws -> NIOAsyncChannel<Connection.Value, Never> {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .serverChannelOption(.backlog, value: 256)
+            // A burst of clients beyond it would wait for TCP to try again, for a second or more.
+            .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             // What a client that does not read costs in memory.
