@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads a mapped file that was cut short, and one that nobody guards, and ends as that ends.
+// Reads a mapped file that was cut short, and one that is not guarded, and ends as that ends.
 //
 // Arguments: what is done, and a folder for the files. `outside`, `sent`, `chained` and `replaced`
 // tell which handler of SIGBUS there is beside the guard.

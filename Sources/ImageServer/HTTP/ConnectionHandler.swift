@@ -48,7 +48,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var lastProgress = NIODeadline.distantPast
     /// When the request that is being read began.
     private var readingStart = NIODeadline.distantPast
-    /// Those who wait until nothing is being written.
+    /// Continuations that wait until nothing is being written.
     private var sentPromises: [EventLoopPromise<Void>] = []
     private var isStopping = false
 

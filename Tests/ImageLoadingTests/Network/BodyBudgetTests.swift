@@ -168,7 +168,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
         #expect(budget.byteCount == 1_500_000)
     }
 
-    @Test("that nobody wants any more wait no longer")
+    @Test("that are cancelled wait no longer")
     func cancelled() async throws {
         let budget = BodyBudget(byteLimit: 2_000_000)
         let (first, second) = (BodyRoom(in: budget), BodyRoom(in: budget))
