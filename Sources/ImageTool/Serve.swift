@@ -130,6 +130,7 @@ struct Serve: AsyncParsableCommand {
             MetricsSystem.bootstrap(metrics)
             configuration.metrics = metrics
         }
+        AllocatorLimits.set()
         // Before any worker is started: it gets limits of its own.
         let descriptorCount = DescriptorLimit.raise()
         let (codecs, sandbox) = try sandboxing.decoding(

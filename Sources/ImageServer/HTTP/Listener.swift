@@ -6,6 +6,11 @@ internal import NIOCore
 internal import NIOExtras
 internal import NIOPosix
 internal import ServiceLifecycle
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// Takes connections until it is told to stop, then waits for the requests in flight.
 ///
@@ -16,6 +21,14 @@ struct Listener<Connection: ServerChildChannel>: Service {
     let connections: OpenConnections
     let onListening: @Sendable (any Channel) -> Void
     let logger: Logger
+
+    /// The bytes that the system takes of an answer before they can be sent.
+    ///
+    /// Without it, the system keeps up to `tcp_wmem` of memory for each client that does not read, 4 MiB,
+    /// and the time to fill it delays other connections.
+    private static var unsentLimit: (option: ChannelOptions.Types.SocketOption, value: Int) {
+        (.init(level: .tcp, name: .init(rawValue: TCP_NOTSENT_LOWAT)), 512 << 10)
+    }
 
     func run() async throws {
         let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
@@ -53,6 +66,9 @@ struct Listener<Connection: ServerChildChannel>: Service {
             }
         let setUp = { @Sendable [connection, connections, logger] (channel: any Channel) in
             connections.add(channel)
+            // Fails for a connection that is not one of TCP, whose buffers are small.
+            channel.setOption(Self.unsentLimit.option, value: Self.unsentLimit.value)
+                .whenFailure { _ in }
             return connection.setup(channel: channel, logger: logger)
         }
         switch place {
