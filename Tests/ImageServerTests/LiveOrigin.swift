@@ -22,7 +22,8 @@ struct LiveOrigin: Sendable {
         _ body: (LiveOrigin) async throws -> Void
     ) async throws {
         let server = try await ScriptedServer(handler)
-        let transport = AsyncHTTPTransport()
+        // The timeouts that are tested are those of the loader.
+        let transport = AsyncHTTPTransport(readTimeout: .seconds(600))
         do {
             let clock = FakeClock()
             let host = String(server.address.dropFirst("http://".count))

@@ -64,7 +64,8 @@ final class Watchdog: Sendable {
     /// Waits until one of the times is over, or the work has ended.
     private func wait() async {
         while let delay = timeLeft() {
-            do { try await clock.sleep(delay) } catch { return }
+            // The first sign of life, which nothing announces here, may shorten the time.
+            do { try await clock.sleep(min(delay, idleTimeout)) } catch { return }
         }
     }
 
