@@ -51,7 +51,6 @@ let package = Package(
             ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -94,13 +93,18 @@ let package = Package(
         // The process in which pictures are decoded; it stands beside the programs that start it.
         .executableTarget(
             name: "DecoderWorker", dependencies: ["DecoderSandbox", "ImageCodecs"]),
+        .target(
+            name: "CMessageDigests", path: "Sources/MessageDigests/CMessageDigests",
+            linkerSettings: [.linkedLibrary("crypto")]),
+        .target(
+            name: "MessageDigests", dependencies: ["CMessageDigests"],
+            exclude: ["CMessageDigests"]),
         // A target of its own, so that who reads local files builds no TLS.
         .target(
             name: "HTTPLoading",
             dependencies: [
-                "ImageLoading",
+                "ImageLoading", "MessageDigests",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -109,9 +113,8 @@ let package = Package(
         .target(
             name: "ImageServer",
             dependencies: [
-                "EncodedImages", "ImageLoading", "Pixels",
+                "EncodedImages", "ImageLoading", "MessageDigests", "Pixels",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -197,6 +200,7 @@ let package = Package(
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
             ], path: "Tests/SandboxFuzzer"),
+        .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
             name: "HTTPLoadingTests",
             dependencies: [

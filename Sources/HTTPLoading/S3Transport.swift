@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import FoundationEssentials
 public import HTTPTypes
 public import ImageLoading
+internal import MessageDigests
 
 /// Signs what is asked of a store of objects that speaks S3, and sends everything on.
 ///
@@ -91,7 +91,7 @@ public struct S3Transport: HTTPTransport {
         var request = request
         var fields = [
             "host": request.authority ?? "", "x-amz-date": time,
-            "x-amz-content-sha256": hexadecimal(SHA256.hash(data: [])),
+            "x-amz-content-sha256": MessageDigest(sha256: []).hexadecimal,
         ]
         fields["x-amz-security-token"] = credentials.sessionToken
         for (name, value) in fields where name != "host" {
@@ -108,26 +108,16 @@ public struct S3Transport: HTTPTransport {
         let scope = "\(day)/\(region)/s3/aws4_request"
         let text = [
             "AWS4-HMAC-SHA256", time, scope,
-            hexadecimal(SHA256.hash(data: Array(lines.joined(separator: "\n").utf8))),
+            MessageDigest(sha256: Array(lines.joined(separator: "\n").utf8)).hexadecimal,
         ].joined(separator: "\n")
         let key = [day, region, "s3", "aws4_request"]
-            .reduce(SymmetricKey(data: Array("AWS4\(credentials.secret)".utf8))) { key, part in
-                SymmetricKey(data: code(of: part, key))
+            .reduce(Array("AWS4\(credentials.secret)".utf8)) { key, part in
+                MessageDigest(hmacSHA256: Array(part.utf8), key: key).bytes
             }
+        let signature = MessageDigest(hmacSHA256: Array(text.utf8), key: key).hexadecimal
         request.headerFields[.authorization] =
             "AWS4-HMAC-SHA256 Credential=\(credentials.keyID)/\(scope), "
-            + "SignedHeaders=\(signedNames), Signature=\(hexadecimal(code(of: text, key)))"
+            + "SignedHeaders=\(signedNames), Signature=\(signature)"
         return request
-    }
-
-    private func code(of text: String, _ key: SymmetricKey) -> HMAC<SHA256>.MAC {
-        HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
-    }
-
-    private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0\(digits)" : digits
-        }.joined()
     }
 }

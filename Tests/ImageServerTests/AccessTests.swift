@@ -48,6 +48,13 @@ import Testing
         #expect(try await gallery.get("/healthz").status == 200)
     }
 
+    @Test("an address ends in the second that it names") func end() throws {
+        let signature = AddressSignature(keys: [Self.key])
+        let address = AddressSignature.signed("/house/1.png?expires=1000", key: Self.key)
+        try signature.check(address, now: 999)
+        #expect(throws: ServerError.expired) { try signature.check(address, now: 1000) }
+    }
+
     @Test("nobody else may") func unsigned() async throws {
         let gallery = try signedGallery()
         let right = AddressSignature.signed("/house/20x20/1.png", key: Self.key)

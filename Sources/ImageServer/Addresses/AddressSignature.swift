@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import FoundationEssentials
+internal import MessageDigests
 
 /// Who may ask: addresses that somebody signed who knows a key.
 ///
@@ -44,11 +44,13 @@ public struct AddressSignature {
     func check(
         _ signature: Substring, of text: String, salt: [UInt8] = []
     ) throws(ServerError) {
-        guard let code = Self.bytes(signature) else { throw .badSignature }
+        guard let code = Self.bytes(signature).flatMap(MessageDigest.init(bytes:)) else {
+            throw .badSignature
+        }
+        let message = salt + Array(text.utf8)
         var isRight = false
         for key in keys {
-            let isThis = HMAC<SHA256>.isValidAuthenticationCode(
-                code, authenticating: salt + Array(text.utf8), using: SymmetricKey(data: key))
+            let isThis = code == MessageDigest(hmacSHA256: message, key: key)
             isRight = isRight || isThis
         }
         guard isRight else { throw .badSignature }
@@ -61,9 +63,8 @@ public struct AddressSignature {
     ///   - key: a secret of at least 32 bytes.
     /// - Returns: the address with its signature.
     public static func signed(_ address: String, key: [UInt8]) -> String {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array(address.utf8), using: SymmetricKey(data: key))
-        return address + (address.contains("?") ? "&" : "?") + "signature=" + text(Array(code))
+        let code = MessageDigest(hmacSHA256: Array(address.utf8), key: key)
+        return address + (address.contains("?") ? "&" : "?") + "signature=" + text(code.bytes)
     }
 
     static func text(_ bytes: [UInt8]) -> String {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
+internal import MessageDigests
 
 extension ImageResponder {
     /// Whether an address is that of an original, and somebody may purge.
@@ -38,7 +38,8 @@ extension ImageResponder {
         guard let sent = request.headers[.authorization] else { throw ServerError.unauthorized }
         let isAllowed = configuration.purgeTokens.contains { token in
             // Digests of equal length, so that the time tells nothing of where they differ.
-            SHA256.hash(data: Array("Bearer \(token)".utf8)) == SHA256.hash(data: Array(sent.utf8))
+            MessageDigest(sha256: Array("Bearer \(token)".utf8))
+                == MessageDigest(sha256: Array(sent.utf8))
         }
         guard isAllowed else {
             throw ServerError.forbidden(reason: "only those who have a token may do this")

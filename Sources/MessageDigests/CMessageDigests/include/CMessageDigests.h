@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 and HMAC-SHA-256 of OpenSSL's libcrypto.
+
+#ifndef CALOTYPE_MESSAGE_DIGESTS_H
+#define CALOTYPE_MESSAGE_DIGESTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CALOTYPE_DIGEST_BYTE_COUNT 32
+
+/// The SHA-256 digest (FIPS 180-4) of bytes; false if OpenSSL refuses, as its policy may.
+bool calotype_sha256(const uint8_t *bytes, size_t count, uint8_t digest[CALOTYPE_DIGEST_BYTE_COUNT]);
+
+/// The HMAC-SHA-256 (RFC 2104) of bytes under a key; false as above.
+bool calotype_hmac_sha256(
+    const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count,
+    uint8_t code[CALOTYPE_DIGEST_BYTE_COUNT]);
+
+/// Whether two runs of bytes are equal, in a time that does not depend on where they differ.
+bool calotype_are_equal(const uint8_t *left, const uint8_t *right, size_t count);
+
+#endif
