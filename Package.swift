@@ -164,21 +164,18 @@ let package = Package(
         .testTarget(name: "PixelsTests", dependencies: ["ImageTesting", "Pixels"]),
         .testTarget(
             name: "EncodedImagesTests",
-            dependencies: ["EncodedImages", "ImageTesting", "MappingFaults", "Pixels"]),
-        // The process that a test lets end by SIGBUS.
-        .executableTarget(
-            name: "MappingFaults", dependencies: ["EncodedImages"], path: "Tests/MappingFaults"),
+            dependencies: ["EncodedImages", "ImageTesting", "Pixels", "TestHelper"]),
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: [
-                "BombOpener", "CLazyLibrary", "EncodedImages", "ImageCodecs", "ImageTesting",
-                "Pixels",
+                "CLazyLibrary", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
+                "TestHelper",
             ]),
         .testTarget(
             name: "ImageLoadingTests",
             dependencies: [
                 "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting", "Pixels",
-                "PyramidWriter", "StoreWriter",
+                "TestHelper",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -186,20 +183,16 @@ let package = Package(
         .testTarget(
             name: "DecoderSandboxTests",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "HostileDecoder", "ImageCodecs", "ImageLoading",
-                "ImageTesting", "Pixels", .product(name: "Logging", package: "swift-log"),
+                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
+                "Pixels", "TestHelper", .product(name: "Logging", package: "swift-log"),
             ]),
-        // A worker with formats that do what no decoder must.
+        // The processes that tests start, to kill them or to look at their memory; no product.
         .executableTarget(
-            name: "HostileDecoder",
-            dependencies: ["DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels"],
-            path: "Tests/HostileDecoder"),
-        // Sends damaged files through a sandbox; see scripts/test-sandbox.
-        .executableTarget(
-            name: "SandboxFuzzer",
+            name: "TestHelper",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
-            ], path: "Tests/SandboxFuzzer"),
+                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
+                "Pixels", .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/TestHelper"),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
             name: "HTTPLoadingTests",
@@ -208,38 +201,6 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // The process that a test kills while it writes; no product.
-        .executableTarget(
-            name: "StoreWriter",
-            dependencies: [
-                "EncodedImages", "ImageLoading", "ImageTesting", "Pixels",
-                .product(name: "Logging", package: "swift-log"),
-            ], path: "Tests/StoreWriter"),
-        // The process whose memory a test looks at, or that it kills, while it makes tiles.
-        .executableTarget(
-            name: "PyramidWriter",
-            dependencies: ["EncodedImages", "ImageLoading", "ImageTesting", "Pixels"],
-            path: "Tests/PyramidWriter"),
-        // The process whose memory a test looks at while it opens a bomb.
-        .executableTarget(
-            name: "BombOpener",
-            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
-            path: "Tests/BombOpener"),
-        // Measures a large store; see scripts/bench.
-        .executableTarget(
-            name: "StoreBench",
-            dependencies: [
-                "ImageLoading", "Pixels", .product(name: "Logging", package: "swift-log"),
-            ], path: "Tests/StoreBench"),
-        // Damages files and decodes them; see scripts/fuzz.
-        .executableTarget(
-            name: "JPEGFuzzer",
-            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
-            path: "Tests/JPEGFuzzer"),
-        .executableTarget(
-            name: "CodecFuzzer",
-            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels"],
-            path: "Tests/CodecFuzzer"),
         .testTarget(
             name: "ImageToolTests",
             dependencies: [
@@ -259,6 +220,15 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
     ])
+
+// What the suites of pixels spend minutes in without optimization; overflow still traps. Only the
+// goals that test ask for it, since a package with such flags cannot be depended on.
+if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
+    let computing = ["Pixels", "EncodedImages", "ImageCodecs", "ImageTesting"]
+    for target in package.targets where computing.contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
+    }
+}
 
 for target in package.targets {
     target.swiftSettings =

@@ -24,6 +24,25 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/LoadingBench"),
+        // Measures a large store.
+        .executableTarget(
+            name: "store-bench",
+            dependencies: [
+                .product(name: "ImageLoading", package: "calotype"),
+                .product(name: "Pixels", package: "calotype"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/StoreBench"),
+        // Measures what the sandbox costs.
+        .executableTarget(
+            name: "sandbox-bench",
+            dependencies: [
+                .product(name: "DecoderSandbox", package: "calotype"),
+                .product(name: "EncodedImages", package: "calotype"),
+                .product(name: "ImageCodecs", package: "calotype"),
+                .product(name: "Pixels", package: "calotype"),
+            ],
+            path: "Sources/SandboxBench"),
     ])
 
 for target in package.targets {

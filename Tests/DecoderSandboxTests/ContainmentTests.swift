@@ -123,7 +123,7 @@ import Testing
         guard getuid() == 0, layers.contains(.users) else { return }
         let workers = try FileManager.default.contentsOfDirectory(atPath: "/proc")
             .compactMap { try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8) }
-            .filter { $0.contains("PPid:\t\(getpid())\n") && $0.contains("Name:\tHostileDecoder") }
+            .filter { $0.contains("PPid:\t\(getpid())\n") && $0.contains("Name:\tTestHelper") }
         let locked = workers.filter { $0.contains("Seccomp:\t2") }
         #expect(!locked.isEmpty)
         for worker in locked {
@@ -186,7 +186,7 @@ import Testing
     func `a worker of another version is told from a broken one`(name: String) throws {
         try withTemporaryFolder { folder in
             let program = folder.appending(path: name).path
-            let worker = try #require(builtProgram("HostileDecoder"))
+            let worker = try #require(builtProgram("TestHelper"))
             try FileManager.default.createSymbolicLink(
                 atPath: program, withDestinationPath: worker.path)
             let sandbox = try Sandboxes.make { $0.workerPath = program }

@@ -20,7 +20,7 @@ import Testing
     private static func decodeWhileWorkersAreKilled(in folder: URL) throws {
         // Under a name of its own, by which those of other tests are told apart.
         let program = folder.appending(path: "killed").path
-        let original = try #require(builtProgram("HostileDecoder"))
+        let original = try #require(builtProgram("TestHelper"))
         try FileManager.default.createSymbolicLink(
             atPath: program, withDestinationPath: original.path)
         let sandbox = try Sandboxes.make {
@@ -79,7 +79,7 @@ import Testing
         let name = "b\(UInt32.random(in: .min ... .max))"
         let program = FileManager.default.temporaryDirectory.appending(path: name).path
         try FileManager.default.createSymbolicLink(
-            atPath: program, withDestinationPath: #require(builtProgram("HostileDecoder")).path)
+            atPath: program, withDestinationPath: #require(builtProgram("TestHelper")).path)
         defer { try? FileManager.default.removeItem(atPath: program) }
         // So long that only the cancellation ends it, however busy the machine is.
         let sandbox = try Sandboxes.make {

@@ -13,7 +13,7 @@ enum Sandboxes {
     static func make(
         _ change: (inout DecoderSandbox.Configuration) -> Void = { _ in }
     ) throws -> DecoderSandbox {
-        let worker = try #require(builtProgram("HostileDecoder"))
+        let worker = try #require(builtProgram("TestHelper"))
         var configuration = DecoderSandbox.Configuration(workerPath: worker.path, workerCount: 2)
         change(&configuration)
         return DecoderSandbox(configuration)

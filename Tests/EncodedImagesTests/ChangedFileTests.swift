@@ -191,9 +191,9 @@ struct UnguardedFaultTests {
     private func run(_ what: String) throws -> (Process.TerminationReason, Int32, String) {
         let folder = try TemporaryFolder()
         let process = Process()
-        let program = try #require(builtProgram("MappingFaults"))
+        let program = try #require(builtProgram("TestHelper"))
         process.executableURL = program
-        process.arguments = [what, folder.path]
+        process.arguments = ["mapping-fault", what, folder.path]
         // It has a handler of its own, which returns from signals that were sent.
         process.environment = ProcessInfo.processInfo.environment
             .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }

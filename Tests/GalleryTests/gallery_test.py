@@ -72,7 +72,10 @@ class GalleryTest(
         self.names = self.listing["pictures"]["name"]
         self.total = self.listing["total"]
 
-    def run(self, only):
+    # Those of many pictures and of pace, which take as long as all others.
+    DEEP = ("paces", "scale")
+
+    def run(self, only, is_deep):
         for part in (
             self.modules,
             self.placeholders,
@@ -94,6 +97,9 @@ class GalleryTest(
             self.appearances,
         ):
             if only and part.__name__ not in only:
+                continue
+            if part.__name__ in self.DEEP and not is_deep and not only:
+                self.report.skip(part.__name__, "make test-deep has it")
                 continue
             try:
                 part()
@@ -184,6 +190,7 @@ def main():
         "--artifacts", type=pathlib.Path, default=pathlib.Path("."), help="where screenshots go"
     )
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser's executable")
+    parser.add_argument("--deep", action="store_true", help="many pictures, and pace, as well")
     parser.add_argument("--only", nargs="*", help="names of checks, such as viewing")
     parser.add_argument(
         "--quiet-machine", action="store_true", help="fail for late frames; else they are told"
@@ -198,7 +205,7 @@ def main():
         test = GalleryTest(
             browser, options.server.rstrip("/"), options.artifacts, report, options.quiet_machine
         )
-        test.run(options.only)
+        test.run(options.only, options.deep)
         browser.close()
     print(f"{report.passed} passed, {report.failed} failed")
     sys.exit(1 if report.failed else 0)

@@ -68,7 +68,7 @@ import Testing
 
     @Test("take no memory for what they declare", arguments: bombs)
     func memory(bomb: Bomb) throws {
-        let program = try #require(builtProgram("BombOpener"))
+        let program = try #require(builtProgram("TestHelper"))
         let bytes = bomb.bytes()
         let (status, text) = try withTemporaryFolder { folder in
             let file = folder.appending(path: "bomb")
@@ -76,7 +76,7 @@ import Testing
             let process = Process()
             let output = Pipe()
             process.executableURL = program
-            process.arguments = [bomb.name, file.path]
+            process.arguments = ["open-bomb", bomb.name, file.path]
             process.environment = environment
             process.standardOutput = output
             try process.run()

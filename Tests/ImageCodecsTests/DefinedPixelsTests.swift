@@ -11,7 +11,7 @@ import Testing
 @Suite("Pixels of damaged files") struct DefinedPixelsTests {
     @Test("do not depend on what memory held before")
     func definedPixels() throws {
-        let program = try #require(builtProgram("BombOpener"))
+        let program = try #require(builtProgram("TestHelper"))
         try withTemporaryFolder { folder in
             let files = try Self.files(in: folder)
             #expect(files.count > 50)
@@ -66,7 +66,7 @@ import Testing
         let process = Process()
         let output = Pipe()
         process.executableURL = program
-        process.arguments = ["--digests"] + files
+        process.arguments = ["digests"] + files
         var environment = ProcessInfo.processInfo.environment
         environment["MALLOC_PERTURB_"] = "\(perturbation)"
         // Small pieces come from a cache that fills nothing.

@@ -35,10 +35,7 @@ import Testing
                 let opened = try source(file.bytes)
                 var options = DecodeOptions()
                 options.convertsToSRGB = false
-                #if DEBUG
-                    // Pixel loops are slow without optimisation.
-                    if opened.header.storedSize.area > 1_000_000 { continue }
-                #endif
+                if !TestBuild.isOptimized, opened.header.storedSize.area > 1_000_000 { continue }
                 let image = try opened.image(options)
                 guard PeerTool.python != nil,
                     let peer = try? PeerTool.picture("upright.py", [file.name])

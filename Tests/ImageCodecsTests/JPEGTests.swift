@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test(
-        "pixels are those of libjpeg-turbo's own tool", .enabled(if: PeerTool.djpeg != nil),
+        "pixels are those of libjpeg-turbo's own tool",
+        .enabled(if: PeerTool.djpeg != nil, "djpeg is not installed"),
         arguments: files)
     func djpeg(file: URL) throws {
         let source = try open(file)
@@ -36,7 +37,8 @@ import Testing
     }
 
     @Test(
-        "inks become the colours that Pillow makes of them", .enabled(if: PeerTool.python != nil),
+        "inks become the colours that Pillow makes of them",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: (SampleFiles.own("jpeg", "valid")
             + SampleFiles.real("pillow", extensions: ["jpg"]))
             .filter { $0.lastPathComponent.contains("cmyk") })

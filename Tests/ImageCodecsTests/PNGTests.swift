@@ -21,7 +21,7 @@ import Testing
 
     @Test(
         "pixels are exactly those of an independent decoder",
-        .enabled(if: PeerTool.python != nil), arguments: files)
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: files)
     func pypng(file: URL) throws {
         let expected = try #require(try PeerTool.picture("png_pixels.py", [file.path]))
         var options = DecodeOptions()

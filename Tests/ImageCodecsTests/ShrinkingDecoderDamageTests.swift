@@ -49,7 +49,7 @@ import Testing
 
     @Test(
         "a file that is cut short is the whole picture or none",
-        .enabled(if: GeneratedFiles.isOptimized, GeneratedFiles.needsOptimization))
+        .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
     func truncation() throws {
         var pictures = 0
         var errors = 0
@@ -92,7 +92,7 @@ import Testing
 
     /// How many files are damaged: the environment variable `CALOTYPE_DEEP_FILES`, as elsewhere.
     static var count: Int {
-        GeneratedFiles.isOptimized ? max(20_000, JPEGVariants.fileCount * 10) : 500
+        TestBuild.isOptimized ? max(20_000, JPEGVariants.fileCount * 10) : 500
     }
 
     @Test("a damaged file is a picture or an error, the same each time", arguments: 1...4)

@@ -11,7 +11,7 @@ import Testing
 /// Whole pictures: those of the shrinking decoder against a full decode that is then resampled.
 @Suite(
     "Pictures of the shrinking decoder",
-    .enabled(if: GeneratedFiles.isOptimized, GeneratedFiles.needsOptimization))
+    .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
 struct ShrinkingDecoderPictureTests {
     private static var needsCjpeg: Comment { "cjpeg (libjpeg-turbo-progs) is missing" }
 

@@ -65,7 +65,7 @@ import Testing
 
     @Test(
         "samples of our own files and of real ones are those of the formula",
-        .enabled(if: GeneratedFiles.isOptimized, GeneratedFiles.needsOptimization))
+        .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
     func files() throws {
         var tally = Tally()
         var notHandled: [String] = []
@@ -89,7 +89,7 @@ import Testing
     /// Scans that are long enough for a second lane to begin in their middle.
     @Test(
         "lanes that met found what one lane finds",
-        .enabled(if: GeneratedFiles.isOptimized, GeneratedFiles.needsOptimization),
+        .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization),
         arguments: EncodeOptions.ChromaSubsampling.allCases)
     func lanes(subsampling: EncodeOptions.ChromaSubsampling) throws {
         var tally = Tally()

@@ -94,21 +94,12 @@ struct ShrunkPlanes: ComponentSink {
     }
 }
 
-/// How many files tests make by rules: fewer where every operation is as slow as without optimising.
+/// How many files tests make by rules: fewer where every operation is as slow as without optimization.
 enum GeneratedFiles {
-    /// Tests of many pixels or many files run where the code is optimised, as `make test` does last.
-    static var isOptimized: Bool {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
-    }
-
-    static let needsOptimization: Comment = "too slow without optimising"
+    static let needsOptimization: Comment = "too slow without optimization"
 
     static var count: Int {
-        isOptimized ? JPEGVariants.fileCount : min(JPEGVariants.fileCount, 30)
+        TestBuild.isOptimized ? JPEGVariants.fileCount : min(JPEGVariants.fileCount, 30)
     }
 
     /// Calls `body` with each file of a seed, without holding all of them.

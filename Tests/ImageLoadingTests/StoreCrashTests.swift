@@ -32,12 +32,12 @@ import Testing
     private func killWriter(
         afterLineCount count: Int, seed: UInt64, _ folder: TestFolder, _ originals: [String]
     ) throws {
-        let writer = try #require(builtProgram("StoreWriter"))
+        let writer = try #require(builtProgram("TestHelper"))
         let output = Pipe()
         let process = Process()
         process.executableURL = writer
         process.arguments =
-            [folder.storeDirectory, "\(Self.byteLimit)", "\(seed)"] + originals
+            ["write-store", folder.storeDirectory, "\(Self.byteLimit)", "\(seed)"] + originals
         process.standardOutput = output
         try process.run()
         var lineCount = 0

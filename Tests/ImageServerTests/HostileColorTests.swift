@@ -55,7 +55,8 @@ import Testing
     }
 
     @Test(
-        "has its own size whatever its samples are", .enabled(if: PeerTool.python != nil),
+        "has its own size whatever its samples are",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: samples)
     func ownSize(file: URL) async throws {
         let gallery = try TestGallery()
@@ -64,7 +65,10 @@ import Testing
         if let expected = try Self.peerSize(file.path) { #expect(size == expected) }
     }
 
-    @Test("in Lab has its own size", .enabled(if: PeerTool.python != nil)) func lab() async throws {
+    @Test(
+        "in Lab has its own size",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set")) func lab() async throws
+    {
         let gallery = try TestGallery()
         let path = gallery.folder.appending(path: "lab.tif").path
         let script =
@@ -76,7 +80,8 @@ import Testing
     }
 
     @Test(
-        "is upright if its orientation is none", .enabled(if: PeerTool.python != nil),
+        "is upright if its orientation is none",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [0, 1, 5, 6, 8, 9, 255, 65_535], [true, false])
     func orientation(orientation: Int, isLittleEndian: Bool) async throws {
         let gallery = try TestGallery()
@@ -101,7 +106,7 @@ import Testing
 
     @Test(
         "by a profile that is damaged or of another kind is taken as sRGB, or refused",
-        .enabled(if: PeerTool.python != nil))
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func profiles() async throws {
         let profile = try Self.profile()
         func with(_ text: String, at offset: Int) -> [UInt8] {

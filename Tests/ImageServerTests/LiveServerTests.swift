@@ -217,7 +217,8 @@ struct LiveServerTests {
     }
 
     @Test(
-        "passes the IIIF Image API's validator at level 2", .enabled(if: PeerTool.python != nil),
+        "passes the IIIF Image API's validator at level 2",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: ["3", "2"])
     func iiif(version: String) async throws {
         let python = try #require(PeerTool.python)

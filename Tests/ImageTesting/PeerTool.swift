@@ -36,6 +36,10 @@ public enum PeerTool {
         process.arguments = arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
+        // NumPy's threads spin while they have nothing to do, and Pillow asks the system for the memory
+        // of each picture anew: together half of the time of the comparisons.
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["OPENBLAS_NUM_THREADS": "1", "PILLOW_BLOCKS_MAX": "4096"]) { $1 }
         try process.run()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()

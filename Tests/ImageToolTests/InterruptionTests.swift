@@ -22,7 +22,7 @@ struct InterruptionTests {
 
     /// The same picture under many names.
     private func pictures(_ count: Int) throws -> [String] {
-        let image = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let image = TestPicture.photograph(PixelSize(width: 1600, height: 1200))
         let paths = (0..<count).map { folder.path("\($0).png") }
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: paths[0])
         for path in paths.dropFirst() {
@@ -50,8 +50,8 @@ struct InterruptionTests {
             answer.errors == "calotype: interrupted; the files that were written are whole\n")
         let written = files(small)
         #expect((1..<1000).contains(written.count))
-        for name in written {
-            #expect(name.hasSuffix(".png"))
+        #expect(written.allSatisfy { $0.hasSuffix(".png") })
+        for name in written.suffix(50) {
             let source = try ImageSource(
                 EncodedBytes(reading: "\(small)/\(name)"), codecs: builtInCodecs)
             #expect(try source.image().size == PixelSize(width: 200, height: 150))

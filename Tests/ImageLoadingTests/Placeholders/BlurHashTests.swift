@@ -24,7 +24,9 @@ import Testing
         #expect(ours.verticalComponentCount == y)
     }
 
-    @Test("of any picture is that of an independent encoder", .enabled(if: PeerTool.python != nil))
+    @Test(
+        "of any picture is that of an independent encoder",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func peerHashes() throws {
         var random = SeededRandom(seed: 3)
         try withTemporaryFolder { folder in
@@ -48,7 +50,8 @@ import Testing
     }
 
     @Test(
-        "is drawn as an independent decoder draws it", .enabled(if: PeerTool.python != nil),
+        "is drawn as an independent decoder draws it",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [1, 0.5, 1.8])
     func peerPictures(_ punch: Double) throws {
         for text in ["LvGu%U2Q$8Sdl?a%jtf8gKfkfQfj", "LEHV6nWB2yk8pyo0adR*.7kCMdnj", "00Gu%U"] {

@@ -11,9 +11,11 @@ import Testing
 @Suite("A process that makes tiles", .timeLimit(.minutes(5))) struct PyramidWriterTests {
     private func start(_ folder: TestFolder, _ size: PixelSize, _ output: Pipe) throws -> Process {
         let process = Process()
-        let writer = try #require(builtProgram("PyramidWriter"))
+        let writer = try #require(builtProgram("TestHelper"))
         process.executableURL = writer
-        process.arguments = [folder.storeDirectory, "\(size.width)", "\(size.height)", "1"]
+        process.arguments = [
+            "write-pyramid", folder.storeDirectory, "\(size.width)", "\(size.height)", "1",
+        ]
         process.standardOutput = output
         try process.run()
         return process
@@ -27,11 +29,7 @@ import Testing
     @Test("takes memory by the width of the picture, not by its size")
     func memory() throws {
         let folder = try TestFolder()
-        #if DEBUG
-            let size = PixelSize(width: 20_000, height: 10_000)
-        #else
-            let size = PixelSize(width: 20_000, height: 20_000)
-        #endif
+        let size = PixelSize(width: 20_000, height: TestBuild.isOptimized ? 20_000 : 10_000)
         let pyramid = TilePyramid(size)
         // Strips of 256 rows for every level, and a row or two besides.
         #expect(PyramidLevel.byteCount(pyramid, .gray8) < 2 * 20_000 * 260)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Foundation
+internal import ImageCodecs
+internal import ImageTesting
+internal import Pixels
+
+/// Does with a bomb what programs do, and writes how it was answered and how much memory that took.
+enum BombOpener {
+    private static func peakByteCount() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.filter(\.isNumber)).flatMap { Int($0) }.map { $0 << 10 } ?? 0
+    }
+
+    /// The pixels of a file and of its first frames, or why there are none.
+    static func digest(_ path: String) -> String {
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        func take(_ image: PixelBuffer) {
+            for byte in image.packedBytes { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        do throws(CodecError) {
+            let source = try ImageSource(EncodedBytes(mapping: path), codecs: builtInCodecs)
+            var options = DecodeOptions()
+            options.acceptsTruncated = true
+            take(try source.image(options))
+            take(try source.image(DecodeOptions(maximumSide: 8)))
+            var frames = try source.frames(options)
+            for _ in 0..<3 {
+                guard let frame = try frames.next() else { break }
+                take(frame.image)
+            }
+        } catch {
+            return "\(digest) \(error)"
+        }
+        return "\(digest)"
+    }
+
+    /// Writes a line for each step that failed, and in the last the bytes by which the most memory grew.
+    ///
+    /// - Parameter arguments: the bomb's name, and the path of the file.
+    /// - Throws: if the file cannot be read.
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 2, let bomb = Bomb.all.first(where: { $0.name == arguments[0] })
+        else { fatalError("a bomb's name and a path are missing") }
+        let file = try EncodedBytes(mapping: arguments[1])
+        let before = try peakByteCount()
+        for (step, error) in bomb.answers(file, builtInCodecs) { print("\(step): \(error)") }
+        print(try peakByteCount() - before)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DecoderSandbox
+internal import EncodedImages
+internal import Foundation
+internal import ImageCodecs
+
+/// The processes that tests start, to kill them or to look at their memory.
+///
+/// The first argument names what is done. Without arguments it is a worker that knows one more format,
+/// whose files say what is done to the host; under some names, a worker of another version.
+@main
+enum TestHelper {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst(2))
+        switch CommandLine.arguments.dropFirst().first {
+        case nil: decode()
+        case "mapping-fault": try MappingFault.run(arguments)
+        case "open-bomb": try BombOpener.run(arguments)
+        case "digests": for path in arguments { print(BombOpener.digest(path)) }
+        case "write-store": try await StoreWriter.run(arguments)
+        case "write-pyramid": try await PyramidWriter.run(arguments)
+        case .some(let other): fatalError("\(other) is nothing that a test starts")
+        }
+    }
+
+    private static func decode() {
+        let name = CommandLine.arguments.first ?? ""
+        if name.hasSuffix("hello of the first version") {
+            return say("434c3144 64000000 00000000 08000000 ff00000000000000")
+        }
+        if name.hasSuffix("hello of another layout") {
+            return say("434c3244 64000000 00000000 10000000 0100000000000000 ff00000000000000")
+        }
+        SandboxWorker.run(
+            codecs: sandboxCodecs.adding([HostileCodec()]), rehearsals: sandboxRehearsals)
+    }
+}
