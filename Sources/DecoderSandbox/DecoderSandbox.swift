@@ -9,7 +9,7 @@ public import EncodedImages
 /// wake-ups.
 public final class DecoderSandbox: Sendable {
     public struct Configuration: Sendable {
-        /// The program whose only work is ``SandboxWorker/run(codecs:)``.
+        /// The program whose only work is `SandboxWorker/run(codecs:)`.
         public var workerPath: String
         /// How many pictures are decoded at the same time.
         public var workerCount: Int
@@ -117,7 +117,7 @@ public final class DecoderSandbox: Sendable {
     /// Waits until a worker is there.
     ///
     /// - Returns: what keeps it from doing anything but decoding.
-    /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
+    /// - Throws: `CodecError/sandboxUnavailable(reason:)`.
     public func layers() throws(CodecError) -> Set<SandboxLayer> {
         let worker = try inspections.take(nil)
         inspections.giveBack(worker)

@@ -120,7 +120,7 @@ public protocol ColorConverter: Sendable {
     /// The same picture in sRGB. A profile that makes no sense for the picture is ignored.
     func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer
 
-    /// The same picture as ``PixelFormat/rgbaHalf`` by sRGB's primaries and curve, in which colours
+    /// The same picture as `PixelFormat/rgbaHalf` by sRGB's primaries and curve, in which colours
     /// that sRGB does not have are below 0 or above 1 instead of cut off.
     func convertedToExtendedSRGB(
         _ image: consuming PixelBuffer

@@ -32,7 +32,7 @@ public struct DecodeOptions: Hashable, Sendable {
     /// `nil` asks for the picture's own size; a side of `Int.max` asks for nothing.
     public var box: PixelSize?
     public var mode = ResizeMode.fit
-    /// Which part ``ResizeMode/fill`` keeps.
+    /// Which part `ResizeMode/fill` keeps.
     public var anchor = CropAnchor.center
     /// Whether the result may have more pixels than the picture.
     public var allowsEnlarging = false
@@ -48,16 +48,16 @@ public struct DecodeOptions: Hashable, Sendable {
     /// What is missing is grey in a JPEG, else black or transparent, and
     /// ``DecodeReport/problem`` says so. Otherwise such a file is refused.
     public var acceptsTruncated = false
-    /// Whether the result may be ``PixelFormat/yCbCr420``, for somebody who encodes it so at once.
+    /// Whether the result may be `PixelFormat/yCbCr420`, for somebody who encodes it so at once.
     ///
     /// It then is if the file holds luma and colour differences and no colours must be converted.
     public var acceptsYCbCr = false
     /// Whether samples of more than 8 bits come as 16 bits; they are else rounded to 8.
     public var keepsDepth = false
-    /// The form of the result: any but ``PixelFormat/yCbCr420``, for which ``acceptsYCbCr`` is.
+    /// The form of the result: any but `PixelFormat/yCbCr420`, for which ``acceptsYCbCr`` is.
     ///
     /// `nil` gives grey, RGB, or premultiplied RGBA, as the file has it. A format of more than 8 bits
-    /// keeps the file's depth; ``PixelFormat/rgb565`` and ``PixelFormat/rgb555`` are for opaque
+    /// keeps the file's depth; `PixelFormat/rgb565` and `PixelFormat/rgb555` are for opaque
     /// pictures on small devices, and drop alpha.
     public var pixelFormat: PixelFormat?
     /// How steps are hidden in a result of 5 or 6 bits a channel.

@@ -77,10 +77,10 @@ public protocol ImageDecoder: Sendable {
     /// - Throws: ``CodecError`` if there is no whole header.
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader
 
-    /// Decodes the picture as small as ``RowSink/plan`` allows and gives it to `rows` row by row.
+    /// Decodes the picture as small as the plan of `rows` allows and gives it to it row by row.
     ///
-    /// It calls ``RowSink/begin(_:_:_:)`` once and ``RowSink/append(_:)`` for every row from the
-    /// top, or their counterparts for planes, ``RowSink/beginYCbCr(_:_:)`` and
+    /// It calls ``RowSink/begin(_:_:_:lattice:)`` once and ``RowSink/append(_:)`` for every row from
+    /// the top, or their counterparts for planes, ``RowSink/beginYCbCr(_:_:)`` and
     /// ``RowSink/append(_:plane:)``. A file that ends early throws ``CodecError/truncated(byteCount:)``.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
 
@@ -138,7 +138,7 @@ public protocol ImageEncoder: Sendable {
     /// - Returns: the bytes of a whole file.
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8]
 
-    /// Whether ``PixelFormat/yCbCr420`` is written without a detour through RGB.
+    /// Whether `PixelFormat/yCbCr420` is written without a detour through RGB.
     func prefersYCbCr(_ options: EncodeOptions) -> Bool
 
     /// Whether a file shows another picture at another ``EncodeOptions/quality``.

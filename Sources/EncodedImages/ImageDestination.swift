@@ -83,14 +83,15 @@ public struct ImageDestination: Sendable {
         return try encoder.animationWriter(size, loopCount: loopCount, options)
     }
 
-    /// Writes a whole file or nothing: under a temporary name in the same folder, then renamed.
+    /// Encodes the image and writes the file, atomically: under a temporary name in the same folder,
+    /// then renamed.
     public func write(
         _ image: PixelBuffer, to path: String, cancellation: CancellationFlag? = nil
     ) throws(CodecError) {
         try Self.write(try encode(image, cancellation: cancellation), to: path)
     }
 
-    /// Writes the bytes of a whole file or nothing, as ``write(_:to:)-(PixelBuffer,_)`` does.
+    /// Writes a file atomically: under a temporary name in the same folder, then renamed.
     public static func write(_ file: [UInt8], to path: String) throws(CodecError) {
         try replaceFile(path, with: file)
     }

@@ -76,8 +76,8 @@ public struct RowSink: ~Copyable {
         return choice
     }
 
-    /// Says, before ``begin(_:_:_:)``, that the rows come from a copy of the picture that the file
-    /// holds at another size.
+    /// Says, before ``begin(_:_:_:lattice:)``, that the rows come from a copy of the picture that the
+    /// file holds at another size.
     public mutating func decodes(copyOfSize size: PixelSize) {
         precondition(!output.hasBegun, "the rows have begun")
         output.plan = output.plan.stored(at: size)
@@ -132,7 +132,7 @@ public struct RowSink: ~Copyable {
     }
 
     /// States what the planes of luma and colour differences will be, in place of
-    /// ``begin(_:_:_:)``.
+    /// ``begin(_:_:_:lattice:)``.
     ///
     /// They stay as they are if ``DecodePlan/keepsYCbCr`` says so, and are else joined to RGB.
     ///

@@ -54,7 +54,7 @@ public struct ImageServer: Sendable {
         ///
         /// Other clients get JPEG, PNG for what has alpha, or GIF for what moves.
         public var negotiatedFormatNames: [String] = []
-        /// The ``EncodedImages/EncodeOptions/targetSSIM`` of pictures whose addresses say nothing of
+        /// The `EncodedImages/EncodeOptions/targetSSIM` of pictures whose addresses say nothing of
         /// their quality; `nil` for the usual quality.
         public var targetSSIM: Double?
         /// Whether `Sec-CH-DPR`, `Sec-CH-Width`, `Sec-CH-Viewport-Width`, `ECT` and `Save-Data` have a

@@ -20,7 +20,7 @@ public enum ServerError: Error, Hashable, Sendable {
     case malformedRequest(reason: String)
     /// Only `GET` and `HEAD` are answered. The client.
     case methodNotAllowed
-    /// The address is longer than ``ImageResponder/maximumAddressByteCount``. The client.
+    /// The address is longer than `ImageResponder/maximumAddressByteCount`. The client.
     case addressTooLong
     /// The range starts behind the end of a file of `byteCount` bytes. The client.
     case rangeNotSatisfiable(byteCount: Int)

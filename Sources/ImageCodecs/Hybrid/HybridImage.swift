@@ -22,7 +22,7 @@
         ///   - image: any picture; one without alpha gets a mask that is white everywhere.
         ///   - options: how each is written.
         /// - Returns: a JPEG file of straight colours and a PNG file.
-        /// - Throws: ``CodecError``.
+        /// - Throws: `CodecError`.
         public static func encode(
             _ image: PixelBuffer, _ options: EncodeOptions = EncodeOptions()
         ) throws(CodecError) -> (color: [UInt8], mask: [UInt8]) {
@@ -39,7 +39,7 @@
         ///   - options: the size and the form that are wanted.
         ///   - limits: what both files together may ask for.
         /// - Returns: the picture and what was done for it.
-        /// - Throws: ``CodecError``.
+        /// - Throws: `CodecError`.
         public static func decode(
             color: [UInt8], mask: [UInt8], matte: Matte = .none,
             options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits()

@@ -17,7 +17,7 @@
         ///   - file: a whole JPEG file.
         ///   - compressionLevel: how much work goes into a small file, from 0 to 9.
         /// - Returns: a whole JPEG XL file.
-        /// - Throws: ``CodecError/unsupported(feature:)`` for arithmetic coding, 12 bits or four
+        /// - Throws: `CodecError/unsupported(feature:)` for arithmetic coding, 12 bits or four
         ///   inks, and for files that are damaged.
         public static func jpegXL(
             fromJPEG file: Span<UInt8>, compressionLevel: Int = 6
@@ -31,9 +31,9 @@
         ///
         /// - Parameters:
         ///   - file: a whole JPEG XL file.
-        ///   - limits: what the result may take; ``DecodeLimits/maximumByteCount`` counts.
+        ///   - limits: what the result may take; `DecodeLimits/maximumByteCount` counts.
         /// - Returns: the original file, byte for byte.
-        /// - Throws: ``CodecError/unsupported(feature:)`` if it was not made from a JPEG file.
+        /// - Throws: `CodecError/unsupported(feature:)` if it was not made from a JPEG file.
         public static func jpeg(
             fromJPEGXL file: Span<UInt8>, limits: DecodeLimits = DecodeLimits()
         ) throws(CodecError) -> [UInt8] {

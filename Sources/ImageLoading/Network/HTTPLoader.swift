@@ -93,7 +93,7 @@ public final class HTTPLoader: Sendable {
     ///   - receive: is told, in order, what comes from the server; it must not block.
     /// - Returns: the whole of it.
     /// - Throws: ``LoadError``; a body over the limit is a
-    ///   ``CodecError/limitExceeded(_:needed:allowed:)`` in ``LoadError/decodingFailed(path:_:)``.
+    ///   `CodecError/limitExceeded(_:needed:allowed:)` in ``LoadError/decodingFailed(path:_:)``.
     public func load(
         _ request: HTTPLoadRequest,
         receive: @escaping @Sendable (HTTPLoadEvent) -> Void = { _ in }

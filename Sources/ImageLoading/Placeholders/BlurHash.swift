@@ -23,7 +23,7 @@ public struct BlurHash: Hashable, Sendable {
     /// Takes a hash that was made before.
     ///
     /// - Parameter text: the hash and nothing else.
-    /// - Throws: ``CodecError/truncated(byteCount:)``, or ``CodecError/malformed(reason:offset:)``.
+    /// - Throws: `CodecError/truncated(byteCount:)`, or `CodecError/malformed(reason:offset:)`.
     public init(_ text: String) throws(CodecError) {
         let digits = try Base83.digits(text)
         guard digits.count >= 6 else { throw .truncated(byteCount: digits.count) }

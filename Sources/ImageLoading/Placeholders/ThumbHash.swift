@@ -22,7 +22,7 @@ public struct ThumbHash: Hashable, Sendable {
     /// Takes a hash that was made before.
     ///
     /// - Parameter bytes: the hash and nothing else.
-    /// - Throws: ``CodecError/truncated(byteCount:)``, or ``CodecError/malformed(reason:offset:)``.
+    /// - Throws: `CodecError/truncated(byteCount:)`, or `CodecError/malformed(reason:offset:)`.
     public init(bytes: [UInt8]) throws(CodecError) {
         guard bytes.count >= 5 else { throw .truncated(byteCount: bytes.count) }
         let shape = Shape(bytes)
@@ -39,7 +39,7 @@ public struct ThumbHash: Hashable, Sendable {
     /// Takes a hash as it stands in text.
     ///
     /// - Parameter text: the bytes in Base64.
-    /// - Throws: ``CodecError/truncated(byteCount:)``, or ``CodecError/malformed(reason:offset:)``.
+    /// - Throws: `CodecError/truncated(byteCount:)`, or `CodecError/malformed(reason:offset:)`.
     public init(base64 text: String) throws(CodecError) {
         try self.init(bytes: Base64.decode(text))
     }

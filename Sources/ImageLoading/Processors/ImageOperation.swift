@@ -12,7 +12,7 @@ public enum ImageOperation: ImageProcessor, Hashable {
     /// `x` and `y` say where the part lies: 0 at the left or top, 0.5 in the middle, 1 at the right
     /// or bottom.
     case crop(PixelSize, x: Double = 0.5, y: Double = 0.5)
-    /// Changes the size; ``DecodeOptions/box`` does it while decoding, which is faster by far.
+    /// Changes the size; `DecodeOptions/box` does it while decoding, which is faster by far.
     case resize(PixelSize, ResizeMode = .fit, ResamplingKernel = .lanczos3)
     /// Turns and mirrors as a picture that is stored so is to be shown upright.
     case turn(Orientation)

@@ -16,7 +16,7 @@ public protocol ImageProcessor: Sendable {
     ///   - image: as it was decoded, or as the processor before this one left it.
     ///   - cancellation: set when nobody waits any more; long work asks it now and then.
     /// - Returns: the changed picture.
-    /// - Throws: ``CodecError``.
+    /// - Throws: `CodecError`.
     func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer

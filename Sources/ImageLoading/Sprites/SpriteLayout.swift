@@ -26,7 +26,7 @@ public struct SpriteLayout: Hashable, Sendable {
     ///   - padding: empty pixels between two pictures, so that none shines into the other when the
     ///     large one is enlarged; there are none along the edges.
     ///   - limits: the longest side and the pixels that the large picture may have.
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` if they do not fit in one.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` if they do not fit in one.
     public init(
         _ sizes: [PixelSize], _ arrangement: Arrangement, padding: Int = 0,
         limits: DecodeLimits = DecodeLimits()

@@ -13,7 +13,7 @@ public struct SpriteSheet: Sendable {
     /// - Parameters:
     ///   - image: the large picture, at the size that the index says.
     ///   - index: which small picture lies where; none may reach out of the large one.
-    /// - Throws: ``CodecError/malformed(reason:offset:)`` if the two do not belong together.
+    /// - Throws: `CodecError/malformed(reason:offset:)` if the two do not belong together.
     public init(_ image: PixelBuffer, _ index: SpriteIndex) throws(CodecError) {
         let whole = PixelRect(image.size)
         guard image.size == index.size,
@@ -37,7 +37,7 @@ public struct SpriteSheet: Sendable {
     ///   - arrangement: how places are given out.
     ///   - padding: empty pixels between two pictures.
     ///   - limits: the size and the memory that the sheet may take.
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before memory is taken.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` before memory is taken.
     public init(
         _ sprites: [(name: String, image: PixelBuffer)],
         _ arrangement: SpriteLayout.Arrangement = .packed, padding: Int = 0,
@@ -77,7 +77,7 @@ public struct SpriteSheetWriter: ~Copyable {
     ///   - format: what the sheet is made of; a format of one plane.
     ///   - colorProfile: which colours the numbers stand for.
     ///   - limits: the memory that the sheet may take.
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before memory is taken.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` before memory is taken.
     public init(
         _ layout: SpriteLayout, _ format: PixelFormat, _ colorProfile: ColorProfile = .sRGB,
         limits: DecodeLimits = DecodeLimits()

@@ -5,7 +5,7 @@
 /// Memory is in proportion to the result: it holds the result, and as many rows of the result's
 /// width as the kernel is high. Both passes are separable; weights apply in the picture's own
 /// gamma space and, with alpha, to premultiplied colours. A reduction by 5 or more starts with
-/// whole-pixel means (``BoxReducer``), unless ``Approximation/none`` is asked for.
+/// whole-pixel means (`BoxReducer`), unless ``Approximation/none`` is asked for.
 ///
 /// - SeeAlso: Ken Turkowski, “Filters for Common Resampling Tasks”, *Graphics Gems*, 1990.
 public struct RowResampler: ~Copyable {
