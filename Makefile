@@ -7,6 +7,7 @@ HOST = 127.0.0.1
 PORT = 8080
 SECONDS = 300
 FORMATS =
+BASE = HEAD
 FILES = 20000
 EXAMPLES = 100
 SEED = 1
@@ -14,7 +15,7 @@ PARTS =
 COUNT =
 export PHOTOS HOST PORT
 
-.PHONY: help run test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
+.PHONY: help run check test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
         bench bench-server build format lint clean
 .DEFAULT_GOAL := help
 
@@ -26,10 +27,13 @@ help: ## list the goals
 run: ## show a folder of photographs in the browser (PHOTOS=…, HOST=…, PORT=…)
 	@scripts/run
 
-test: ## check the format, build, and run every test
+check: ## the inner loop: lint, build and tests of what changed (BASE=HEAD)
+	@BASE="$(BASE)" scripts/check
+
+test: ## what CI runs: lint, every test suite, the gallery in a browser, servers under attack
 	@scripts/test
 
-test-deep: ## compare JPEG decoders on many generated files (FILES=20000), damage stores
+test-deep: ## an hour: release tests, traits, sanitizers, fuzzing, scale (FILES=20000)
 	@scripts/test-deep "$(FILES)"
 
 test-asan: ## run every test with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -65,7 +69,8 @@ build: ## build the calotype command in release mode
 
 format: ## format every Swift file
 	@scripts/require-swift
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks/*/Sources
+	@swift format --in-place --parallel --recursive \
+	    Package.swift Sources Tests Benchmarks/*/Sources Fuzzing/Sources/*Fuzzer
 
 lint: ## check the format and the length of every file
 	@scripts/require-swift

@@ -1,26 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the goals have in common: packages, how Swift is called, steps and their times. Sourced by the
-# other scripts, in the folder of the package.
+# Shared by the other scripts, which source it in the package folder: Debian packages, build options,
+# steps and their wall times.
 # shellcheck shell=bash disable=SC2034
 source scripts/packages.sh
 
-# SwiftPM hands traits to the compiler in the order of a set. Without this it is another order each time
-# that it plans, as it does when any variable of the environment has changed, and everything is
-# compiled again.
+# SwiftPM passes traits to the compiler in the order of a hashed set. Without deterministic hashing the
+# order changes each time SwiftPM plans a build, and everything is compiled again.
 export SWIFT_DETERMINISTIC_HASHING=1
 
-# How tests are built: the same for the build and for each run, or it would be built again. The modules
-# that compute pixels are optimized; see Package.swift.
+# The build options of tests. The build and each run must use the same, or everything is compiled again.
+# CALOTYPE_OPTIMIZES_TESTS optimizes the modules that compute pixels; see Package.swift.
 test_build=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
 build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_build[@]}"; }
 
-# Suites that run together, as a regular expression; the third group is all others. Those that compute
-# for minutes would keep the few threads from those that wait for one another.
+# Test targets that run together, as regular expressions; all others form the third group. Tests that
+# compute for minutes would block the cooperative threads that concurrency tests need.
 decoding_suites='PixelsTests|EncodedImagesTests|ImageCodecsTests'
 loading_suites='ImageLoadingTests|DecoderSandboxTests'
 
-# Runs tests that are built; what failed comes last again, where someone who sees only the end of it
-# finds it.
+# Runs tests that have been built, and repeats the failures at the end of the log.
 run_tests() {
     local log status=0
     log=$(mktemp)
@@ -37,7 +35,7 @@ run_tests() {
 
 test_count=0
 skipped=()
-# Counts what Swift Testing says that it ran, and keeps what it skipped, with the reason.
+# Adds the number of tests in a log to test_count, and skipped tests with their reasons to skipped.
 note_tests() {
     local count line
     count=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$1" | tail -n 1)
@@ -46,7 +44,7 @@ note_tests() {
         sed -nE 's/^[^A-Za-z]*Test (.*) skipped(: (.*))?$/\1: \3/p' "$1")
 }
 
-# step TITLE COMMAND [ARGUMENT]...: runs it and notes its time.
+# step TITLE COMMAND [ARGUMENT]...: runs a command and records its wall time.
 step_times=()
 step() {
     local title=$1 start=$SECONDS
@@ -56,16 +54,16 @@ step() {
     step_times+=("$((SECONDS - start)) $title")
 }
 
-# Prints the times of the steps, slowest first, what was skipped, and a last line with the sums.
+# Prints the wall time of each step, slowest first, the number of skipped tests by reason, and the totals.
 print_summary() {
     printf '\n== seconds, slowest first\n'
     printf '%s\n' "${step_times[@]}" | sort -rn | while read -r seconds title; do
         printf '%6d  %s\n' "$seconds" "$title"
     done
     if ((${#skipped[@]} > 0)); then
-        printf '\n== skipped\n'
-        printf '%s\n' "${skipped[@]}"
+        printf '\n== skipped, by reason\n'
+        printf '%s\n' "${skipped[@]}" | sed 's/.*": //' | sort | uniq -c | sort -rn
     fi
-    printf '\nAll is well: %d tests of Swift, of which %d were skipped, and %d steps in %d:%02d minutes.\n' \
+    printf '\nPassed: %d Swift tests (%d skipped), %d steps, %d min %02d s.\n' \
         "$test_count" "${#skipped[@]}" "${#step_times[@]}" $((SECONDS / 60)) $((SECONDS % 60))
 }
