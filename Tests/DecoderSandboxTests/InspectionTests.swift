@@ -92,6 +92,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity])
+    func `a position that is no number is refused`(number: Double) throws {
+        var blocks = MetadataBlocks()
+        blocks.exif = EXIFBlock.photograph(isLittleEndian: true)
+        let fields = MetadataFields(blocks)
+        let latitude = try #require(fields.exif?.fields.location).latitude
+        var (valid, part, changed) = (WireWriter(), WireWriter(), WireWriter())
+        valid.write(fields)
+        part.write(latitude)
+        changed.write(number)
+        let place = try #require(
+            valid.bytes.indices.first { valid.bytes[$0...].starts(with: part.bytes) })
+        var bytes = valid.bytes
+        bytes.replaceSubrange(place..<place + part.bytes.count, with: changed.bytes)
+        var reader = WireReader(bytes)
+        #expect(throws: WireError.self) { _ = try MetadataFields(from: &reader) }
+    }
+
     @Test func `a slow header does not keep others waiting`() throws {
         let sandbox = try Sandboxes.make {
             $0.contendedInspectionSeconds = 0.3

@@ -50,6 +50,28 @@ import Testing
         #expect(shown == [[1, 1], [2, 1]])
     }
 
+    @Test(
+        "clamps a region to the image, to one pixel at least",
+        arguments: [
+            (
+                PixelRect(x: 5, y: 3, width: 2, height: 2),
+                PixelRect(x: 4, y: 2, width: 1, height: 1)
+            ),
+            (
+                PixelRect(x: -3, y: 1, width: 4, height: 9),
+                PixelRect(x: 0, y: 1, width: 1, height: 2)
+            ),
+            (
+                PixelRect(x: 3, y: 0, width: .max, height: 1),
+                PixelRect(x: 3, y: 0, width: 2, height: 1)
+            ),
+        ])
+    func clampedRegion(region: PixelRect, expected: PixelRect) {
+        var options = DecodeOptions()
+        options.region = region
+        #expect(options.part(of: PixelSize(width: 5, height: 3)) == expected)
+    }
+
     @Test("keeps the edge that a fill is anchored to") func anchor() {
         var options = DecodeOptions(box: PixelSize(width: 100, height: 100), mode: .fill)
         for (x, expected) in [(0.0, 0.0), (0.5, 1500), (1, 3000), (7, 3000), (-1, 0), (.nan, 0)] {

@@ -77,7 +77,7 @@ def build(folder: pathlib.Path) -> str | None:
     return "\n".join(errors[:3]) or f"swift build ended with {result.returncode}"
 
 
-def first_failure(folder: pathlib.Path, options: list[str]) -> str | None:
+def first_failure(folder: pathlib.Path, python: str, options: list[str]) -> str | None:
     """Runs tests until one fails, and returns its message.
 
     The tests write to a pseudo-terminal, which makes their output line-buffered.
@@ -86,7 +86,7 @@ def first_failure(folder: pathlib.Path, options: list[str]) -> str | None:
     if process == 0:
         os.chdir(folder)
         # Tests of traps crash on purpose; the backtracer would wait for commands on a terminal.
-        environment = os.environ | {"SWIFT_BACKTRACE": "enable=no"}
+        environment = os.environ | {"SWIFT_BACKTRACE": "enable=no", "CALOTYPE_PYTHON": python}
         os.execve(TEST_PROGRAM, [TEST_PROGRAM, "--testing-library", "swift-testing", *options], environment)
     end = time.monotonic() + TIME_LIMIT
     failure = None
@@ -111,11 +111,11 @@ def first_failure(folder: pathlib.Path, options: list[str]) -> str | None:
     return None if status == 0 else f"ended with status {status:#x}"
 
 
-def failure_of(fault: Fault, folder: pathlib.Path) -> str | None:
+def failure_of(fault: Fault, folder: pathlib.Path, python: str) -> str | None:
     own = f"^{fault.module}Tests\\."
     tests = folder / "Tests" / f"{fault.module}Tests"
-    failure = first_failure(folder, ["--filter", own]) if tests.is_dir() else None
-    return failure or first_failure(folder, ["--skip", own])
+    failure = first_failure(folder, python, ["--filter", own]) if tests.is_dir() else None
+    return failure or first_failure(folder, python, ["--skip", own])
 
 
 def main() -> int:
@@ -131,7 +131,10 @@ def main() -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         copy_package(folder)
-        if problem := build(folder) or first_failure(folder, []):
+        python = subprocess.run(
+            [PACKAGE / "scripts/python-environment"], check=True, capture_output=True, text=True,
+        ).stdout.split()[-1]
+        if problem := build(folder) or first_failure(folder, python, []):
             print(f"fails without a fault: {problem}", file=sys.stderr)
             return 2
         for number, fault in enumerate(faults, 1):
@@ -139,7 +142,7 @@ def main() -> int:
             original = fault.apply(folder)
             try:
                 problem = build(folder)
-                failure = None if problem else failure_of(fault, folder)
+                failure = None if problem else failure_of(fault, folder, python)
             finally:
                 (folder / fault.path).write_text(original)
             if problem:

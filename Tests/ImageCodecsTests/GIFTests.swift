@@ -206,6 +206,24 @@ import Testing
         #expect(abs(total / .milliseconds(1) - 525) <= 10)
     }
 
+    @Test("a frame is disposed of only where the next one uncovers something", arguments: [4, 12])
+    func disposal(secondEnd: Int) throws {
+        let size = PixelSize(width: 16, height: 8)
+        // A bar on nothing, which grows to the right or shrinks.
+        let frames = [8, secondEnd].map { end in
+            TestPicture.make(size, .rgba8) { x, _, channel in
+                (0..<end).contains(x) ? (channel == 1 ? 0 : 255) : 0
+            }
+        }
+        var writer = try ImageDestination(format: "gif", codecs: builtInCodecs)
+            .animationWriter(size, loopCount: 1)
+        for frame in frames { try writer.append(frame, duration: .milliseconds(100)) }
+        let file = try writer.finish()
+        // The graphic control extension of the first frame; bits 2 to 4 are the disposal method.
+        let start = try #require(file.indices.first { file[$0...].starts(with: [0x21, 0xF9, 4]) })
+        #expect(file[start + 3] >> 2 & 7 == (secondEnd < 8 ? 2 : 1))
+    }
+
     @Test("a picture beside the canvas is not drawn")
     func beside() throws {
         // A canvas of 2 by 2, a red pixel on it, and one to the right of it and below.

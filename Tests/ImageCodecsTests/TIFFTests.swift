@@ -159,6 +159,7 @@ import Testing
         }
         let source = try open(try encode(buffer.finish(), EncodeOptions()))
         #expect(source.header.bitsPerComponent == 16)
+        #expect(source.header.hasAlpha == hasAlpha)
         let comparison = PixelComparison(try source.image(), narrow)
         #expect(comparison.maximumDifference <= (hasAlpha ? 1 : 0), "\(comparison)")
     }

@@ -77,6 +77,22 @@
             #expect(animation.loopCount == 3)
         }
 
+        @Test(
+            "the extended header announces alpha only where the image has some",
+            arguments: [255, 9])
+        func alphaFlag(alpha: UInt8) throws {
+            var options = EncodeOptions()
+            options.isLossless = true
+            options.metadata = try own("metadata").metadata()
+            let image = TestPicture.flat(
+                PixelSize(width: 8, height: 8), .rgba8, [90, 20, 200, alpha])
+            let file = try ImageDestination(format: "webp", codecs: builtInCodecs, options: options)
+                .encode(image)
+            // RIFF header of 12 bytes, chunk header of 8 bytes, flags.
+            #expect(Array(file[12..<16]) == Array("VP8X".utf8))
+            #expect((file[20] & 0x10 != 0) == (alpha < 255))
+        }
+
         @Test("metadata and profile are read, written, and read again", arguments: [false, true])
         func metadata(isLossless: Bool) throws {
             let source = try own("metadata")

@@ -125,6 +125,16 @@ struct ChangedOriginalTests {
         await tiles.close()
     }
 
+    @Test("is not opened once it is another")
+    func reopened() async throws {
+        let gallery = try gallery()
+        try gallery.picture("1.png", PixelSize(width: 30, height: 20))
+        let identity = try gallery.identity("1.png")
+        _ = try OriginalFile(identity)
+        try gallery.picture("1.png", PixelSize(width: 31, height: 20))
+        #expect(throws: ServerError.changedMeanwhile) { _ = try OriginalFile(identity) }
+    }
+
     @Test("is not sent to its end once it is another")
     func original() async throws {
         let gallery = try gallery()

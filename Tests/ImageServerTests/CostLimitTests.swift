@@ -110,6 +110,11 @@ import Testing
             [.modificationDate: Date(timeIntervalSince1970: 2_000_000)], ofItemAtPath: path)
         let changed = try #require(FolderIdentity(path))
         #expect(recent.contents(changed, now: start) == nil)
+        // Nor may one be kept that may still change within the same tick of the clock.
+        try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: path)
+        let unsettled = try #require(FolderIdentity(path))
+        recent.insert(contents, unsettled, now: start)
+        #expect(recent.contents(unsettled, now: start) == nil)
         // One with more files than are remembered is not.
         let tight = RecentFolders(maximumFileCount: files - 1)
         tight.insert(contents, folder, now: start)

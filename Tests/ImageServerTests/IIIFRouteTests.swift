@@ -94,6 +94,13 @@ import Testing
         #expect(two["@id"] as? String == "https://pictures.example/iiif/2/house%2F1.png")
     }
 
+    @Test("takes a size with a caret in version 3 only")
+    func enlargement() async throws {
+        let path = "/full/^800,/0/default.jpg"
+        #expect(try await get(path).status == 200)
+        #expect(try await get(path, version: 2).status == 400)
+    }
+
     @Test("answers the tiles that it announces as they lie in the picture") func tiles()
         async throws
     {

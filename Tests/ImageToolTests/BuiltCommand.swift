@@ -17,11 +17,15 @@ enum BuiltCommand {
     /// - Parameters:
     ///   - arguments: the command line.
     ///   - program: where the command is, if not where it was built.
+    ///   - environment: variables in addition to those of this process.
     /// - Returns: what it wrote, and its exit code.
     /// - Throws: if it cannot be started, or is ended by a signal.
-    static func run(_ arguments: [String], program: String? = nil) throws -> Answer {
+    static func run(
+        _ arguments: [String], program: String? = nil, environment: [String: String] = [:]
+    ) throws -> Answer {
         let process = try process(arguments)
         if let program { process.executableURL = URL(filePath: program) }
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors

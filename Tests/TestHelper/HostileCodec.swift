@@ -124,9 +124,11 @@ private struct HostileDecoding: ImageDecoder {
     }
 
     @unsafe private func depth(of number: Int) -> Int {
-        let room = [number, getpid() == 0 ? 1 : number + 1]
-        return unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { _ in
-            unsafe depth(of: room[1]) + room[0]
+        // Memory of the frame that is read after the call, or an optimizer makes a loop of this.
+        unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 512) { room in
+            unsafe room.initialize(repeating: number)
+            let depth = unsafe depth(of: number + 1)
+            return unsafe depth + room[Int(getpid()) & 511]
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Foundation
 internal import GRDB
 internal import Logging
@@ -10,13 +11,19 @@ extension RenditionStore {
     public func rendition(for key: RenditionKey) -> Rendition? {
         rendition(
             where: "hash = ? AND path = ? AND version = ? AND request = ?",
-            [key.hash, key.original.name, key.original.version, key.request])
+            [key.hash, key.original.name, key.original.version, key.request]
+        ) { $0.key.original == key.original && $0.key.request.hasSameBytes(as: key.request) }
     }
 
     public func freshRendition(of name: String, _ request: String) -> Rendition? {
-        rendition(
+        let now = date()
+        return rendition(
             where: "path = ? AND request = ? AND fresh_until > ? ORDER BY id DESC LIMIT 1",
-            [name, request, date()])
+            [name, request, now]
+        ) {
+            $0.key.original.name.hasSameBytes(as: name) && $0.key.request.hasSameBytes(as: request)
+                && $0.freshUntil > now
+        }
     }
 
     public func insert(_ rendition: Rendition, for key: RenditionKey, freshUntil: Int) {
@@ -129,7 +136,12 @@ extension RenditionStore {
     /// What was made then or before is too old; `nil` if nothing ever is.
     private var newestTooOld: Int? { maximumAge.map { date() - $0 } }
 
-    private func rendition(where condition: String, _ arguments: StatementArguments) -> Rendition? {
+    // SQLite takes the columns of `condition` from an index, and a damaged index leads to the intact
+    // row of another original: `isRequested` checks the row itself.
+    private func rendition(
+        where condition: String, _ arguments: StatementArguments,
+        _ isRequested: (KeptRendition) -> Bool
+    ) -> Rendition? {
         let row = read { db in
             try Row.fetchOne(
                 db.cachedStatement(
@@ -152,6 +164,7 @@ extension RenditionStore {
             }
             return missed()
         }
+        guard isRequested(kept) else { return missed() }
         if let newest = newestTooOld, kept.created <= newest {
             write { db in try self.drop([id], db) }
             return missed()

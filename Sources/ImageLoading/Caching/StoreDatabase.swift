@@ -61,7 +61,7 @@ final class StoreDatabase: Sendable {
             return try body(database.pool)
         } catch {
             logger.debug("the store failed", metadata: ["error": "\(error)"])
-            if StoreFile.isDamage(error) {
+            if StoreFile.isDamage(error) || StoreFile.isOutOfRowNumbers(error, database.pool) {
                 replace(database) { () throws(LoadError) in try file.openAnew() }
             }
             return nil

@@ -68,6 +68,23 @@ struct StoreFile: Sendable {
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     }
 
+    /// Returns whether SQLite refuses every new row because a damaged one had the largest row number.
+    ///
+    /// `AUTOINCREMENT` never gives out a number again, so that a full sequence stays full when the
+    /// row is removed. The error is the same as for a full disk.
+    static func isOutOfRowNumbers(_ error: any Error, _ pool: DatabasePool) -> Bool {
+        guard (error as? DatabaseError)?.resultCode == .SQLITE_FULL else { return false }
+        let isOut = try? pool.read { db in
+            try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT * FROM sqlite_sequence
+                        WHERE seq > \(Database.rowNumbers.upperBound))
+                    """)
+        }
+        return isOut == true
+    }
+
     /// Whether opening may succeed later without a change of the file.
     ///
     /// Everything else counts as damage: a changed byte of the header may make the file one that

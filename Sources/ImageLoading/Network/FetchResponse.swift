@@ -176,7 +176,7 @@ extension HTTPLoader {
 
     private func retryAfter(_ fields: HTTPFields) -> Duration? {
         guard let value = fields[.retryAfter] else { return nil }
-        if let seconds = Int(value) { return .seconds(min(max(0, seconds), 1 << 31)) }
+        if let seconds = Int(value) { return .seconds(max(0, seconds)) }
         return HTTPDate.seconds(value).map { .seconds(max(0, $0 - clock.date())) }
     }
 

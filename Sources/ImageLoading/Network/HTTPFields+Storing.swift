@@ -23,7 +23,7 @@ extension HTTPFields {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
             else { continue }
-            append(HTTPField(name: name, value: line[(colon + 1)...].dropFirst()))
+            append(HTTPField(name: name, value: line[(colon + 1)...]))
         }
     }
 

@@ -134,6 +134,20 @@ struct ResponseStoreDamageTests {
         await store.close()
     }
 
+    @Test("starts anew once no row can have a number")
+    func sequence() async throws {
+        let store = try store()
+        await fill(store)
+        store.database.write { db in
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = \(Int64.max)")
+        }
+        for url in urls { await store.remove(url) }
+        // The first insertion fails and replaces the database.
+        for _ in 0..<2 { await fill(store) }
+        #expect(await read(store, "no number left") == urls.count)
+        await store.close()
+    }
+
     @Test("removes no file outside of its folder, whatever a row names")
     func doomed() async throws {
         let store = try store()

@@ -77,10 +77,12 @@ import Testing
         #expect(try await response.bytes == HTTPFixture.picture)
     }
 
-    @Test("is given up when the server asks for too much patience")
-    func tooLong() async throws {
+    @Test(
+        "is given up when the server asks for too much patience",
+        arguments: ["3600", "\(Int.max)"])
+    func tooLong(value: String) async throws {
         let fixture = try Self.fixture { _, _ in
-            FakeAnswer(status: 503, fields: [.retryAfter: "3600"])
+            FakeAnswer(status: 503, fields: [.retryAfter: value])
         }
         await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: 503)) {
             try await fixture.load()

@@ -31,6 +31,19 @@ import Testing
         await harness.deliver(FakeCodec.file(Self.size, grey: 9))
     }
 
+    @Test("share no decode with a region, a stored orientation or an embedded thumbnail")
+    func separateDecodes() {
+        let data = DataKey(PipelineHarness().request(), of: .named("a"), salt: 0)
+        #expect(SizesKey(data, DecodeOptions(maximumSide: 20)) != nil)
+        var region = DecodeOptions()
+        region.region = PixelRect(x: 0, y: 0, width: 8, height: 8)
+        var stored = DecodeOptions()
+        stored.appliesOrientation = false
+        var thumbnail = DecodeOptions()
+        thumbnail.embeddedThumbnail = .ifLargeEnough
+        for options in [region, stored, thumbnail] { #expect(SizesKey(data, options) == nil) }
+    }
+
     @Test("are made by one decode, whatever their sizes and order") func manySizes() async throws {
         let harness = PipelineHarness()
         var wanted: [(DecodeOptions, PixelSize)] = []

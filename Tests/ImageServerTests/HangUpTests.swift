@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import HummingbirdCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+@testable import ImageServer
+
+@Suite("Work on a request", .timeLimit(.minutes(1))) struct HangUpTests {
+    /// Ends when its task is cancelled.
+    @Sendable private static func work() async -> Response {
+        let (cancellation, sink) = AsyncStream<Never>.makeStream()
+        for await _ in cancellation {}
+        withExtendedLifetime(sink) {}
+        return Response(status: .ok)
+    }
+
+    @Test("is cancelled with the task that waits for it") func outerTask() async throws {
+        let channel = NIOAsyncTestingChannel()
+        let task = Task { await withCancellationOnHangUp(of: channel, Self.work) }
+        task.cancel()
+        #expect(await task.value.status == .ok)
+        _ = try await channel.finish()
+    }
+}
