@@ -58,7 +58,8 @@ enum BuiltCommand {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
         try process.run()
-        while !isAtWork() && process.isRunning && !Task.isCancelled { await Task.yield() }
+        // Keeps its thread: a task that yields beside others that compute would be resumed too late.
+        while !isAtWork() && process.isRunning && !Task.isCancelled { sched_yield() }
         kill(process.processIdentifier, signal)
         let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()

@@ -39,7 +39,7 @@ struct InterruptionTests {
         "ends with whole thumbnails and the exit code of the signal",
         arguments: [SIGINT, SIGTERM, SIGHUP])
     func thumbnail(signal: Int32) async throws {
-        let inputs = try pictures(1000)
+        let inputs = try pictures(300)
         let small = folder.path("small")
         let answer = try await BuiltCommand.interrupt(
             ["thumbnail", "--size", "200", "--format", "png", "--output", "\(small)/"] + inputs,
@@ -49,7 +49,7 @@ struct InterruptionTests {
         #expect(
             answer.errors == "calotype: interrupted; the files that were written are whole\n")
         let written = files(small)
-        #expect((1..<1000).contains(written.count))
+        #expect((1..<300).contains(written.count))
         #expect(written.allSatisfy { $0.hasSuffix(".png") })
         for name in written.suffix(50) {
             let source = try ImageSource(
@@ -60,7 +60,7 @@ struct InterruptionTests {
 
     @Test("ends soon and leaves nothing behind, whoever decodes")
     func sandboxed() async throws {
-        let inputs = try pictures(1000)
+        let inputs = try pictures(300)
         let small = folder.path("small")
         let answer = try await BuiltCommand.interrupt(
             ["thumbnail", "--sandbox", "--size", "200", "--format", "png", "--output", "\(small)/"]
@@ -69,7 +69,7 @@ struct InterruptionTests {
         #expect(answer.code == 128 + SIGTERM)
         #expect(
             answer.errors == "calotype: interrupted; the files that were written are whole\n")
-        #expect((1..<1000).contains(files(small).count))
+        #expect((1..<300).contains(files(small).count))
         #expect(files(small).allSatisfy { $0.hasSuffix(".png") } && files(temporary.path) == [])
     }
 
