@@ -93,14 +93,14 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func `a position that is no number is refused`(number: Double) throws {
+    func `an altitude that is no number is refused`(number: Double) throws {
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.photograph(isLittleEndian: true)
         let fields = MetadataFields(blocks)
-        let latitude = try #require(fields.exif?.fields.location).latitude
+        let altitude = try #require(fields.exif?.fields.location?.altitude)
         var (valid, part, changed) = (WireWriter(), WireWriter(), WireWriter())
         valid.write(fields)
-        part.write(latitude)
+        part.write(altitude)
         changed.write(number)
         let place = try #require(
             valid.bytes.indices.first { valid.bytes[$0...].starts(with: part.bytes) })
