@@ -22,7 +22,7 @@ loading_suites='ImageLoadingTests|DecoderSandboxTests'
 run_tests() {
     local log status=0
     log=$(mktemp)
-    CALOTYPE_OPTIMIZES_TESTS=1 swift test --skip-build "${test_build[@]}" "$@" 2>&1 |
+    CALOTYPE_OPTIMIZES_TESTS=1 swift test --skip-build --disable-xctest "${test_build[@]}" "$@" 2>&1 |
         tee "$log" || status=$?
     if ((status != 0)); then
         printf '\n== failed\n'

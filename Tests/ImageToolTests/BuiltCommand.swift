@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import ImageTesting
 import Testing
 
-/// The command as it was built, run in a process of its own.
+/// The `calotype` command of this build, run as a process.
 enum BuiltCommand {
     struct Answer {
         let code: Int32
@@ -12,61 +13,77 @@ enum BuiltCommand {
         let errors: String
     }
 
-    /// Runs the command to its end.
+    /// Runs the command to its end, without blocking a thread of the cooperative pool.
     ///
     /// - Parameters:
-    ///   - arguments: the command line.
-    ///   - program: where the command is, if not where it was built.
-    ///   - environment: variables in addition to those of this process.
-    /// - Returns: what it wrote, and its exit code.
-    /// - Throws: if it cannot be started, or is ended by a signal.
+    ///   - arguments: The arguments of the command.
+    ///   - program: The path of the program, that of this build by default.
+    ///   - environment: Variables in addition to those of this process.
+    /// - Returns: What it wrote, and its exit code.
+    /// - Throws: An error if it cannot be started or if a signal ends it.
     static func run(
         _ arguments: [String], program: String? = nil, environment: [String: String] = [:]
-    ) throws -> Answer {
-        let process = try process(arguments)
-        if let program { process.executableURL = URL(filePath: program) }
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let written = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        try #require(process.terminationReason == .exit)
-        return Answer(
-            code: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
-            errors: String(decoding: complaints, as: UTF8.self))
+    ) async throws -> Answer {
+        try await onThread {
+            let process = try process(arguments)
+            if let program { process.executableURL = URL(filePath: program) }
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            let written = try output.fileHandleForReading.readToEnd() ?? Data()
+            let messages = try errors.fileHandleForReading.readToEnd() ?? Data()
+            return try answer(of: process, output: written, errors: messages)
+        }
     }
 
-    /// Sends a signal to the command once it has got on with its work.
+    /// Sends a signal to the command as soon as a file has appeared in a folder.
     ///
     /// - Parameters:
-    ///   - arguments: the command line.
-    ///   - signal: the signal.
-    ///   - temporaryFolder: where the command is to have its temporary files.
-    ///   - isAtWork: whether the signal is to be sent.
-    /// - Returns: what the command wrote on standard error, and its exit code.
-    /// - Throws: if the command cannot be started, or ends by the signal itself.
+    ///   - arguments: The arguments of the command.
+    ///   - signal: The signal.
+    ///   - temporaryFolder: The `TMPDIR` of the command.
+    ///   - folder: The folder to watch, which exists.
+    ///   - prefix: With which the name of the file begins.
+    /// - Returns: What the command wrote on standard error, and its exit code.
+    /// - Throws: An error if the command cannot be started or if a signal ends it.
     static func interrupt(
-        _ arguments: [String], _ signal: Int32, temporaryFolder: String, once isAtWork: () -> Bool
+        _ arguments: [String], _ signal: Int32, temporaryFolder: String,
+        whenFileAppearsIn folder: String, prefix: String = ""
     ) async throws -> Answer {
-        let process = try process(arguments)
-        let errors = Pipe()
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["TMPDIR": temporaryFolder]) { $1 }
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        try process.run()
-        // Keeps its thread: a task that yields beside others that compute would be resumed too late.
-        while !isAtWork() && process.isRunning && !Task.isCancelled { sched_yield() }
-        kill(process.processIdentifier, signal)
-        let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        try #require(process.terminationReason == .exit, "it did not hold the signal back")
-        return Answer(
-            code: process.terminationStatus, output: "",
-            errors: String(decoding: complaints, as: UTF8.self))
+        try await onThread {
+            let process = try process(arguments)
+            let errors = Pipe()
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["TMPDIR": temporaryFolder]) { $1 }
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = errors
+            let watch = inotify_init1(Int32(IN_CLOEXEC))
+            try #require(watch >= 0)
+            defer { close(watch) }
+            try #require(
+                unsafe inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO)) >= 0)
+            try process.run()
+            // Standard error is readable at the latest when the command ends.
+            var watched = [
+                pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: errors.fileHandleForReading.fileDescriptor, events: Int16(POLLIN),
+                    revents: 0),
+            ]
+            var events = [UInt8](repeating: 0, count: 4_096)
+            while try !FileManager.default.contentsOfDirectory(atPath: folder)
+                .contains(where: { $0.hasPrefix(prefix) })
+            {
+                try #require(unsafe poll(&watched, 2, -1) > 0)
+                guard watched[1].revents == 0 else { break }
+                unsafe _ = read(watch, &events, events.count)
+            }
+            kill(process.processIdentifier, signal)
+            let messages = try errors.fileHandleForReading.readToEnd() ?? Data()
+            return try answer(of: process, output: Data(), errors: messages)
+        }
     }
 
     private static func process(_ arguments: [String]) throws -> Process {
@@ -76,5 +93,21 @@ enum BuiltCommand {
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         return process
+    }
+
+    private static func answer(of process: Process, output: Data, errors: Data) throws -> Answer {
+        process.waitUntilExit()
+        try #require(process.terminationReason == .exit)
+        return Answer(
+            code: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
+            errors: String(decoding: errors, as: UTF8.self))
+    }
+
+    private static func onThread(
+        _ body: @escaping @Sendable () throws -> Answer
+    ) async throws -> Answer {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread { continuation.resume(with: Result(catching: body)) }.start()
+        }
     }
 }

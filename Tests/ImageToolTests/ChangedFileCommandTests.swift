@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import EncodedImages
 import Foundation
 import ImageCodecs
@@ -29,13 +28,13 @@ struct ChangedFileCommandTests {
             ["info", "--explain"], ["info", "--json"], ["thumbnail", "--size", "50"],
             ["thumbnail", "--sandbox", "--size", "50"], ["convert"],
         ])
-    func race(command: [String]) throws {
+    func race(command: [String]) async throws {
         let image = TestPicture.photograph(PixelSize(width: 700, height: 500))
         let picture = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         let (good, changing) = (folder.path("good.png"), folder.path("changing.png"))
         for path in [good, changing] { try Data(picture).write(to: URL(filePath: path)) }
 
-        let ended = DispatchSemaphore(value: 0)
+        let (ended, end) = AsyncStream.makeStream(of: Never.self)
         let writer = Thread {
             var round: UInt64 = 0
             while !FileManager.default.fileExists(atPath: changing + ".stop") {
@@ -45,23 +44,29 @@ struct ChangedFileCommandTests {
                 try? handle.write(contentsOf: Data(picture))
                 try? handle.close()
             }
-            ended.signal()
+            end.finish()
         }
         writer.start()
-        defer {
-            _ = FileManager.default.createFile(atPath: changing + ".stop", contents: nil)
-            ended.wait()
-        }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await run(command, changing: changing, good: good))
+        } catch { result = .failure(error) }
+        _ = FileManager.default.createFile(atPath: changing + ".stop", contents: nil)
+        for await _ in ended {}
+        try result.get()
+    }
+
+    private func run(_ command: [String], changing: String, good: String) async throws {
         for round in 0..<Self.roundCount {
             let output = folder.path("out\(round)")
             let answer =
                 switch command[0] {
                 case "convert":
-                    try BuiltCommand.run(["convert", changing, "\(output).bmp"])
+                    try await BuiltCommand.run(["convert", changing, "\(output).bmp"])
                 case "thumbnail":
-                    try BuiltCommand.run(
+                    try await BuiltCommand.run(
                         command + ["--quiet", "--output", "\(output)/", changing, good])
-                default: try BuiltCommand.run(command + [changing, good])
+                default: try await BuiltCommand.run(command + [changing, good])
                 }
             #expect([0, 1].contains(answer.code), "\(answer.errors)")
             let lines = answer.errors.split(separator: "\n")

@@ -35,8 +35,8 @@ struct CommandTests {
             try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
     }
 
-    private func scroll(_ arguments: [String]) throws -> BuiltCommand.Answer {
-        try BuiltCommand.run(
+    private func scroll(_ arguments: [String]) async throws -> BuiltCommand.Answer {
+        try await BuiltCommand.run(
             [
                 "bench", "scroll", folder.path, "--layout", "grid", "--store", "cold",
                 "--trace", "drag", "--seconds", "0.1", "--count", "6", "--json",
@@ -44,27 +44,28 @@ struct CommandTests {
     }
 
     @Test("says which program is missing beside it, and does without it what it can")
-    func isAlone() throws {
+    func isAlone() async throws {
         let program = try #require(builtProgram("calotype"))
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("linked"), withDestinationPath: program.path)
-        let linked = try BuiltCommand.run(["--version"], program: folder.path("linked"))
+        let linked = try await BuiltCommand.run(["--version"], program: folder.path("linked"))
         #expect(linked.code == 0)
         #expect(linked.output == "calotype \(calotypeVersion)\n")
 
         try FileManager.default.copyItem(atPath: program.path, toPath: folder.path("alone"))
-        let alone = try BuiltCommand.run(["serve", folder.path], program: folder.path("alone"))
+        let alone = try await BuiltCommand.run(
+            ["serve", folder.path], program: folder.path("alone"))
         #expect(alone.code == 1)
         let missing = folder.path("calotype-server")
         #expect(alone.errors == "calotype: \(missing): No such file or directory\n")
-        let info = try BuiltCommand.run(
+        let info = try await BuiltCommand.run(
             ["info", try picture("a.png")], program: folder.path("alone"))
         #expect(info.code == 0)
     }
 
-    @Test("explains what the pipeline does for a thumbnail") func explains() throws {
+    @Test("explains what the pipeline does for a thumbnail") func explains() async throws {
         let path = try picture("a.png")
-        let answer = try BuiltCommand.run(["thumbnail", path, "--size", "100", "--explain"])
+        let answer = try await BuiltCommand.run(["thumbnail", path, "--size", "100", "--explain"])
         #expect(answer.code == 0)
         let lines = answer.output.split(separator: "\n")
         #expect(lines.first ?? "" == path)
@@ -73,9 +74,9 @@ struct CommandTests {
     }
 
     @Test("measures no scrolling where no picture can be decoded, and says why")
-    func onlyBroken() throws {
+    func onlyBroken() async throws {
         let path = try text("a.png")
-        let answer = try scroll([])
+        let answer = try await scroll([])
         let reason = "not a picture in a format that is known here"
         #expect(answer.code == 1)
         #expect(answer.errors == "calotype: \(path): \(reason)\n")
@@ -85,10 +86,10 @@ struct CommandTests {
     @Test(
         "names the pictures that failed while it scrolled, whichever the design",
         arguments: ["synchronous", "tagged", "tiled", "calotype"])
-    func someBroken(design: String) throws {
+    func someBroken(design: String) async throws {
         _ = try picture("a.png")
         let path = try text("b.png")
-        let answer = try scroll(["--design", design])
+        let answer = try await scroll(["--design", design])
         #expect(answer.code == 1)
         #expect(answer.errors.hasPrefix("calotype: \(path): not a picture"))
         #expect(answer.errors.contains("calotype: 1 of 2 pictures failed"))
@@ -98,27 +99,27 @@ struct CommandTests {
     }
 
     @Test("writes files that are as like the picture as is wanted, and pixels alone")
-    func converting() throws {
+    func converting() async throws {
         let path = try picture("a.png")
-        func byteCount(_ output: String, _ arguments: [String]) throws -> Int {
+        func byteCount(_ output: String, _ arguments: [String]) async throws -> Int {
             let output = folder.path(output)
-            let answer = try BuiltCommand.run(["convert", path, output] + arguments)
+            let answer = try await BuiltCommand.run(["convert", path, output] + arguments)
             #expect(answer.code == 0, "\(answer.errors)")
             return try Data(contentsOf: URL(filePath: output)).count
         }
-        let lowest = try byteCount("a.jpg", ["--quality", "32"])
-        #expect(try byteCount("b.jpg", ["--target-ssim", "0.5"]) == lowest)
-        #expect(try byteCount("c.jpg", ["--target-ssim", "0.999"]) > lowest)
-        #expect(try byteCount("d.rgb565", ["--size", "20x30", "--mode", "fill"]) == 1_200)
+        let lowest = try await byteCount("a.jpg", ["--quality", "32"])
+        #expect(try await byteCount("b.jpg", ["--target-ssim", "0.5"]) == lowest)
+        #expect(try await byteCount("c.jpg", ["--target-ssim", "0.999"]) > lowest)
+        #expect(try await byteCount("d.rgb565", ["--size", "20x30", "--mode", "fill"]) == 1_200)
         for wrong in ["1", "0.4", "x"] {
-            let answer = try BuiltCommand.run(
+            let answer = try await BuiltCommand.run(
                 ["convert", path, folder.path("e.jpg"), "--target-ssim", wrong])
             #expect(answer.code == 64)
         }
     }
 
     @Test("says why in JSON as well, a reason a file")
-    func json() throws {
+    func json() async throws {
         let good = try picture("a.png")
         let bad = try text("b.png")
         let missing = folder.path("missing.png")
@@ -126,7 +127,7 @@ struct CommandTests {
         for arguments in [
             ["info"], ["thumbnail", "--size", "50"], ["thumbnail", "--size", "50", "--explain"],
         ] {
-            let answer = try BuiltCommand.run(arguments + ["--json", good, bad, missing])
+            let answer = try await BuiltCommand.run(arguments + ["--json", good, bad, missing])
             #expect(answer.code == 1)
             let objects = try #require(
                 try JSONSerialization.jsonObject(with: Data(answer.output.utf8))
@@ -141,17 +142,17 @@ struct CommandTests {
     }
 
     @Test("understands that a picture was named twice, and writes nothing")
-    func twice() throws {
+    func twice() async throws {
         let path = try picture("a.png")
         let other = "\(folder.path)/./a.png"
-        let answer = try BuiltCommand.run(["thumbnail", "--size", "50", path, other])
+        let answer = try await BuiltCommand.run(["thumbnail", "--size", "50", path, other])
         #expect(answer.code == 64)
         #expect(answer.errors == "calotype: \(other) is named twice\n")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
     }
 
     @Test("says in plain words why a folder, a trace or a chart is of no use")
-    func reasons() throws {
+    func reasons() async throws {
         let picture = try picture("a.png")
         let missing = folder.path("missing")
         let scroll = ["bench", "scroll"]
@@ -178,12 +179,12 @@ struct CommandTests {
                     + "fling-slow, fling, fling-fast, reversal, jump, jitter"
             ),
         ] {
-            let answer = try BuiltCommand.run(arguments)
+            let answer = try await BuiltCommand.run(arguments)
             #expect(answer.code == 1)
             #expect(answer.errors == "calotype: \(errors)\n")
         }
         let chart = "\(missing)/chart.svg"
-        let answer = try self.scroll(["--design", "tagged", "--chart", chart])
+        let answer = try await self.scroll(["--design", "tagged", "--chart", chart])
         #expect(answer.code == 1)
         #expect(answer.errors == "calotype: \(chart): No such file or directory\n")
         // What was measured is not lost.

@@ -41,10 +41,11 @@ struct InterruptionTests {
     func thumbnail(signal: Int32) async throws {
         let inputs = try pictures(300)
         let small = folder.path("small")
+        try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
         let answer = try await BuiltCommand.interrupt(
             ["thumbnail", "--size", "200", "--format", "png", "--output", "\(small)/"] + inputs,
             signal,
-            temporaryFolder: temporary.path, once: { !files(small).isEmpty })
+            temporaryFolder: temporary.path, whenFileAppearsIn: small)
         #expect(answer.code == 128 + signal)
         #expect(
             answer.errors == "calotype: interrupted; the files that were written are whole\n")
@@ -62,10 +63,11 @@ struct InterruptionTests {
     func sandboxed() async throws {
         let inputs = try pictures(300)
         let small = folder.path("small")
+        try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
         let answer = try await BuiltCommand.interrupt(
             ["thumbnail", "--sandbox", "--size", "200", "--format", "png", "--output", "\(small)/"]
                 + inputs,
-            SIGTERM, temporaryFolder: temporary.path, once: { !files(small).isEmpty })
+            SIGTERM, temporaryFolder: temporary.path, whenFileAppearsIn: small)
         #expect(answer.code == 128 + SIGTERM)
         #expect(
             answer.errors == "calotype: interrupted; the files that were written are whole\n")
@@ -83,7 +85,7 @@ struct InterruptionTests {
         for sign in ["calotype-scroll-", "calotype-kept-"] {
             let answer = try await BuiltCommand.interrupt(
                 arguments, signal, temporaryFolder: temporary.path,
-                once: { files(temporary.path).contains { $0.hasPrefix(sign) } })
+                whenFileAppearsIn: temporary.path, prefix: sign)
             #expect(answer.code == 128 + signal)
             #expect(answer.errors == "calotype: interrupted; nothing was written\n")
             #expect(files(temporary.path) == [])
@@ -96,7 +98,7 @@ struct InterruptionTests {
         let arguments = ["--seconds", "0.1", "--photo", photo, "--output", folder.path("chart")]
         let answer = try await BuiltCommand.interrupt(
             ["bench", "formats"] + arguments, SIGTERM, temporaryFolder: temporary.path,
-            once: { !files(temporary.path).isEmpty })
+            whenFileAppearsIn: temporary.path)
         #expect(answer.code == 128 + SIGTERM)
         #expect(answer.errors == "calotype: interrupted; nothing was written\n")
         #expect(files(temporary.path) == [] && files(folder.path).count == 1)

@@ -17,18 +17,18 @@ struct SandboxCommandTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test("says and writes the same as one without")
-    func sameAnswers() throws {
+    func sameAnswers() async throws {
         let samples = SampleFiles.own("png", "valid").prefix(5).map(\.path)
-        let here = try BuiltCommand.run(["info", "--json"] + samples)
-        let there = try BuiltCommand.run(["info", "--json", "--sandbox"] + samples)
+        let here = try await BuiltCommand.run(["info", "--json"] + samples)
+        let there = try await BuiltCommand.run(["info", "--json", "--sandbox"] + samples)
         #expect(there.code == 0)
         #expect(there.output == here.output)
         for (option, name) in [("--no-sandbox", "here"), ("--sandbox", "there")] {
-            let answer = try BuiltCommand.run(
+            let answer = try await BuiltCommand.run(
                 ["thumbnail", option, "--size", "20", "--output", folder.path("\(name)/")]
                     + samples)
             #expect(answer.code == 0, "\(answer.errors)")
-            let converted = try BuiltCommand.run(
+            let converted = try await BuiltCommand.run(
                 ["convert", option, samples[0], folder.path("\(name)/converted.bmp")])
             #expect(converted.code == 0, "\(converted.errors)")
         }
@@ -42,13 +42,13 @@ struct SandboxCommandTests {
     }
 
     @Test("names a broken file, and goes on")
-    func brokenFile() throws {
+    func brokenFile() async throws {
         let broken = folder.path("broken.png")
         try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3])
             .write(to: URL(filePath: broken))
         let good = try #require(SampleFiles.own("png", "valid").first).path
-        let here = try BuiltCommand.run(["info", broken, good])
-        let there = try BuiltCommand.run(["info", "--sandbox", broken, good])
+        let here = try await BuiltCommand.run(["info", broken, good])
+        let there = try await BuiltCommand.run(["info", "--sandbox", broken, good])
         #expect(there.code == 1)
         #expect(there.errors == here.errors)
         #expect(there.output == here.output)
@@ -57,14 +57,14 @@ struct SandboxCommandTests {
     @Test(
         "reads RAW, which one without refuses",
         .enabled(if: builtInCodecs.codec(named: "raw") != nil))
-    func raw() throws {
+    func raw() async throws {
         let path = folder.path("a.dng")
         let file = DNGFile.make(PixelSize(width: 64, height: 48), isLittleEndian: true)
         try Data(file).write(to: URL(filePath: path))
-        let here = try BuiltCommand.run(["info", path])
+        let here = try await BuiltCommand.run(["info", path])
         #expect(here.code == 1)
         #expect(here.errors == "calotype: \(path): not supported: raw outside of a sandbox\n")
-        let there = try BuiltCommand.run(["info", "--sandbox", path])
+        let there = try await BuiltCommand.run(["info", "--sandbox", path])
         #expect(there.code == 0)
         #expect(there.output.contains("64x48"))
     }

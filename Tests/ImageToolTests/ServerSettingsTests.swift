@@ -18,8 +18,8 @@ import Testing
         }
     }
 
-    @Test("are the options that the command has") func names() throws {
-        let answer = try BuiltCommand.run(["serve", "--experimental-dump-help"])
+    @Test("are the options that the command has") func names() async throws {
+        let answer = try await BuiltCommand.run(["serve", "--experimental-dump-help"])
         let help = try #require(
             try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
         let command = try #require(help["command"] as? [String: Any])
@@ -121,16 +121,15 @@ import Testing
             (#"{"animationMegapixels": -1}"#, [], 64, "0 to 1000000"),
             (#"{"prot": 80}"#, [], 64, "“prot”"),
         ])
-    func check(json: String, more: [String], code: Int32, complaint: String) throws {
-        try withTemporaryFolder { folder in
-            let file = folder.appending(path: "settings.json")
-            try Data(json.utf8).write(to: file)
-            let answer = try BuiltCommand.run(
-                ["serve", folder.path, "--check-config", "--config", file.path] + more)
-            #expect(answer.code == code, "\(answer.errors)")
-            #expect(answer.output.hasPrefix("configuration is valid") == (code == 0))
-            #expect(complaint.isEmpty ? answer.errors.isEmpty : answer.errors.contains(complaint))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
-        }
+    func check(json: String, more: [String], code: Int32, complaint: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("settings.json")
+        try Data(json.utf8).write(to: URL(filePath: file))
+        let answer = try await BuiltCommand.run(
+            ["serve", folder.path, "--check-config", "--config", file] + more)
+        #expect(answer.code == code, "\(answer.errors)")
+        #expect(answer.output.hasPrefix("configuration is valid") == (code == 0))
+        #expect(complaint.isEmpty ? answer.errors.isEmpty : answer.errors.contains(complaint))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
     }
 }

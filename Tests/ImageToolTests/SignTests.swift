@@ -7,8 +7,8 @@ import Testing
     /// `key` in hexadecimal, and an older key, which is not used.
     private static let environment = ["CALOTYPE_SIGNATURE_KEYS": "6b6579,00ff"]
 
-    @Test("prints each URL with its HMAC-SHA-256") func signature() throws {
-        let answer = try BuiltCommand.run(
+    @Test("prints each URL with its HMAC-SHA-256") func signature() async throws {
+        let answer = try await BuiltCommand.run(
             ["sign", "/house/1.jpg", "/house/2.jpg"], environment: Self.environment)
         #expect(answer.code == 0, "\(answer.errors)")
         let lines = answer.output.split(separator: "\n")
@@ -19,9 +19,9 @@ import Testing
         #expect(lines[1].hasPrefix("/house/2.jpg?signature="))
     }
 
-    @Test("adds the second at which a URL expires") func expiry() throws {
+    @Test("adds the second at which a URL expires") func expiry() async throws {
         let start = Int(Date().timeIntervalSince1970)
-        let answer = try BuiltCommand.run(
+        let answer = try await BuiltCommand.run(
             ["sign", "--expires-in", "3600", "/house/1.jpg?v=1"], environment: Self.environment)
         let end = Int(Date().timeIntervalSince1970)
         let parts = answer.output.split(separator: "&")
@@ -30,9 +30,9 @@ import Testing
         #expect((start + 3600...end + 3600).contains(expires))
     }
 
-    @Test("refuses to sign without a key") func noKey() throws {
+    @Test("refuses to sign without a key") func noKey() async throws {
         for keys in ["", "no hexadecimal"] {
-            let answer = try BuiltCommand.run(
+            let answer = try await BuiltCommand.run(
                 ["sign", "/house/1.jpg"], environment: ["CALOTYPE_SIGNATURE_KEYS": keys])
             #expect(answer.code == 64)
             #expect(answer.output.isEmpty)
