@@ -111,9 +111,12 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
+            name: "ServedFiles",
+            resources: [.embedInCode("Gallery"), .embedInCode("Description")]),
+        .target(
             name: "ImageServer",
             dependencies: [
-                "EncodedImages", "ImageLoading", "MessageDigests", "Pixels",
+                "EncodedImages", "ImageLoading", "MessageDigests", "Pixels", "ServedFiles",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -127,8 +130,7 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            resources: [.embedInCode("Gallery"), .embedInCode("Description")]),
+            ]),
         // What the two programs of the command have in common.
         .target(
             name: "PictureCommands",

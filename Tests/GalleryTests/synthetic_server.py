@@ -20,7 +20,7 @@ import numpy
 from PIL import Image, ImageDraw
 from thumbhash import _thumbhash as thumbhash
 
-PAGE = pathlib.Path(__file__).parents[2] / "Sources/ImageServer/Gallery"
+PAGE = pathlib.Path(__file__).parents[2] / "Sources/ServedFiles/Gallery"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test("answers every file in the folder of the page, byte for byte") func files() async throws {
-        let folder = SampleFiles.packageDirectory.appending(path: "Sources/ImageServer/Gallery")
+        let folder = SampleFiles.packageDirectory.appending(path: "Sources/ServedFiles/Gallery")
         let files = try FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil)
         #expect(!files.isEmpty)
         for file in files {
             let name = file.lastPathComponent
             let answer = try await gallery.get("/-/gallery/\(name)")
-            #expect(answer.status == 200, "\(name) needs a line in GalleryRoute.swift")
+            #expect(answer.status == 200, "\(name) needs a line in ServedFile.swift")
             #expect(answer.body == Array(try Data(contentsOf: file)), "\(name)")
         }
         let script = try await gallery.get("/-/gallery/main.js")

@@ -3,71 +3,27 @@
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
+internal import ServedFiles
 
-/// A file of the gallery page, built into the program.
+/// A file built into the program, with its entity tag.
 struct GalleryFile: Sendable {
     let mediaType: String
     let bytes: [UInt8]
     /// Changes with the bytes.
     let tag: String
 
-    /// Every file of the folder `Gallery` that is served, by name: a new one adds a line.
-    static let all = [
-        "api.js": script(PackageResources.api_js),
-        "blob-cache.js": script(PackageResources.blob_cache_js),
-        "connection.js": script(PackageResources.connection_js),
-        "density.js": script(PackageResources.density_js),
-        "developer-panel.js": script(PackageResources.developer_panel_js),
-        "folder-listing.js": script(PackageResources.folder_listing_js),
-        "folder-view.js": script(PackageResources.folder_view_js),
-        "gallery.css": style(PackageResources.gallery_css),
-        "grid-keyboard.js": script(PackageResources.grid_keyboard_js),
-        "image-loader.js": script(PackageResources.image_loader_js),
-        "index.html": page(PackageResources.index_html),
-        "info-panel.js": script(PackageResources.info_panel_js),
-        "ladder.js": script(PackageResources.ladder_js),
-        "layout.js": script(PackageResources.layout_js),
-        "magnifier.js": script(PackageResources.magnifier_js),
-        "main.js": script(PackageResources.main_js),
-        "placeholder-painter.js": script(PackageResources.placeholder_painter_js),
-        "remembered.js": script(PackageResources.remembered_js),
-        "routing.js": script(PackageResources.routing_js),
-        "scroll-pace.js": script(PackageResources.scroll_pace_js),
-        "scroll-space.js": script(PackageResources.scroll_space_js),
-        "scrubber.js": script(PackageResources.scrubber_js),
-        "sections.js": script(PackageResources.sections_js),
-        "share.js": script(PackageResources.share_js),
-        "sort-order.js": script(PackageResources.sort_order_js),
-        "swipe.js": script(PackageResources.swipe_js),
-        "text.js": script(PackageResources.text_js),
-        "thumbhash.js": script(PackageResources.thumbhash_js),
-        "tile-layer.js": script(PackageResources.tile_layer_js),
-        "tile.js": script(PackageResources.tile_js),
-        "viewer.js": script(PackageResources.viewer_js),
-        "virtual-grid.js": script(PackageResources.virtual_grid_js),
-        "zoom-gestures.js": script(PackageResources.zoom_gestures_js),
-        "zoom.js": script(PackageResources.zoom_js),
-    ]
+    /// The files of the gallery page, by name.
+    static let all = ServedFile.gallery.mapValues(GalleryFile.init)
 
-    /// What OpenAPI says of every route.
-    static let description = GalleryFile("application/json", PackageResources.openapi_json)
+    /// The OpenAPI description of the routes.
+    static let description = GalleryFile(.apiDescription)
 
-    private init(_ mediaType: String, _ bytes: [UInt8]) {
-        self.mediaType = mediaType
-        self.bytes = bytes
+    private init(_ file: ServedFile) {
+        mediaType = file.mediaType
+        bytes = file.bytes
         var digest = Digest()
         digest.add(bytes)
         tag = digest.text
-    }
-
-    private static func page(_ bytes: [UInt8]) -> GalleryFile {
-        .init("text/html; charset=utf-8", bytes)
-    }
-    private static func style(_ bytes: [UInt8]) -> GalleryFile {
-        .init("text/css; charset=utf-8", bytes)
-    }
-    private static func script(_ bytes: [UInt8]) -> GalleryFile {
-        .init("text/javascript; charset=utf-8", bytes)
     }
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A file of the server that is built into the program.
+///
+/// A module of its own: the compiler takes seconds for the bytes, and they change less often than the
+/// server.
+public struct ServedFile: Sendable {
+    /// The value of the `Content-Type` field.
+    public let mediaType: String
+    /// The content.
+    public let bytes: [UInt8]
+
+    /// Every file of the folder `Gallery`, by name: each needs a line here.
+    public static let gallery = [
+        "api.js": script(PackageResources.api_js),
+        "blob-cache.js": script(PackageResources.blob_cache_js),
+        "connection.js": script(PackageResources.connection_js),
+        "density.js": script(PackageResources.density_js),
+        "developer-panel.js": script(PackageResources.developer_panel_js),
+        "folder-listing.js": script(PackageResources.folder_listing_js),
+        "folder-view.js": script(PackageResources.folder_view_js),
+        "gallery.css": style(PackageResources.gallery_css),
+        "grid-keyboard.js": script(PackageResources.grid_keyboard_js),
+        "image-loader.js": script(PackageResources.image_loader_js),
+        "index.html": page(PackageResources.index_html),
+        "info-panel.js": script(PackageResources.info_panel_js),
+        "ladder.js": script(PackageResources.ladder_js),
+        "layout.js": script(PackageResources.layout_js),
+        "magnifier.js": script(PackageResources.magnifier_js),
+        "main.js": script(PackageResources.main_js),
+        "placeholder-painter.js": script(PackageResources.placeholder_painter_js),
+        "remembered.js": script(PackageResources.remembered_js),
+        "routing.js": script(PackageResources.routing_js),
+        "scroll-pace.js": script(PackageResources.scroll_pace_js),
+        "scroll-space.js": script(PackageResources.scroll_space_js),
+        "scrubber.js": script(PackageResources.scrubber_js),
+        "sections.js": script(PackageResources.sections_js),
+        "share.js": script(PackageResources.share_js),
+        "sort-order.js": script(PackageResources.sort_order_js),
+        "swipe.js": script(PackageResources.swipe_js),
+        "text.js": script(PackageResources.text_js),
+        "thumbhash.js": script(PackageResources.thumbhash_js),
+        "tile-layer.js": script(PackageResources.tile_layer_js),
+        "tile.js": script(PackageResources.tile_js),
+        "viewer.js": script(PackageResources.viewer_js),
+        "virtual-grid.js": script(PackageResources.virtual_grid_js),
+        "zoom-gestures.js": script(PackageResources.zoom_gestures_js),
+        "zoom.js": script(PackageResources.zoom_js),
+    ]
+
+    /// The OpenAPI description of the routes.
+    public static let apiDescription = ServedFile(
+        mediaType: "application/json", bytes: PackageResources.openapi_json)
+
+    private static func page(_ bytes: [UInt8]) -> ServedFile {
+        ServedFile(mediaType: "text/html; charset=utf-8", bytes: bytes)
+    }
+    private static func style(_ bytes: [UInt8]) -> ServedFile {
+        ServedFile(mediaType: "text/css; charset=utf-8", bytes: bytes)
+    }
+    private static func script(_ bytes: [UInt8]) -> ServedFile {
+        ServedFile(mediaType: "text/javascript; charset=utf-8", bytes: bytes)
+    }
+}
