@@ -110,10 +110,8 @@ import Testing
         ])
         let place = block.count
         block += value
-        guard let order = TIFFByteOrder(block.span),
-            let first = order.directory(block.span, at: 8)?.entries.first,
-            let offset = order.integer(block.span, first),
-            let camera = order.directory(block.span, at: offset)
+        guard let layout = TIFFLayout(block.span),
+            let camera = layout.directory(block.span, at: 8)?.directory(.exifIFD, block.span)
         else {
             Issue.record("no directory of the camera")
             return
@@ -127,12 +125,13 @@ import Testing
     }
 
     private static func tags(_ block: [UInt8]) -> [Int]? {
-        TIFFByteOrder(block.span).flatMap { order in
-            order.directory(block.span, at: order.firstDirectory(block.span))?.entries.map(\.tag)
+        TIFFLayout(block.span).flatMap { layout in
+            layout.directory(block.span, at: layout.firstDirectory(block.span))?
+                .entries.map(\.tag.rawValue)
         }
     }
 
     private func little(_ value: Int) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        [UInt8](value, byteCount: 4, .littleEndian)
     }
 }

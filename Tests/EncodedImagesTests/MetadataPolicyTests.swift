@@ -80,6 +80,20 @@ import Testing
         #expect(written(Array("II*\0".utf8) + [8, 0, 0, 0, 9, 0]) == nil)
     }
 
+    @Test("accepts a thumbnail of negative length")
+    func negativeThumbnailLength() throws {
+        var block = EXIFBlock.photograph(isLittleEndian: true, orientation: 1)
+        // JPEGInterchangeFormatLength: a LONG, which becomes an SLONG of -16.
+        let entry = try #require(
+            block.indices.dropLast(12).first {
+                block[$0..<$0 + 4].elementsEqual([0x02, 0x02, 0x04, 0x00])
+            })
+        block[entry + 2] = 9
+        block.replaceSubrange(entry + 8..<entry + 12, with: [0xF0, 0xFF, 0xFF, 0xFF])
+        let result = try #require(written(block) { $0.isResized = true })
+        #expect(EXIF(result.span).thumbnail == nil)
+    }
+
     @Test("survives damage anywhere, and then holds no position either")
     func damage() {
         let block = EXIFBlock.photograph(isLittleEndian: true)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes from a TIFF file, or one built like it, the metadata that EXIF would hold in another format.
+/// Makes the metadata blocks of a TIFF file, or of a file with its structure.
 package enum EXIFExtraction {
-    /// What is about the picture rather than about how this file stores it.
-    private static let pictureTags: Set<Int> = [
-        0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x4746,
-        0x4749, 0x8298, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F,
+    /// The tags that describe the image, not the way in which this file stores it.
+    private static let imageTags: Set<TIFFTag> = [
+        .imageDescription, .make, .model, .orientation, .xResolution, .yResolution,
+        .resolutionUnit, .software, .dateTime, .artist, .rating, .ratingPercent, .copyright,
+        .xpTitle, .xpComment, .xpAuthor, .xpKeywords, .xpSubject,
     ]
-    private static let exif = 0x8769
-    private static let location = 0x8825
-    /// Offsets in a maker's notes would mean nothing, nor does what EXIF repeats of another file.
-    private static let leftOut: Set<Int> = [0x927C, 0xA005]
-    /// Longer values are pictures or tables.
+    /// Maker notes contain offsets into the original file; the interoperability directory describes
+    /// that file.
+    private static let omittedTags: Set<TIFFTag> = [.makerNote, .interoperabilityIFD]
+    /// Longer values are images or tables.
     private static let maximumValueByteCount = 8192
 
     /// A value to be written, or a directory.
@@ -21,49 +21,46 @@ package enum EXIFExtraction {
     }
 
     private struct Entry {
-        let tag: Int
+        let tag: TIFFTag
         let type: Int
         let count: Int
         let value: Value
     }
 
-    /// The blocks of metadata of a TIFF file; without any if it is none.
+    /// Returns the metadata blocks of a TIFF file; none if it is not one.
     package static func blocks(inTIFF file: Span<UInt8>) -> MetadataBlocks {
         var blocks = MetadataBlocks()
-        guard let order = TIFFByteOrder(file),
-            let first = order.directory(file, at: order.firstDirectory(file))
+        guard let layout = TIFFLayout(file),
+            let first = layout.directory(file, at: layout.firstDirectory(file))
         else { return blocks }
-        if let entry = first.entry(0x02BC), !entry.value.isEmpty {
-            blocks.xmp = order.bytes(file, entry)
+        if let entry = first.entry(.xmp), !entry.value.isEmpty {
+            blocks.xmp = first.bytes(entry, file)
         }
-        if let entry = first.entry(0x83BB) {
-            let records = order.bytes(file, entry)
+        if let entry = first.entry(.iptc) {
+            let records = first.bytes(entry, file)
             if records.first == 0x1C { blocks.iptc = records }
         }
-        if blocks.iptc == nil, let entry = first.entry(0x8649) {
-            blocks.iptc = PhotoshopResources.iptc(in: order.bytes(file, entry))
+        if blocks.iptc == nil, let entry = first.entry(.photoshop) {
+            blocks.iptc = PhotoshopResources.iptc(in: first.bytes(entry, file))
         }
-        var entries = copied(first, file, order) { pictureTags.contains($0) }
-        for tag in [exif, location] {
-            guard let pointer = first.entry(tag), let offset = order.integer(file, pointer),
-                let directory = order.directory(file, at: offset)
-            else { continue }
-            let below = copied(directory, file, order) { !leftOut.contains($0) }
-            if !below.isEmpty {
-                entries.append(Entry(tag: tag, type: 4, count: 1, value: .directory(below)))
+        var entries = copied(first, file) { imageTags.contains($0) }
+        for tag in [TIFFTag.exifIFD, .gpsIFD] {
+            guard let directory = first.directory(tag, file) else { continue }
+            let children = copied(directory, file) { !omittedTags.contains($0) }
+            if !children.isEmpty {
+                entries.append(Entry(tag: tag, type: 4, count: 1, value: .directory(children)))
             }
         }
-        if !entries.isEmpty { blocks.exif = block(entries, order) }
+        if !entries.isEmpty { blocks.exif = block(entries, layout) }
         return blocks
     }
 
-    /// The first entry of each tag, as long as their values together are no longer than the file: more
-    /// would be values that stand in each other.
+    /// The first entry of each tag, while their values together are no longer than the file: more
+    /// would be values that overlap.
     private static func copied(
-        _ directory: TIFFByteOrder.Directory, _ file: Span<UInt8>, _ order: TIFFByteOrder,
-        where isCopied: (_ tag: Int) -> Bool
+        _ directory: TIFFDirectory, _ file: Span<UInt8>, where isCopied: (TIFFTag) -> Bool
     ) -> [Entry] {
-        var tags: Set<Int> = []
+        var tags: Set<TIFFTag> = []
         var room = file.count
         return directory.entries.compactMap { entry in
             guard isCopied(entry.tag), (1...maximumValueByteCount).contains(entry.value.count),
@@ -72,28 +69,25 @@ package enum EXIFExtraction {
             room -= entry.value.count
             return Entry(
                 tag: entry.tag, type: entry.type, count: entry.count,
-                value: .bytes(order.bytes(file, entry)))
+                value: .bytes(directory.bytes(entry, file)))
         }
     }
 
-    private static func block(_ entries: [Entry], _ order: TIFFByteOrder) -> [UInt8] {
-        let mark: UInt8 = order.isLittleEndian ? 0x49 : 0x4D
-        var block = [mark, mark] + number(42, 2, order) + number(8, 4, order)
-        append(entries, to: &block, order)
+    private static func block(_ entries: [Entry], _ layout: TIFFLayout) -> [UInt8] {
+        var block = layout.blockHeader
+        append(entries, to: &block, layout)
         return block
     }
 
-    private static func append(
-        _ entries: [Entry], to block: inout [UInt8], _ order: TIFFByteOrder
-    ) {
-        let entries = entries.sorted { $0.tag < $1.tag }
+    private static func append(_ entries: [Entry], to block: inout [UInt8], _ layout: TIFFLayout) {
+        let entries = entries.sorted { $0.tag.rawValue < $1.tag.rawValue }
         let start = block.count
-        block += number(entries.count, 2, order)
+        block += layout.integerBytes(entries.count, 2)
         block += Array(repeating: 0, count: entries.count * 12 + 4)
         for (index, entry) in entries.enumerated() {
             let fields =
-                number(entry.tag, 2, order) + number(entry.type, 2, order)
-                + number(entry.count, 4, order)
+                layout.integerBytes(entry.tag.rawValue, 2) + layout.integerBytes(entry.type, 2)
+                + layout.integerBytes(entry.count, 4)
             let place = start + 2 + index * 12
             block.replaceSubrange(place..<place + 8, with: fields)
             if case .bytes(let value) = entry.value, value.count <= 4 {
@@ -101,16 +95,11 @@ package enum EXIFExtraction {
                 continue
             }
             if block.count % 2 == 1 { block.append(0) }
-            block.replaceSubrange(place + 8..<place + 12, with: number(block.count, 4, order))
+            block.set(block.count, at: place + 8, byteCount: 4, layout.byteOrder)
             switch entry.value {
             case .bytes(let value): block += value
-            case .directory(let below): append(below, to: &block, order)
+            case .directory(let children): append(children, to: &block, layout)
             }
         }
-    }
-
-    private static func number(_ value: Int, _ byteCount: Int, _ order: TIFFByteOrder) -> [UInt8] {
-        let little = (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-        return order.isLittleEndian ? little : little.reversed()
     }
 }

@@ -2,43 +2,27 @@
 
 internal import Pixels
 
-/// Changes an EXIF block without moving what stays.
+/// Changes an EXIF block without moving what remains.
 ///
-/// The notes of cameras' makers hold offsets that only their makers understand, so nothing is moved
-/// but entries within their own directory: numbers are overwritten, and what goes is unlinked and
-/// filled with zeros. A block gets shorter only where its end went.
+/// Maker notes contain offsets that only their makers can interpret. Therefore nothing moves but
+/// entries within their own directory: integers are overwritten, and what is removed is unlinked and
+/// filled with zeros. A block becomes shorter only if its end is removed.
 struct EXIFRewriter {
-    private enum Tag {
-        static let orientation = 0x0112
-        static let thumbnailOffset = 0x0201
-        static let thumbnailByteCount = 0x0202
-        static let xmp = 0x02BC
-        static let exif = 0x8769
-        static let location = 0x8825
-        static let colorSpace = 0xA001
-        static let width = 0xA002
-        static let height = 0xA003
-        static let interoperability = 0xA005
-    }
-
-    private typealias Directory = TIFFByteOrder.Directory
-    private typealias Entry = TIFFByteOrder.Entry
-
     private var block: [UInt8]
-    private let order: TIFFByteOrder
+    private let layout: TIFFLayout
 
-    /// The block for a picture that was changed; `nil` if it cannot be made to fit.
+    /// Returns the block for a changed image; `nil` if it cannot be made to match.
     static func rewritten(
         _ block: [UInt8], _ policy: MetadataPolicy, _ changes: PictureChanges
     ) -> [UInt8]? {
-        guard let order = TIFFByteOrder(block.span) else { return nil }
-        var rewriter = EXIFRewriter(block: block, order: order)
-        // What a block with holes says cannot be known.
+        guard let layout = TIFFLayout(block.span) else { return nil }
+        var rewriter = EXIFRewriter(block: block, layout: layout)
+        // The contents of a truncated block are not certain.
         guard rewriter.isWhole else { return nil }
-        let wasTurned = rewriter.setOrientation(changes.orientation)
+        let hadOtherOrientation = rewriter.setOrientation(changes.orientation)
         rewriter.setSize(changes.size)
         if changes.isConvertedToSRGB { rewriter.setSRGB() }
-        if wasTurned || changes.isResized { rewriter.removeThumbnail() }
+        if hadOtherOrientation || changes.isResized { rewriter.removeThumbnail() }
         if policy.stripsLocation {
             guard rewriter.removeLocation() else { return nil }
         }
@@ -47,22 +31,18 @@ struct EXIFRewriter {
 
     // MARK: Directories
 
-    private func directory(at offset: Int) -> Directory? {
-        order.directory(block.span, at: offset)
+    private func directory(at offset: Int) -> TIFFDirectory? {
+        layout.directory(block.span, at: offset)
     }
 
-    private var first: Directory? { directory(at: order.firstDirectory(block.span)) }
+    private var first: TIFFDirectory? { directory(at: layout.firstDirectory(block.span)) }
 
-    private func directory(_ tag: Int, of parent: Directory?) -> Directory? {
-        parent?.entry(tag).flatMap { order.integer(block.span, $0) }.flatMap(directory)
-    }
+    private var exposure: TIFFDirectory? { first?.directory(.exifIFD, block.span) }
 
-    private var exposure: Directory? { directory(Tag.exif, of: first) }
-
-    /// All directories that are known to be there, but for that of positions.
-    private var directories: [Directory] {
-        var all = [first, exposure, directory(Tag.interoperability, of: exposure)].compactMap(
-            \.self)
+    /// All known directories except the GPS directory.
+    private var directories: [TIFFDirectory] {
+        var all = [first, exposure, exposure?.directory(.interoperabilityIFD, block.span)]
+            .compactMap(\.self)
         var next = first?.next ?? 0
         while next > all[0].offset, all.count < 8, let directory = directory(at: next) {
             all.append(directory)
@@ -71,7 +51,7 @@ struct EXIFRewriter {
         return all
     }
 
-    /// Whether the directories that are changed end within the block, and none within another.
+    /// Whether the directories that are changed lie within the block and do not overlap.
     private var isWhole: Bool {
         guard first != nil else { return false }
         let all = directories
@@ -81,107 +61,112 @@ struct EXIFRewriter {
         }
     }
 
-    // MARK: Numbers
+    // MARK: Integers
 
     private mutating func set(_ value: Int, at offset: Int, byteCount: Int) {
-        for index in 0..<byteCount {
-            let place = order.isLittleEndian ? index : byteCount - 1 - index
-            block[offset + place] = UInt8(truncatingIfNeeded: value >> (8 * index))
-        }
+        block.set(value, at: offset, byteCount: byteCount, layout.byteOrder)
     }
 
-    /// Overwrites the one number of an entry.
-    private mutating func set(_ entry: Entry?, _ value: Int) {
+    /// Overwrites the only value of an entry.
+    private mutating func set(_ entry: TIFFDirectory.Entry?, _ value: Int) {
         guard let entry, entry.count == 1, [1, 3, 4].contains(entry.type) else { return }
         let fits = entry.type == 4 || value < 1 << (entry.type == 1 ? 8 : 16)
-        // A longer number has room in the entry as well.
+        // A 32-bit integer fits into the entry as well.
         if !fits { set(4, at: entry.offset + 2, byteCount: 2) }
-        let byteCount = fits ? TIFFByteOrder.byteCount(ofType: entry.type) : 4
+        let byteCount = fits ? entry.valueByteCount : 4
         set(0, at: entry.offset + 8, byteCount: 4)
         set(value, at: entry.offset + 8, byteCount: byteCount)
     }
 
-    /// - Returns: whether it was another.
+    /// Sets the orientation.
+    ///
+    /// - Returns: whether the block contained another valid one.
     private mutating func setOrientation(_ orientation: Orientation) -> Bool {
-        guard let entry = first?.entry(Tag.orientation) else { return false }
-        let old = order.integer(block.span, entry)
+        guard let entry = first?.entry(.orientation) else { return false }
+        let old = first?.integer(.orientation, block.span)
         let new = Int(orientation.rawValue)
         guard old != new else { return false }
         set(entry, new)
-        // Of a value that is none, nobody turned a thumbnail by it.
+        // No program rotates the thumbnail by an invalid value.
         return old.map { (1...8).contains($0) } ?? false
     }
 
     private mutating func setSize(_ size: PixelSize) {
         let exposure = exposure
-        set(exposure?.entry(Tag.width), size.width)
-        set(exposure?.entry(Tag.height), size.height)
+        set(exposure?.entry(.pixelXDimension), size.width)
+        set(exposure?.entry(.pixelYDimension), size.height)
     }
 
     private mutating func setSRGB() {
         let exposure = exposure
-        set(exposure?.entry(Tag.colorSpace), 1)
-        let rule = directory(Tag.interoperability, of: exposure)?.entry(0x0001)
-        guard let rule, order.text(block.span, rule) == "R03" else { return }
+        set(exposure?.entry(.colorSpace), 1)
+        let interoperability = exposure?.directory(.interoperabilityIFD, block.span)
+        guard let rule = interoperability?.entry(.interoperabilityIndex),
+            interoperability?.text(.interoperabilityIndex, block.span) == "R03"
+        else { return }
         // R98 is sRGB, R03 is Adobe RGB.
         block[rule.value.lowerBound + 1] = UInt8(ascii: "9")
         block[rule.value.lowerBound + 2] = UInt8(ascii: "8")
     }
 
-    // MARK: Taking out
+    // MARK: Removal
 
     private mutating func erase(_ range: Range<Int>) {
         for index in range { block[index] = 0 }
     }
 
-    /// Values that stand outside their entries.
-    private static func values(of directory: Directory) -> [Range<Int>] {
+    /// The values that lie outside their entries.
+    private static func values(of directory: TIFFDirectory) -> [Range<Int>] {
         directory.entries.map(\.value).filter { $0.count > 4 }
     }
 
-    /// Unlinks all directories behind the first, and erases what only they refer to.
+    /// Unlinks all directories after the first, and erases what only they refer to.
     private mutating func removeThumbnail() {
         guard let first, first.next != 0 else { return }
         let all = directories
         let gone = all.filter { $0.offset == first.next }
         let kept =
             all.filter { $0.offset != first.next }
-            + [directory(Tag.location, of: first)]
+            + [first.directory(.gpsIFD, block.span)]
             .compactMap(\.self)
         var ranges = gone.map { $0.range } + gone.flatMap(Self.values)
         for directory in gone {
             for (offset, count) in [
-                (Tag.thumbnailOffset, Tag.thumbnailByteCount), (0x0111, 0x0117),
+                (TIFFTag.jpegInterchangeFormat, TIFFTag.jpegInterchangeFormatLength),
+                (.stripOffsets, .stripByteCounts),
             ] {
-                guard let entry = directory.entry(offset), entry.count == 1,
-                    let start = order.integer(block.span, entry), start < block.count,
-                    let count = directory.entry(count).flatMap({ order.integer(block.span, $0) })
+                guard directory.entry(offset)?.count == 1,
+                    let start = directory.integer(offset, block.span),
+                    let count = directory.integer(count, block.span),
+                    (0..<block.count).contains(start), count >= 0
                 else { continue }
                 ranges.append(start..<start + min(count, block.count - start))
             }
         }
         let known = MergedRanges([0..<8] + kept.map(\.range) + kept.flatMap(Self.values))
         erase(MergedRanges(ranges.filter { !known.overlaps($0) }))
-        set(0, at: first.offset + 2 + first.entries.count * 12, byteCount: 4)
+        set(0, at: first.outline.nextPlace, byteCount: 4)
         let end = known.ranges.last?.upperBound ?? block.count
         let used = (block.lastIndex { $0 != 0 } ?? 0) + 1
         if max(used, end) < block.count { block.removeSubrange(max(used, end)...) }
     }
 
-    /// - Returns: whether nothing of it is left.
+    /// Removes the GPS directory and the XMP packet within the block.
+    ///
+    /// - Returns: `false` if parts of them may remain.
     private mutating func removeLocation() -> Bool {
         let all = directories
         let structure = [0..<8] + all.map(\.range)
         for owner in all {
-            let gone = owner.entries.filter { [Tag.location, Tag.xmp].contains($0.tag) }
+            let gone = owner.entries.filter { [.gpsIFD, .xmp].contains($0.tag) }
             if gone.isEmpty { continue }
             guard owner.isWhole, gone.count < owner.entries.count else { return false }
             var ranges = gone.map(\.value).filter { $0.count > 4 }
             let offsets = Set(
-                gone.filter { $0.tag == Tag.location }.compactMap { order.integer(block.span, $0) })
-            // One is usual; thousands, each of thousands of entries, are made to take long.
+                gone.filter { $0.tag == .gpsIFD }.compactMap { owner.integer($0, block.span) })
+            // One is usual. Thousands, each of thousands of entries, are an attack.
             guard offsets.count <= 8 else { return false }
-            for positions in offsets.compactMap(directory) {
+            for positions in offsets.compactMap(directory(at:)) {
                 guard positions.isWhole else { return false }
                 ranges += [positions.range] + Self.values(of: positions)
             }
@@ -198,8 +183,8 @@ struct EXIFRewriter {
         for range in ranges.ranges { erase(range.clamped(to: 0..<block.count)) }
     }
 
-    /// Moves the entries behind them, and the offset of the next directory, up.
-    private mutating func remove(_ gone: [Entry], from directory: Directory) {
+    /// Moves the entries after them, and the offset of the next directory, up.
+    private mutating func remove(_ gone: [TIFFDirectory.Entry], from directory: TIFFDirectory) {
         let offsets = Set(gone.map(\.offset))
         var place = directory.offset + 2
         func move(_ range: Range<Int>, _ block: inout [UInt8]) {
@@ -218,7 +203,7 @@ struct EXIFRewriter {
     }
 }
 
-/// Parts of a block in their order, those that touch as one.
+/// Ranges of a block in ascending order; adjacent ones are merged.
 private struct MergedRanges {
     private(set) var ranges: [Range<Int>] = []
 
@@ -233,7 +218,7 @@ private struct MergedRanges {
     }
 
     func overlaps(_ part: Range<Int>) -> Bool {
-        // The first that ends behind its start.
+        // Binary search for the first range that ends after the start of the part.
         var (low, high) = (0, ranges.count)
         while low < high {
             let middle = (low + high) / 2

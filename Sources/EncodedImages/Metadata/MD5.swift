@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The digest by which the parts of an XMP packet find each other; no protection against anybody.
+/// The digest by which the main XMP packet of a JPEG file refers to its extension; not for security.
 /// - SeeAlso: RFC 1321.
 enum MD5 {
     private static let shifts: [[UInt32]] = [
@@ -20,24 +20,19 @@ enum MD5 {
         0xeb86_d391,
     ]
 
+    /// Returns the 16 bytes of the digest of a message.
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var bytes = message + [0x80]
         bytes += Array(repeating: 0, count: (120 - bytes.count % 64) % 64)
-        for shift in stride(from: 0, to: 64, by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: (UInt64(message.count) * 8) >> UInt64(shift)))
-        }
+        bytes.append(message.count * 8, byteCount: 8, .littleEndian)
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
         for start in stride(from: 0, to: bytes.count, by: 64) {
             let words = (0..<16).map { word in
-                (0..<4).reduce(UInt32(0)) { value, byte in
-                    value | UInt32(bytes[start + word * 4 + byte]) << UInt32(byte * 8)
-                }
+                UInt32(bytes.span.littleEndian(at: start + word * 4, byteCount: 4))
             }
             add(words, to: &state)
         }
-        return state.flatMap { word in
-            (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32($0 * 8)) }
-        }
+        return state.flatMap { [UInt8](Int($0), byteCount: 4, .littleEndian) }
     }
 
     private static func add(_ words: [UInt32], to state: inout [UInt32]) {

@@ -1,94 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of the bytes in a TIFF file or an EXIF block, which is built like one, and how its
-/// directories are read by it.
+/// An image file directory (IFD) of a TIFF file or an EXIF block.
 ///
-/// Nothing is trusted: an entry whose value does not lie within the block has none, and no count
-/// leads to more work than the block has bytes.
-/// - SeeAlso: TIFF 6.0, section 2.
-package struct TIFFByteOrder: Hashable, Sendable {
-    package let isLittleEndian: Bool
-
-    /// `nil` unless the block begins with `II` or `MM`.
-    package init?(_ block: Span<UInt8>) {
-        guard block.count >= 8, block[0] == block[1], block[0] == 0x49 || block[0] == 0x4D else {
-            return nil
-        }
-        isLittleEndian = block[0] == 0x49
-    }
-
+/// Nothing is trusted: an entry whose value does not lie within the bytes has an empty one.
+/// - SeeAlso: TIFF 6.0, section 2; Adobe, *BigTIFF Design*.
+package struct TIFFDirectory: Hashable, Sendable {
     /// One entry of a directory.
     package struct Entry: Hashable, Sendable {
-        package let tag: Int
+        package let tag: TIFFTag
+        /// The field type, such as 3 for a 16-bit unsigned integer.
         package let type: Int
-        /// Where the entry itself stands.
+        /// The offset of the entry itself.
         package let offset: Int
-        /// How many numbers or bytes the value has.
+        /// The number of values.
         package let count: Int
-        /// Where the value stands; empty if it does not lie within the block.
+        /// The offset of the first value, in the entry itself or elsewhere.
+        package let valueOffset: Int
+        /// The bytes of all values; empty unless all of them exist.
         package let value: Range<Int>
+
+        /// The length of one value in bytes; 0 for an unknown type.
+        package var valueByteCount: Int { Self.valueByteCount(ofType: type) }
+
+        /// The length of a value of a type in bytes; 0 for an unknown type.
+        package static func valueByteCount(ofType type: Int) -> Int {
+            switch type {
+            case 1, 2, 6, 7, 129: 1
+            case 3, 8: 2
+            case 4, 9, 11, 13: 4
+            case 5, 10, 12, 16, 17, 18: 8
+            default: 0
+            }
+        }
     }
 
-    /// A directory, and where the next one stands.
-    package struct Directory: Hashable, Sendable {
-        package let offset: Int
-        package let entries: [Entry]
-        /// 0 in the last directory, and where the block ends before it says.
-        package let next: Int
-        /// Whether every entry that it announces is there.
-        package let isWhole: Bool
+    package let outline: TIFFDirectoryOutline
+    package let entries: [Entry]
+    /// The index of the first entry of each tag that has a known type.
+    private let indices: [TIFFTag: Int]
 
-        package func entry(_ tag: Int) -> Entry? { entries.first { $0.tag == tag } }
-
-        /// The bytes of the directory itself.
-        package var range: Range<Int> { offset..<offset + 2 + entries.count * 12 + 4 }
-    }
-
-    /// Where the first directory stands.
-    package func firstDirectory(_ block: Span<UInt8>) -> Int { integer(block, at: 4, 4) ?? 0 }
-
-    /// Reads the directory at an offset; `nil` if the block does not go so far.
-    package func directory(_ block: Span<UInt8>, at offset: Int) -> Directory? {
-        guard offset >= 8, let announced = integer(block, at: offset, 2) else { return nil }
-        let count = min(announced, (block.count - offset - 2) / 12)
+    package init(_ outline: TIFFDirectoryOutline, _ bytes: Span<UInt8>) {
         var entries: [Entry] = []
-        entries.reserveCapacity(count)
-        for index in 0..<count {
-            let start = offset + 2 + index * 12
-            guard let tag = integer(block, at: start, 2),
-                let type = integer(block, at: start + 2, 2),
-                let valueCount = integer(block, at: start + 4, 4)
-            else { break }
-            let byteCount = Self.byteCount(ofType: type) * valueCount
-            let place = byteCount <= 4 ? start + 8 : integer(block, at: start + 8, 4) ?? block.count
-            let isWithin = byteCount <= block.count && place <= block.count - byteCount
-            entries.append(
-                Entry(
-                    tag: tag, type: type, offset: start, count: valueCount,
-                    value: isWithin ? place..<place + byteCount : start..<start))
+        var indices: [TIFFTag: Int] = [:]
+        entries.reserveCapacity(outline.entryCount)
+        for index in 0..<outline.entryCount {
+            guard let entry = outline.entry(index, bytes) else { continue }
+            if entry.valueByteCount > 0, indices[entry.tag] == nil {
+                indices[entry.tag] = entries.count
+            }
+            entries.append(entry)
         }
-        let next = integer(block, at: offset + 2 + count * 12, 4)
-        return Directory(
-            offset: offset, entries: entries, next: next ?? 0,
-            isWhole: count == announced && next != nil)
+        self.outline = outline
+        self.entries = entries
+        self.indices = indices
     }
 
-    /// A whole number without sign of 1 to 4 bytes.
-    package func integer(_ block: Span<UInt8>, at offset: Int, _ byteCount: Int) -> Int? {
-        guard offset >= 0, offset <= block.count - byteCount else { return nil }
-        var value = 0
-        for index in 0..<byteCount {
-            value =
-                value << 8 | Int(block[offset + (isLittleEndian ? byteCount - 1 - index : index)])
-        }
-        return value
+    package var layout: TIFFLayout { outline.layout }
+    package var offset: Int { outline.offset }
+    /// The offset of the next directory; 0 after the last one.
+    package var next: Int { outline.next }
+    /// Whether all of the directory lies within the bytes.
+    package var isWhole: Bool { outline.isWhole }
+    /// The bytes of the directory itself.
+    package var range: Range<Int> { outline.range }
+
+    /// The first entry of a tag that has a known type.
+    package func entry(_ tag: TIFFTag) -> Entry? { indices[tag].map { entries[$0] } }
+
+    /// The directory at the offset that an entry contains.
+    package func directory(_ tag: TIFFTag, _ bytes: Span<UInt8>) -> TIFFDirectory? {
+        integer(tag, bytes).flatMap { layout.directory(bytes, at: $0) }
     }
 
-    /// The number at `index` in an entry's value, if it holds whole numbers.
-    package func integer(_ block: Span<UInt8>, _ entry: Entry, _ index: Int = 0) -> Int? {
-        let byteCount = Self.byteCount(ofType: entry.type)
+    /// Returns an integer, signed or not, of an entry.
+    ///
+    /// - Parameters:
+    ///   - tag: the tag of the entry.
+    ///   - bytes: the file or block.
+    ///   - index: the number of the value, from 0.
+    /// - Returns: `nil` if no such entry of integers exists or its values do not lie within the bytes.
+    package func integer(_ tag: TIFFTag, _ bytes: Span<UInt8>, _ index: Int = 0) -> Int? {
+        entry(tag).flatMap { integer($0, bytes, index) }
+    }
+
+    /// Returns an integer, signed or not, of an entry; `nil` as ``integer(_:_:_:)`` of a tag.
+    package func integer(_ entry: Entry, _ bytes: Span<UInt8>, _ index: Int = 0) -> Int? {
+        let byteCount = entry.valueByteCount
         guard index < entry.value.count / max(byteCount, 1) else { return nil }
-        let value = integer(block, at: entry.value.lowerBound + index * byteCount, byteCount)
+        let value = layout.integer(
+            bytes, at: entry.value.lowerBound + index * byteCount, byteCount)
         return switch entry.type {
         case 1, 3, 4, 7, 13: value
         case 6: value.map { Int(Int8(truncatingIfNeeded: $0)) }
@@ -98,43 +98,54 @@ package struct TIFFByteOrder: Hashable, Sendable {
         }
     }
 
-    /// The fraction at `index` in an entry's value, if it holds fractions.
-    package func rational(_ block: Span<UInt8>, _ entry: Entry, _ index: Int = 0) -> Rational? {
-        guard entry.type == 5 || entry.type == 10, index < entry.value.count / 8 else {
-            return nil
-        }
+    /// Returns an unsigned integer of an entry, even if later values lie past the end of the bytes.
+    ///
+    /// - Parameters:
+    ///   - tag: the tag of the entry.
+    ///   - bytes: the file or block.
+    ///   - index: the number of the value, from 0.
+    /// - Returns: `nil` if no such entry of unsigned integers exists, or the value does not.
+    package func unsigned(_ tag: TIFFTag, _ bytes: Span<UInt8>, at index: Int = 0) -> Int? {
+        guard let entry = entry(tag), index >= 0, index < entry.count,
+            [1, 3, 4, 13, 16, 18].contains(entry.type)
+        else { return nil }
+        let width = entry.valueByteCount
+        let (place, overflow) = entry.valueOffset.addingReportingOverflow(index * width)
+        return overflow ? nil : layout.integer(bytes, at: place, width)
+    }
+
+    /// Returns the first unsigned integers of an entry, at most `limit`.
+    package func unsigned(_ tag: TIFFTag, _ bytes: Span<UInt8>, limit: Int) -> [Int] {
+        let count = min(entry(tag)?.count ?? 0, limit)
+        return (0..<max(count, 0)).compactMap { unsigned(tag, bytes, at: $0) }
+    }
+
+    /// Returns a rational number of an entry; `nil` if it contains none or the denominator is 0.
+    package func rational(_ tag: TIFFTag, _ bytes: Span<UInt8>, _ index: Int = 0) -> Rational? {
+        guard let entry = entry(tag), entry.type == 5 || entry.type == 10,
+            index < entry.value.count / 8
+        else { return nil }
         let start = entry.value.lowerBound + index * 8
-        guard let numerator = integer(block, at: start, 4),
-            let denominator = integer(block, at: start + 4, 4)
+        guard let numerator = layout.integer(bytes, at: start, 4),
+            let denominator = layout.integer(bytes, at: start + 4, 4), denominator != 0
         else { return nil }
         guard entry.type == 10 else { return Rational(numerator, denominator) }
         return Rational(
             Int(Int32(truncatingIfNeeded: numerator)), Int(Int32(truncatingIfNeeded: denominator)))
     }
 
-    /// The bytes of an entry's value that holds text or anything, at most the first so many.
+    /// Returns a copy of the value of an entry of any type, at most its first bytes.
     package func bytes(
-        _ block: Span<UInt8>, _ entry: Entry, first maximumByteCount: Int = .max
+        _ entry: Entry, _ bytes: Span<UInt8>, first maximumByteCount: Int = .max
     ) -> [UInt8] {
-        entry.value.prefix(maximumByteCount).map { block[$0] }
+        entry.value.prefix(maximumByteCount).map { bytes[$0] }
     }
 
-    /// Text up to its first zero, without blanks around it; `nil` if there is none.
-    package func text(_ block: Span<UInt8>, _ entry: Entry) -> String? {
-        guard [1, 2, 7, 129].contains(entry.type) else { return nil }
-        // A byte more shows where a character is cut.
-        let bytes = bytes(block, entry, first: MetadataText.maximumByteCount + 1)
-        return MetadataText.decoded(bytes.prefix { $0 != 0 })
-    }
-
-    /// How long a value of a type is; 0 for types that do not exist.
-    package static func byteCount(ofType type: Int) -> Int {
-        switch type {
-        case 1, 2, 6, 7, 129: 1
-        case 3, 8: 2
-        case 4, 9, 11, 13: 4
-        case 5, 10, 12: 8
-        default: 0
-        }
+    /// Returns the text of an entry up to its first zero, trimmed; `nil` if it is empty or no text.
+    package func text(_ tag: TIFFTag, _ bytes: Span<UInt8>) -> String? {
+        guard let entry = entry(tag), [1, 2, 7, 129].contains(entry.type) else { return nil }
+        // One more byte shows where a character is cut.
+        let text = self.bytes(entry, bytes, first: MetadataText.maximumByteCount + 1)
+        return MetadataText.decoded(text.prefix { $0 != 0 })
     }
 }

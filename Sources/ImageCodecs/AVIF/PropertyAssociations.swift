@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if AVIF
+    internal import EncodedImages
+
     /// Repairs files that list the properties of their items in two boxes `ipma` of one kind, as
     /// early writers did and the standard forbids.
     ///
@@ -31,11 +33,7 @@
             var result: [UInt8] = []
             result.reserveCapacity(file.count)
             func copy(_ range: Range<Int>) { for index in range { result.append(file[index]) } }
-            func write(_ value: Int) {
-                for shift in [24, 16, 8, 0] {
-                    result.append(UInt8(truncatingIfNeeded: value >> shift))
-                }
-            }
+            func write(_ value: Int) { result.append(value, byteCount: 4) }
             copy(0..<container.range.lowerBound)
             write(container.range.count + 16)
             copy(container.range.lowerBound + 4..<container.range.upperBound)

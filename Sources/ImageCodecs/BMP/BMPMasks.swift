@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Pixels
 
 /// Which bits of a pixel of 16 or 32 bits are red, green, blue and alpha; 0 for what is not there.

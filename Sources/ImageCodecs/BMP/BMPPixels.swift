@@ -5,6 +5,7 @@
 #else
     internal import Darwin
 #endif
+internal import EncodedImages
 internal import Pixels
 
 /// Turns rows as a file has them into grey, RGB or premultiplied RGBA.
@@ -180,9 +181,10 @@ struct BMPPixels {
 
     @inline(__always)
     private static func pixel(_ row: Span<UInt8>, _ x: Int, _ byteCount: Int) -> UInt32 {
-        if byteCount == 2 { return UInt32(row[x * 2]) | UInt32(row[x * 2 + 1]) << 8 }
-        return UInt32(row[x * 4]) | UInt32(row[x * 4 + 1]) << 8 | UInt32(row[x * 4 + 2]) << 16
-            | UInt32(row[x * 4 + 3]) << 24
+        if byteCount == 2 {
+            return UInt32(truncatingIfNeeded: row.littleEndian(at: x * 2, byteCount: 2))
+        }
+        return UInt32(truncatingIfNeeded: row.littleEndian(at: x * 4, byteCount: 4))
     }
 
     /// Stores a sample in the machine's byte order.

@@ -2,53 +2,76 @@
 
 internal import EncodedImages
 
-/// Walks through the boxes of an ISO base media file, of which HEIF, AVIF and JPEG XL are made.
+/// Iterates over the boxes of an ISO base media file, of which HEIF, AVIF and JPEG 2000 files consist.
 ///
-/// Damage is never an error here: what cannot be read is not there.
-/// - SeeAlso: ISO/IEC 14496-12, 4.2.
+/// - SeeAlso: ISO/IEC 14496-12, 4.2; ISO/IEC 15444-1, I.4.
 struct BoxReader {
     struct Box: Hashable {
-        var type: String
+        /// The four characters of the type.
+        let type: String
         /// The whole box with its header.
-        var range: Range<Int>
-        /// Where what it holds begins.
-        var start: Int
+        let range: Range<Int>
+        /// The offset of the contents.
+        let start: Int
 
         var body: Range<Int> { start..<range.upperBound }
+
+        /// - Throws: ``CodecError/truncated(byteCount:)`` if the file ends before the box does.
+        func checkIsWhole(_ file: Span<UInt8>) throws(CodecError) {
+            if range.upperBound > file.count { throw .truncated(byteCount: file.count) }
+        }
     }
 
-    private var offset: Int
+    /// The offset of the next box.
+    private(set) var offset: Int
     private let end: Int
 
-    /// Reads the boxes that stand in a part of a file; one that reaches past it ends there.
+    /// Reads the boxes in a part of a file, which may end after the file does.
     init(_ range: Range<Int>) {
         offset = range.lowerBound
         end = range.upperBound
     }
 
+    /// Returns the next box, which ends at the end of the part if it states a later one.
+    ///
+    /// - Returns: `nil` at the end, and for a box that is damaged.
     mutating func next(_ file: Span<UInt8>) -> Box? {
-        guard offset <= end - 8, end <= file.count else { return nil }
-        guard let short = file.integer(at: offset, byteCount: 4) else { return nil }
-        let type = file.text(at: offset + 4, byteCount: 4)
-        var header = 8
-        var size = short
-        if short == 1 {
-            guard let long = file.integer(at: offset + 8, byteCount: 8), long <= Int.max / 2
-            else { return nil }
-            header = 16
-            size = long
-        } else if short == 0 {
-            size = end - offset
-        }
-        guard size >= header else { return nil }
-        let stop = size > end - offset ? end : offset + size
-        guard offset + header <= stop else { return nil }
-        let box = Box(type: type, range: offset..<stop, start: offset + header)
+        guard end <= file.count, let header = Header(file, at: offset, end: end),
+            header.boxByteCount >= header.byteCount, header.boxByteCount <= Int.max / 2
+        else { return nil }
+        let stop = header.boxByteCount > end - offset ? end : offset + header.boxByteCount
+        guard offset + header.byteCount <= stop else { return nil }
+        let box = Box(
+            type: header.type, range: offset..<stop, start: offset + header.byteCount)
         offset = stop
         return box
     }
 
-    /// The first box of a type among those in `range`.
+    /// Returns the next box as it states itself; only one of the file may end after the part.
+    ///
+    /// - Returns: `nil` if no whole header remains.
+    /// - Throws: ``CodecError/malformed(reason:offset:)`` for an impossible length.
+    mutating func nextChecked(_ file: Span<UInt8>) throws(CodecError) -> Box? {
+        guard let header = Header(file, at: offset, end: end) else { return nil }
+        guard header.boxByteCount >= header.byteCount else {
+            throw .malformed(
+                reason:
+                    "box \(header.type) has \(header.boxByteCount) bytes, fewer than its header",
+                offset: offset)
+        }
+        let (stop, overflow) = offset.addingReportingOverflow(header.boxByteCount)
+        guard !overflow, end >= file.count || stop <= end else {
+            throw .malformed(
+                reason: "box \(header.type) is longer than the box that contains it",
+                offset: offset)
+        }
+        let box = Box(
+            type: header.type, range: offset..<stop, start: offset + header.byteCount)
+        offset = stop
+        return box
+    }
+
+    /// Returns the first box of a type in a range.
     static func first(_ type: String, in range: Range<Int>, _ file: Span<UInt8>) -> Box? {
         var reader = BoxReader(range)
         while let box = reader.next(file) {
@@ -57,8 +80,9 @@ struct BoxReader {
         return nil
     }
 
-    /// How many bytes speak for a file type: more for its main brand than for one that it is
-    /// compatible with, 0 if it names none of `brands`.
+    /// Returns how many bytes identify a file by its brand, whether the main or a compatible one.
+    ///
+    /// - Returns: 0 if the file has none of `brands`.
     static func recognizedByteCount(_ file: Span<UInt8>, brands: Set<String>) -> Int {
         guard file.text(at: 4, byteCount: 4) == "ftyp",
             let size = file.integer(at: 0, byteCount: 4), size >= 16
@@ -71,25 +95,37 @@ struct BoxReader {
         }
         return 0
     }
-}
 
-extension Span<UInt8> {
-    /// A whole number, its most significant byte first; `nil` past the end or beyond `Int`.
-    func integer(at offset: Int, byteCount: Int) -> Int? {
-        guard offset >= 0, byteCount <= 8, offset <= count - byteCount else { return nil }
-        var value: UInt64 = 0
-        for index in offset..<offset + byteCount { value = value << 8 | UInt64(self[index]) }
-        return Int(exactly: value)
-    }
+    /// The length and the type before the contents of a box.
+    private struct Header {
+        let type: String
+        let byteCount: Int
+        /// The length of the whole box; `Int.max` for more.
+        let boxByteCount: Int
 
-    /// Bytes as text; empty past the end.
-    func text(at offset: Int, byteCount: Int) -> String {
-        guard offset >= 0, offset <= count - byteCount else { return "" }
-        return String(decoding: (offset..<offset + byteCount).map { self[$0] }, as: UTF8.self)
+        /// `nil` unless all of the header lies within the file.
+        init?(_ file: Span<UInt8>, at offset: Int, end: Int) {
+            guard offset <= end - 8, offset <= file.count - 8,
+                let short = file.integer(at: offset, byteCount: 4)
+            else { return nil }
+            type = file.text(at: offset + 4, byteCount: 4)
+            switch short {
+            case 0:
+                byteCount = 8
+                boxByteCount = end - offset
+            case 1:
+                guard offset <= file.count - 16 else { return nil }
+                byteCount = 16
+                boxByteCount = file.integer(at: offset + 8, byteCount: 8) ?? .max
+            default:
+                byteCount = 8
+                boxByteCount = short
+            }
+        }
     }
 }
 
 extension ImageFormat.Signature {
-    /// The file type box with a main brand.
+    /// A file type box with this main brand.
     init(brand: String) { self.init(Array("ftyp\(brand)".utf8), at: 4) }
 }

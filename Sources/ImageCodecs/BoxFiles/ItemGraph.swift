@@ -3,25 +3,27 @@
 internal import EncodedImages
 internal import Pixels
 
-/// The items of a HEIF or AVIF file, and which of them are made of which.
+/// The items of a HEIF or AVIF file and their derivation from each other.
 ///
-/// Both libraries follow what the file says; it is checked before they are asked.
+/// Both libraries follow all references of a file, so that they are checked before the file is passed
+/// on.
 /// - SeeAlso: ISO/IEC 14496-12, 8.11.3 (`iloc`), 8.11.6 (`iinf`) and 8.11.12 (`iref`);
 ///   ISO/IEC 23008-12, 6.5.3 (`ispe`) and 6.6.2 (derived pictures).
 struct ItemGraph {
-    /// What decoding an item takes: itself and all that it is made of, as often as it is used.
+    /// The cost of decoding an item: itself and all its inputs, as often as they are used.
     private struct Item {
         var users: [Int] = []
-        var waitsFor = 0
+        var pendingInputs = 0
         var cost = 1
         var depth = 1
     }
 
     private var items: [Int: Item] = [:]
 
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` for too many items, for pictures of
-    ///   too many parts, levels or pixels, or ``CodecError/malformed(reason:offset:)`` for one that
-    ///   is made of itself. What cannot be read is for the libraries to find fault with.
+    /// Checks the items of a file; the libraries report boxes that cannot be read.
+    ///
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` for too many items, inputs, levels or
+    ///   pixels, or ``CodecError/malformed(reason:offset:)`` for an item that is derived from itself.
     static func check(_ file: Span<UInt8>, _ limits: DecodeLimits) throws(CodecError) {
         guard let meta = BoxReader.first("meta", in: 0..<file.count, file),
             meta.start + 4 <= meta.range.upperBound
@@ -68,7 +70,7 @@ struct ItemGraph {
             guard offset < places.range.upperBound else { return }
             offset += idWidth + (version == 0 ? 0 : 2) + 2 + (widths >> 4 & 15)
             guard let extents = file.integer(at: offset, byteCount: 2) else { return }
-            // A piece of an item is as much work as an item.
+            // An extent is as much work as an item.
             extentCount += extents
             try limits.check(.itemCount, extentCount)
             offset += 2 + extents * extentWidth
@@ -112,24 +114,24 @@ struct ItemGraph {
                     let to = file.integer(at: place, byteCount: width)
                 else { break }
                 switch box.type {
-                case "dimg": connect(from, madeOf: to)
-                // Alpha, depth and thumbnails name the picture that they belong to.
-                case "auxl", "thmb": connect(to, madeOf: from)
+                case "dimg": connect(from, to: to)
+                // Alpha, depth and thumbnails refer to the image that they belong to.
+                case "auxl", "thmb": connect(to, to: from)
                 default: break
                 }
             }
         }
     }
 
-    private mutating func connect(_ item: Int, madeOf part: Int) {
-        items[item, default: Item()].waitsFor += 1
-        items[part, default: Item()].users.append(item)
+    private mutating func connect(_ item: Int, to input: Int) {
+        items[item, default: Item()].pendingInputs += 1
+        items[input, default: Item()].users.append(item)
     }
 
-    /// Goes from what is made of nothing up to what is made of most.
+    /// Visits the items in topological order, from those without inputs.
     private func check(_ offset: Int, _ limits: DecodeLimits) throws(CodecError) {
         var items = items
-        var ready = items.filter { $0.value.waitsFor == 0 }.map(\.key)
+        var ready = items.filter { $0.value.pendingInputs == 0 }.map(\.key)
         var doneCount = 0
         while let id = ready.popLast(), let item = items[id] {
             doneCount += 1
@@ -137,15 +139,15 @@ struct ItemGraph {
                 guard var user = items[id] else { continue }
                 user.cost = user.cost.addingReportingOverflow(item.cost).partialValue
                 user.depth = max(user.depth, item.depth + 1)
-                user.waitsFor -= 1
-                if user.waitsFor == 0 { ready.append(id) }
+                user.pendingInputs -= 1
+                if user.pendingInputs == 0 { ready.append(id) }
                 items[id] = user
                 try limits.check(.itemCount, user.cost < 0 ? .max : user.cost)
                 try limits.check(.nestingDepth, user.depth)
             }
         }
         guard doneCount == items.count else {
-            throw .malformed(reason: "a picture that is made of itself", offset: offset)
+            throw .malformed(reason: "an item is derived from itself", offset: offset)
         }
     }
 }

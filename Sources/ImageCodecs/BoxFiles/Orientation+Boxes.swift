@@ -3,12 +3,12 @@
 internal import Pixels
 
 extension Orientation {
-    /// What `irot` and then `imir` do to a picture.
+    /// The orientation of an image to which `irot` and then `imir` apply.
     ///
     /// - Parameters:
-    ///   - quarters: how often the picture is turned a quarter counter-clockwise.
-    ///   - topToBottom: whether it is then mirrored so that top and bottom change places.
-    ///   - leftToRight: whether it is then mirrored so that left and right change places.
+    ///   - quarters: the number of rotations by 90° counter-clockwise.
+    ///   - topToBottom: whether it is then flipped vertically.
+    ///   - leftToRight: whether it is then flipped horizontally.
     /// - SeeAlso: ISO/IEC 23008-12, 6.5.10 and 6.5.12.
     init(
         quartersCounterClockwise quarters: Int, mirroredTopToBottom topToBottom: Bool,
@@ -20,7 +20,7 @@ extension Orientation {
         self = steps.reduce(.upright) { $0.followed(by: $1) }
     }
 
-    /// What this and then `next` do.
+    /// Returns the composition of this orientation and then `next`.
     func followed(by next: Orientation) -> Orientation {
         let size = PixelSize(width: 2, height: 3)
         func places(_ steps: [Orientation]) -> [Int] {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often an image sequence is shown, which its track's edit list says.
+internal import EncodedImages
+
+/// The number of times that an image sequence is played, which the edit list of its track specifies.
 ///
 /// - SeeAlso: ISO/IEC 23008-12, 9.6.1 (`elst`), and ISO/IEC 14496-12, 8.3.2 (`tkhd`).
 enum SequenceLoops {
-    /// - Returns: 0, for ever, if the file says so or says nothing.
+    /// Returns the number; 0, infinitely, if the file specifies that or nothing.
     static func count(_ file: Span<UInt8>) -> Int {
         guard let movie = BoxReader.first("moov", in: 0..<file.count, file),
             let track = BoxReader.first("trak", in: movie.body, file),
@@ -14,7 +16,7 @@ enum SequenceLoops {
             let flags = file.integer(at: list.start, byteCount: 4),
             let headerVersion = file.integer(at: header.start, byteCount: 1)
         else { return 0 }
-        // Without the flag, the one entry is shown once.
+        // Without the flag, the entry is played once.
         guard flags & 1 == 1 else { return 1 }
         let width = headerVersion == 1 ? 8 : 4
         let place = header.start + (headerVersion == 1 ? 28 : 20)

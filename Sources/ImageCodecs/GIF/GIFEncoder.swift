@@ -150,7 +150,7 @@ struct GIFWriter: AnimationWriter {
     }
 
     private static func number(_ value: Int) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
+        [UInt8](value, byteCount: 2, .littleEndian)
     }
 
     /// Opaque colours with alpha 255 in the highest byte, and 0 for transparent pixels.

@@ -212,7 +212,7 @@ struct GIFFile {
     }
 
     static func number(_ file: Span<UInt8>, at offset: Int) -> Int {
-        Int(file[offset]) | Int(file[offset + 1]) << 8
+        file.littleEndian(at: offset, byteCount: 2)
     }
 }
 

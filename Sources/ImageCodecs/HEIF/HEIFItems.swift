@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if HEIF
+    internal import EncodedImages
+
     /// The items of a file and how they are coded, as the boxes say.
     ///
     /// - SeeAlso: ISO/IEC 14496-12, 8.11.4 (`pitm`) and 8.11.6 (`iinf`).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if HEIF
+    internal import EncodedImages
     internal import Pixels
 
     /// How an item is turned and cut, which libheif does but does not tell.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG && PNG
+    internal import EncodedImages
+
     /// The end of a file that says where its two parts are.
     struct JPNGFooter {
         static let byteCount = 16
@@ -26,10 +28,9 @@
             default: return nil
             }
             func number(_ offset: Int, _ byteCount: Int) -> Int {
-                (0..<byteCount).reduce(0) { sum, index in
-                    let place = isSwapped ? index : byteCount - 1 - index
-                    return sum << 8 | Int(file[start + offset + place])
-                }
+                isSwapped
+                    ? file.bigEndian(at: start + offset, byteCount: byteCount)
+                    : file.littleEndian(at: start + offset, byteCount: byteCount)
             }
             let (colorCount, maskCount) = (number(0, 4), number(4, 4))
             guard colorCount > 3, maskCount > 8, number(8, 2) >= Self.byteCount,

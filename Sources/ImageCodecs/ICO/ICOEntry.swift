@@ -35,9 +35,7 @@ struct ICOEntry {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         isPNG = signature.indices.allSatisfy { file[offset + $0] == signature[$0] }
         if isPNG {
-            let sides = [16, 20].map { start in
-                (0..<4).reduce(0) { $0 << 8 | Int(file[offset + start + $1]) }
-            }
+            let sides = [16, 20].map { file.bigEndian(at: offset + $0, byteCount: 4) }
             size = PixelSize(width: sides[0], height: sides[1])
             let colorType = file[offset + 25]
             let channelCount = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colorType] ?? 4

@@ -99,8 +99,10 @@
                         segments.append(
                             (
                                 0xE1,
-                                extendedXMP + Array(rest.name.utf8) + bigEndian(rest.bytes.count)
-                                    + bigEndian(start) + rest.bytes[start..<end]
+                                extendedXMP + Array(rest.name.utf8)
+                                    + [UInt8](rest.bytes.count, byteCount: 4, .bigEndian)
+                                    + [UInt8](start, byteCount: 4, .bigEndian)
+                                    + rest.bytes[start..<end]
                             ))
                     }
                 }
@@ -113,10 +115,6 @@
                 }
             }
             return segments
-        }
-
-        private static func bigEndian(_ value: Int) -> [UInt8] {
-            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
         }
 
         private static func content(
@@ -136,12 +134,11 @@
         private static func part(_ file: Span<UInt8>, _ range: Range<Int>) -> Part? {
             guard range.count > 40 else { return nil }
             let start = range.lowerBound
-            let integer = { (offset: Int, file: Span<UInt8>) in
-                (0..<4).reduce(0) { $0 << 8 | Int(file[offset + $1]) }
-            }
             return Part(
-                packet: file.bytes(start..<start + 32), byteCount: integer(start + 32, file),
-                offset: integer(start + 36, file), bytes: start + 40..<range.upperBound)
+                packet: file.bytes(start..<start + 32),
+                byteCount: file.bigEndian(at: start + 32, byteCount: 4),
+                offset: file.bigEndian(at: start + 36, byteCount: 4),
+                bytes: start + 40..<range.upperBound)
         }
 
         /// The packet that the parts make up; `nil` if one is missing.

@@ -74,8 +74,10 @@
         }
 
         static func integer(_ file: Span<UInt8>, _ offset: Int) throws(CodecError) -> Int {
-            guard offset + 2 <= file.count else { throw .truncated(byteCount: file.count) }
-            return Int(file[offset]) << 8 | Int(file[offset + 1])
+            guard let value = file.integer(at: offset, byteCount: 2) else {
+                throw .truncated(byteCount: file.count)
+            }
+            return value
         }
     }
 #endif

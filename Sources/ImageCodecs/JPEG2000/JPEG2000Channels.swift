@@ -16,7 +16,7 @@
                 let malformed = CodecError.malformed(
                     reason: "the palette makes no sense", offset: offset)
                 guard body.count > 3,
-                    let entryCount = JPEG2000Bytes.integer(body, at: 0, count: 2),
+                    let entryCount = body.integer(at: 0, byteCount: 2),
                     (1...1024).contains(entryCount), body.count >= 3 + Int(body[2])
                 else { throw malformed }
                 let depths = (0..<Int(body[2])).map { Int(body[3 + $0] & 0x7F) + 1 }
@@ -26,7 +26,7 @@
                 for _ in 0..<entryCount {
                     for column in depths.indices {
                         let count = (depths[column] + 7) / 8
-                        guard let value = JPEG2000Bytes.integer(body, at: place, count: count)
+                        guard let value = body.integer(at: place, byteCount: count)
                         else { throw malformed }
                         columns[column].values.append(value)
                         place += count
@@ -44,16 +44,14 @@
 
         mutating func readMapping(_ body: Span<UInt8>) {
             for place in stride(from: 0, to: body.count - 3, by: 4) {
-                let component = Int(body[place]) << 8 | Int(body[place + 1])
+                let component = body.bigEndian(at: place, byteCount: 2)
                 mapping.append((component, body[place + 2] == 1 ? Int(body[place + 3]) : nil))
             }
         }
 
         mutating func readRoles(_ body: Span<UInt8>) {
             for place in stride(from: 2, to: body.count - 5, by: 6) {
-                let values = (0..<3).map {
-                    Int(body[place + 2 * $0]) << 8 | Int(body[place + 2 * $0 + 1])
-                }
+                let values = (0..<3).map { body.bigEndian(at: place + 2 * $0, byteCount: 2) }
                 if roles[values[0]] == nil { roles[values[0]] = (values[1], values[2]) }
             }
         }

@@ -134,8 +134,8 @@
         /// Whether the file ends before the last part of a tile does.
         func isTruncated(_ file: Span<UInt8>) -> Bool {
             var offset = firstTilePart
-            while JPEG2000Bytes.integer(file, at: offset, count: 2) == 0xFF90 {
-                guard let length = JPEG2000Bytes.integer(file, at: offset + 6, count: 4) else {
+            while file.integer(at: offset, byteCount: 2) == 0xFF90 {
+                guard let length = file.integer(at: offset + 6, byteCount: 4) else {
                     return true
                 }
                 // The last part may leave its length open.
@@ -217,7 +217,7 @@
         private func integer(
             _ file: Span<UInt8>, _ offset: Int, _ count: Int
         ) throws(CodecError) -> Int {
-            guard let value = JPEG2000Bytes.integer(file, at: offset, count: count) else {
+            guard let value = file.integer(at: offset, byteCount: count) else {
                 throw .truncated(byteCount: file.count)
             }
             return value

@@ -77,7 +77,7 @@
         }
 
         private func number(_ value: Int, _ byteCount: Int) -> [UInt8] {
-            (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+            [UInt8](value, byteCount: byteCount, .bigEndian)
         }
     }
 

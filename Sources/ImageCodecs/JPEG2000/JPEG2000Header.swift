@@ -23,14 +23,14 @@
         init(
             _ file: Span<UInt8>, limits: DecodeLimits, readsAll: Bool = false
         ) throws(CodecError) {
-            if JPEG2000Bytes.integer(file, at: 0, count: 2) == 0xFF4F {
+            if file.integer(at: 0, byteCount: 2) == 0xFF4F {
                 codestream = try JPEG2000Codestream(file, 0..<file.count)
                 return
             }
-            var offset = 12
-            var boxes: [JPEG2000Box] = []
+            var reader = BoxReader(12..<max(12, file.count))
+            var boxes: [BoxReader.Box] = []
             var picture: JPEG2000Codestream?
-            while let box = try JPEG2000Box.next(file, &offset, end: file.count) {
+            while let box = try reader.nextChecked(file) {
                 if box.type == "jp2c", picture == nil {
                     guard boxes.contains(where: { $0.type == "jp2h" }) else {
                         throw .malformed(
@@ -44,13 +44,13 @@
                 }
                 if ["jp2h", "uuid"].contains(box.type) {
                     if picture != nil, box.body.upperBound > file.count { break }
-                    try box.check(file)
+                    try box.checkIsWhole(file)
                     boxes.append(box)
                 }
             }
             guard let picture else {
-                if offset >= file.count { throw .truncated(byteCount: file.count) }
-                throw .malformed(reason: "the file has no picture", offset: offset)
+                if reader.offset >= file.count { throw .truncated(byteCount: file.count) }
+                throw .malformed(reason: "the file has no picture", offset: reader.offset)
             }
             codestream = picture
             for box in boxes {
@@ -100,11 +100,11 @@
         }
 
         private mutating func readHeader(
-            _ file: Span<UInt8>, _ header: JPEG2000Box, _ limits: DecodeLimits
+            _ file: Span<UInt8>, _ header: BoxReader.Box, _ limits: DecodeLimits
         ) throws(CodecError) {
-            var offset = header.body.lowerBound
-            while let box = try JPEG2000Box.next(file, &offset, end: header.body.upperBound) {
-                try box.check(file)
+            var reader = BoxReader(header.body)
+            while let box = try reader.nextChecked(file) {
+                try box.checkIsWhole(file)
                 let body = file.extracting(box.body)
                 switch box.type {
                 case "colr": try readColor(body, limits)
@@ -125,7 +125,7 @@
             guard definitions.space == nil, body.count > 3 else { return }
             switch body[0] {
             case 1:
-                let number = JPEG2000Bytes.integer(body, at: 3, count: 4)
+                let number = body.integer(at: 3, byteCount: 4)
                 let spaces: [Int: JPEG2000ChannelDefinitions.Space] = [
                     12: .cmyk, 16: .rgb, 17: .gray, 18: .yCbCr,
                 ]
@@ -149,7 +149,7 @@
         }
 
         private mutating func readMetadata(
-            _ file: Span<UInt8>, _ box: JPEG2000Box, _ limits: DecodeLimits
+            _ file: Span<UInt8>, _ box: BoxReader.Box, _ limits: DecodeLimits
         ) throws(CodecError) {
             guard box.body.count > 16 else { return }
             let identifier = (0..<16).map { file[box.body.lowerBound + $0] }

@@ -13,7 +13,7 @@
         ///
         /// - Throws: as ``next(_:_:verifiesChecksum:)`` does.
         init(_ file: Span<UInt8>, at start: Int) throws(CodecError) {
-            guard let length = file.integer(at: start), file.count - start >= 8 else {
+            guard let length = file.integer(at: start, byteCount: 4), file.count - start >= 8 else {
                 throw .truncated(byteCount: file.count)
             }
             guard length <= Int32.max else {
@@ -32,7 +32,7 @@
 
         /// Whether the chunk at `offset` says that it is `IDAT`.
         static func isData(_ file: Span<UInt8>, at offset: Int) -> Bool {
-            file.integer(at: offset + 4) == 0x4944_4154
+            file.integer(at: offset + 4, byteCount: 4) == 0x4944_4154
         }
 
         /// Reads the chunk at `offset` and moves `offset` behind it.
@@ -69,7 +69,7 @@
         ///   - file: holds all of the chunk.
         /// - Throws: ``CodecError/malformed(reason:offset:)`` unless the chunk states the same.
         func compare(_ found: UInt32, _ file: Span<UInt8>) throws(CodecError) {
-            guard file.integer(at: body.upperBound) == Int(found) else {
+            guard file.integer(at: body.upperBound, byteCount: 4) == Int(found) else {
                 throw .malformed(
                     reason: "the checksum of \(type) is wrong", offset: body.lowerBound - 8)
             }
@@ -115,12 +115,6 @@
     }
 
     extension Span<UInt8> {
-        /// The number of 32 bits at an offset, if the bytes go that far.
-        func integer(at offset: Int) -> Int? {
-            guard offset >= 0, offset <= count - 4 else { return nil }
-            return (0..<4).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
-        }
-
         /// The checksum of bytes with others before them, which have the checksum `before`.
         func checksum(of part: Range<Int>, behind before: UInt32) -> UInt32 {
             unsafe extracting(part).withUnsafeBufferPointer {

@@ -15,9 +15,11 @@
         let blending: StoredFrame.Blending
 
         init?(_ body: Span<UInt8>) {
-            guard body.count >= 26, let width = body.integer(at: 4),
-                let height = body.integer(at: 8), let x = body.integer(at: 12),
-                let y = body.integer(at: 16), let fraction = body.integer(at: 20),
+            guard body.count >= 26, let width = body.integer(at: 4, byteCount: 4),
+                let height = body.integer(at: 8, byteCount: 4),
+                let x = body.integer(at: 12, byteCount: 4),
+                let y = body.integer(at: 16, byteCount: 4),
+                let fraction = body.integer(at: 20, byteCount: 4),
                 width > 0, height > 0
             else { return nil }
             region = PixelRect(x: x, y: y, width: width, height: height)

@@ -88,7 +88,9 @@
                 if body.count >= needed { transparency = body.indices.map { body[$0] } }
             case "sRGB": isSRGB = true
             case "gAMA":
-                if let value = body.integer(at: 0), value > 0 { gamma = 100_000 / Double(value) }
+                if let value = body.integer(at: 0, byteCount: 4), value > 0 {
+                    gamma = 100_000 / Double(value)
+                }
             case "cHRM": primaries = ColorProfile.Chromaticities(body)
             case "iCCP":
                 if let profile = Self.profile(body, limits) {
@@ -96,7 +98,8 @@
                 }
             case "acTL":
                 // A number of frames that the file is too short for is not believed.
-                if let count = body.integer(at: 0), let plays = body.integer(at: 4), count > 0,
+                if let count = body.integer(at: 0, byteCount: 4),
+                    let plays = body.integer(at: 4, byteCount: 4), count > 0,
                     count <= file.count / PNGFrameControl.chunkByteCount
                 {
                     facts.frameCount = count
@@ -133,8 +136,8 @@
             guard body.count >= 32 else { return nil }
             let points = stride(from: 0, to: 32, by: 8).map { offset in
                 Point(
-                    x: Double(body.integer(at: offset) ?? 0) / 100_000,
-                    y: Double(body.integer(at: offset + 4) ?? 0) / 100_000)
+                    x: Double(body.integer(at: offset, byteCount: 4) ?? 0) / 100_000,
+                    y: Double(body.integer(at: offset + 4, byteCount: 4) ?? 0) / 100_000)
             }
             guard points.allSatisfy({ $0.y > 0 && $0.x <= 1 && $0.y <= 1 }) else { return nil }
             self.init(white: points[0], red: points[1], green: points[2], blue: points[3])

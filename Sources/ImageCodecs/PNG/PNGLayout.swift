@@ -21,8 +21,8 @@
 
         init(_ file: Span<UInt8>, _ body: Range<Int>) throws(CodecError) {
             let start = body.lowerBound
-            guard body.count == 13, let width = file.integer(at: start),
-                let height = file.integer(at: start + 4)
+            guard body.count == 13, let width = file.integer(at: start, byteCount: 4),
+                let height = file.integer(at: start + 4, byteCount: 4)
             else { throw .malformed(reason: "IHDR has a wrong length", offset: start) }
             guard (1...Int(Int32.max)).contains(width), (1...Int(Int32.max)).contains(height)
             else {

@@ -114,12 +114,12 @@
             var offset = 0
             while offset + 12 <= block.count, block[offset..<offset + 4].elementsEqual("8BIM".utf8)
             {
-                let number = Int(block[offset + 4]) << 8 | Int(block[offset + 5])
+                let number = block.span.bigEndian(at: offset + 4, byteCount: 2)
                 // A name with its length, made even.
                 let name = (Int(block[offset + 6]) + 2) / 2 * 2
                 let start = offset + 6 + name + 4
                 guard start <= block.count else { return nil }
-                let count = block[start - 4..<start].reduce(0) { $0 << 8 | Int($1) }
+                let count = block.span.bigEndian(at: start - 4, byteCount: 4)
                 guard count <= block.count - start else { return nil }
                 if number == 0x0404 { return Array(block[start..<start + count]) }
                 offset = start + count + count % 2

@@ -43,7 +43,7 @@
             let mask = 1 << layout.bitDepth - 1
             let transparency = header.transparency ?? []
             let transparent = stride(from: 0, to: transparency.count - 1, by: 2).map {
-                (Int(transparency[$0]) << 8 | Int(transparency[$0 + 1])) & mask
+                transparency.span.bigEndian(at: $0, byteCount: 2) & mask
             }
             switch layout.colorType {
             case .palette:
@@ -71,7 +71,7 @@
         private static func deep(_ header: PNGHeader) -> (PixelFormat, Conversion) {
             let transparency = header.transparency ?? []
             let transparent = stride(from: 0, to: transparency.count - 1, by: 2).map {
-                Int(transparency[$0]) << 8 | Int(transparency[$0 + 1])
+                transparency.span.bigEndian(at: $0, byteCount: 2)
             }
             let channelCount = header.layout.channelCount
             let format: PixelFormat =
@@ -147,7 +147,7 @@
         }
 
         private static func sample(_ row: Span<UInt8>, _ index: Int) -> Int {
-            Int(row[index * 2]) << 8 | Int(row[index * 2 + 1])
+            row.bigEndian(at: index * 2, byteCount: 2)
         }
 
         /// Grey or RGB of 16 bits to RGBA; files of this sort are rare.
@@ -160,7 +160,7 @@
                 for channel in 0..<4 {
                     let source = min(channel, channelCount - 1)
                     let offset = (x * channelCount + source) * 2
-                    let sample = Int(row[offset]) << 8 | Int(row[offset + 1])
+                    let sample = row.bigEndian(at: offset, byteCount: 2)
                     isTransparent = isTransparent && sample == transparent[source]
                     pixels[x * 4 + channel] = Self.scaled(sample, bitDepth: 16)
                 }

@@ -9,10 +9,9 @@ struct QOIDecoder: ImageDecoder {
         guard bytes.count >= QOICodec.headerByteCount else {
             throw .truncated(byteCount: bytes.count)
         }
-        func number(_ offset: Int) -> Int {
-            (0..<4).reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
-        }
-        let size = PixelSize(width: number(4), height: number(8))
+        let size = PixelSize(
+            width: bytes.bigEndian(at: 4, byteCount: 4),
+            height: bytes.bigEndian(at: 8, byteCount: 4))
         guard !size.isEmpty else {
             throw .malformed(reason: "a picture of \(size) pixels", offset: 4)
         }

@@ -15,11 +15,7 @@ struct QOIEncoder: ImageEncoder {
         }
         var file = Array("qoif".utf8)
         file.reserveCapacity(size.area * channelCount / 2)
-        for side in [size.width, size.height] {
-            for shift in stride(from: 24, through: 0, by: -8) {
-                file.append(UInt8(truncatingIfNeeded: side >> shift))
-            }
-        }
+        for side in [size.width, size.height] { file.append(side, byteCount: 4) }
         file.append(UInt8(channelCount))
         file.append(image.colorProfile == .calibrated(gamma: 1, .sRGB) ? 1 : 0)
         var chunks = Chunks()

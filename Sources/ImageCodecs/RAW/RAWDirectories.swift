@@ -7,30 +7,17 @@
     /// What the directories of a file say that is built like TIFF: whether it holds a sensor's data,
     /// and where its previews are.
     enum RAWDirectories {
-        private enum Tag {
-            static let compression = 0x0103
-            static let photometric = 0x0106
-            static let stripOffset = 0x0111
-            static let stripByteCount = 0x0117
-            static let subdirectories = 0x014A
-            static let jpegOffset = 0x0201
-            static let jpegByteCount = 0x0202
-            static let panasonicJPEG = 0x002E
-            static let dngVersion = 0xC612
-        }
-
         /// Directories that are looked at, of a file that may hold loops of them.
         private static let maximumCount = 32
 
         /// Whether a TIFF file holds the data of a sensor: a mosaic, or what DNG calls linear.
         static func areOfSensor(_ file: Span<UInt8>) -> Bool {
-            guard let order = TIFFByteOrder(file), order.integer(file, at: 2, 2) == 42 else {
+            guard let layout = TIFFLayout(file), layout.integer(file, at: 2, 2) == 42 else {
                 return false
             }
-            return all(file, order).contains { directory in
-                if directory.entry(Tag.dngVersion) != nil { return true }
-                let photometric = directory.entry(Tag.photometric)
-                    .flatMap { order.integer(file, $0) }
+            return all(file, layout).contains { directory in
+                if directory.entry(.dngVersion) != nil { return true }
+                let photometric = directory.integer(.photometricInterpretation, file)
                 return photometric == 32_803 || photometric == 34_892
             }
         }
@@ -38,24 +25,23 @@
         /// Where JPEG files may stand.
         static func previewRanges(_ file: Span<UInt8>) -> [Range<Int>] {
             if ImageFormat.Signature(Array("FUJIFILMCCD-RAW".utf8)).matches(file) {
-                guard let start = file.bigEndian(at: 84), let count = file.bigEndian(at: 88) else {
-                    return []
-                }
+                guard let start = file.integer(at: 84, byteCount: 4),
+                    let count = file.integer(at: 88, byteCount: 4)
+                else { return [] }
                 return range(start, count, file)
             }
-            guard let order = TIFFByteOrder(file) else { return [] }
-            return all(file, order).flatMap { directory in
-                func integer(_ tag: Int) -> Int {
-                    directory.entry(tag).flatMap { order.integer(file, $0) } ?? 0
-                }
-                var ranges = range(integer(Tag.jpegOffset), integer(Tag.jpegByteCount), file)
+            guard let layout = TIFFLayout(file) else { return [] }
+            return all(file, layout).flatMap { directory in
+                func integer(_ tag: TIFFTag) -> Int { directory.integer(tag, file) ?? 0 }
+                var ranges = range(
+                    integer(.jpegInterchangeFormat), integer(.jpegInterchangeFormatLength), file)
                 // 6 and 7 are JPEG; a single strip is a whole file.
-                if [6, 7].contains(integer(Tag.compression)),
-                    directory.entry(Tag.stripOffset)?.count == 1
+                if [6, 7].contains(integer(.compression)),
+                    directory.entry(.stripOffsets)?.count == 1
                 {
-                    ranges += range(integer(Tag.stripOffset), integer(Tag.stripByteCount), file)
+                    ranges += range(integer(.stripOffsets), integer(.stripByteCounts), file)
                 }
-                if let entry = directory.entry(Tag.panasonicJPEG) {
+                if let entry = directory.entry(.jpgFromRaw) {
                     ranges += range(entry.value.lowerBound, entry.value.count, file)
                 }
                 return ranges
@@ -73,33 +59,25 @@
 
         /// The directories of the chain and those below them.
         private static func all(
-            _ file: Span<UInt8>, _ order: TIFFByteOrder
-        ) -> [TIFFByteOrder.Directory] {
-            var offsets = [order.firstDirectory(file)]
-            var all: [TIFFByteOrder.Directory] = []
+            _ file: Span<UInt8>, _ layout: TIFFLayout
+        ) -> [TIFFDirectory] {
+            var offsets = [layout.firstDirectory(file)]
+            var all: [TIFFDirectory] = []
             while let offset = offsets.popLast(), all.count < maximumCount {
                 guard !all.contains(where: { $0.offset == offset }),
-                    let directory = order.directory(file, at: offset)
+                    let directory = layout.directory(file, at: offset)
                 else { continue }
                 all.append(directory)
                 if directory.next > 0 { offsets.append(directory.next) }
-                if let entry = directory.entry(Tag.subdirectories) {
+                if let entry = directory.entry(.subIFDs) {
                     for index in 0..<min(entry.count, 8) {
-                        if let offset = order.integer(file, entry, index) {
+                        if let offset = directory.integer(entry, file, index) {
                             offsets.append(offset)
                         }
                     }
                 }
             }
             return all
-        }
-    }
-
-    extension Span<UInt8> {
-        /// The number of 32 bits at an offset, the highest byte first.
-        fileprivate func bigEndian(at offset: Int) -> Int? {
-            guard offset <= count - 4 else { return nil }
-            return (0..<4).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
         }
     }
 #endif

@@ -4,21 +4,21 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Where the packed samples of a row of pixels lie among those that are in memory.
+    /// The place of the packed samples of a row within a band.
     struct TIFFRowPlace {
-        /// Where the row begins, in the first plane.
+        /// The offset of the row in the first plane.
         let offset: Int
-        /// Bytes from a plane to the next; 0 where all samples of a pixel stand together.
+        /// The distance between planes in bytes; 0 for interleaved samples.
         let planeStride: Int
     }
 
-    /// Gets the packed rows of a picture out of its strips or tiles, as few at a time as they allow.
+    /// Reads the packed rows of an image from its strips or tiles, as few at a time as possible.
     struct TIFFBands {
         typealias Body = (
             _ band: Span<UInt8>, _ place: TIFFRowPlace, _ rows: inout RowSink
         ) throws(CodecError) -> Void
 
-        /// Strips of more bytes are read row by row.
+        /// The maximum size of a strip that is read as a whole, in bytes.
         private static let largestStrip = 4 << 20
 
         let picture: TIFFPicture
@@ -109,7 +109,7 @@
             )
             let bitCount = size.width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount)
             guard bitCount % 8 == 0 || counts.x == 1 else {
-                throw .unsupported(feature: "tiles that end within a byte")
+                throw .unsupported(feature: "TIFF with tiles whose rows end within a byte")
             }
             let planeCount = picture.isPlanar ? picture.sampleCount : 1
             let rowByteCount = tileRowByteCount.saturatingProduct(counts.x)
@@ -160,7 +160,7 @@
             }
         }
 
-        /// Rows that libtiff makes RGB of, strip by strip or tile row by tile row.
+        /// Reads rows that libtiff converts to RGB, by strip or by row of tiles.
         func forEachConvertedRow(
             _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
         ) throws(CodecError) {
@@ -180,7 +180,7 @@
                     if rows.cancellation?.isCancelled == true { throw .cancelled }
                     try picture.checkBlock(blockRow * counts.x + column, bytes)
                     try reader.readColors(x: column * size.width, y: top, into: &block)
-                    // A last strip is as high as what is left of the picture; a tile never.
+                    // The last strip has the remaining rows only; a tile is always complete.
                     let bottom = picture.isTiled ? size.height : lines
                     for y in 0..<lines {
                         var place = (y * bandWidth + column * size.width) * 3
@@ -202,12 +202,12 @@
             }
         }
 
-        /// The bytes that a row of samples takes in a strip or tile.
+        /// Returns the size of a row of samples in a strip or tile, in bytes.
         private func packedByteCount(_ width: Int) -> Int {
             (width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount) + 7) / 8
         }
 
-        /// Memory for what libtiff delivers, which must be what the directory says.
+        /// Allocates a tile of the size that libtiff states, which must match the directory.
         private func room(
             for delivered: Int, of expected: Int, _ rows: borrowing RowSink
         ) throws(CodecError) -> [UInt8] {
@@ -218,18 +218,19 @@
 
         private var disagreement: CodecError {
             .malformed(
-                reason: "samples and their compression disagree", offset: picture.directory.offset)
+                reason: "the size of strips or tiles in libtiff contradicts the directory",
+                offset: picture.directory.offset)
         }
     }
 
     extension Int {
-        /// The product, or the largest number there is.
+        /// Returns the product, or `Int.max` on overflow.
         func saturatingProduct(_ other: Int) -> Int {
             let (product, overflow) = multipliedReportingOverflow(by: other)
             return overflow ? .max : product
         }
 
-        /// The sum, or the largest number there is.
+        /// Returns the sum, or `Int.max` on overflow.
         func saturatingSum(_ other: Int) -> Int {
             let (sum, overflow) = addingReportingOverflow(other)
             return overflow ? .max : sum

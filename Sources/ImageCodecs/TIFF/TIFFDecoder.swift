@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes a page, or its smaller version that is still large enough.
+    /// A decoder of a page, which prefers the smallest reduced version that is large enough.
     struct TIFFDecoder: ImageDecoder {
         var page = 0
 
@@ -15,7 +15,7 @@
             let picture = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
             var header = picture.header(bytes, limits)
             header.pageCount = pages.count
-            let smaller = pages.smallerPictures(ofPage: page, picture, bytes)
+            let smaller = pages.reducedVersions(ofPage: page, picture, bytes)
             if !smaller.isEmpty {
                 let sizes = smaller.map { "\($0.size.width)x\($0.size.height)" }
                 header.facts.append(.init("smaller versions", sizes.joined(separator: ", ")))
@@ -35,7 +35,7 @@
             let pages = try TIFFPages(bytes, limits: rows.limits)
             let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
             let profile = whole.colorProfile(bytes, rows.limits)
-            let candidates = pages.smallerPictures(ofPage: page, whole, bytes)
+            let candidates = pages.reducedVersions(ofPage: page, whole, bytes)
             let choice = try rows.choose { smallest(candidates, whole, $0) }
             let picture = choice.map { candidates[$0] } ?? whole
             let factor = (whole.size.width + picture.size.width / 2) / picture.size.width
@@ -71,8 +71,8 @@
             }
         }
 
-        /// The index of the smallest version that leaves enough to the resampler; `nil` for the whole
-        /// picture.
+        /// Returns the index of the smallest reduced version that is large enough for the resampler;
+        /// `nil` for the whole image.
         private func smallest(
             _ candidates: [TIFFPicture], _ whole: TIFFPicture, _ plan: DecodePlan
         ) -> Int? {

@@ -3,103 +3,93 @@
 #if TIFF
     internal import EncodedImages
 
-    /// Entries of directories on their way into another file.
+    /// Writes directories, with entries that come from other files.
     struct TIFFDirectoryWriter {
         struct Field {
-            let tag: Int
+            let tag: TIFFTag
             let type: Int
             let count: Int
-            /// In the byte order of the file that it goes to.
+            /// The value in the byte order of the file that is written.
             let value: [UInt8]
         }
 
-        let isLittleEndian: Bool
-        let isBig: Bool
+        /// The layout of the file that is written.
+        let layout: TIFFLayout
 
-        /// Takes entries out of a directory; those that no other file could hold are left out.
+        /// Copies entries of a directory, except types of BigTIFF and values that are not in the file.
         ///
         /// - Parameters:
-        ///   - tags: which entries.
-        ///   - directory: where they are.
-        ///   - bytes: the file of the directory.
-        ///   - limits: what all values may take together.
-        /// - Returns: the entries in the order of their numbers.
+        ///   - tags: the tags of the entries.
+        ///   - directory: the directory that is copied from.
+        ///   - bytes: the file of that directory.
+        ///   - limits: the limit of all values together.
+        /// - Returns: the entries in ascending order of their tags.
         /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)``.
         func fields(
-            _ tags: [Int], of directory: TIFFDirectory, _ bytes: Span<UInt8>, limits: DecodeLimits
+            _ tags: [TIFFTag], of directory: TIFFDirectory, _ bytes: Span<UInt8>,
+            limits: DecodeLimits
         ) throws(CodecError) -> [Field] {
             var fields: [Field] = []
             var byteCount = 0
-            for tag in tags.sorted() {
-                guard let entry = directory.entries[tag], entry.type <= 13,
-                    let range = directory.range(tag, bytes)
+            for tag in tags.sorted(by: { $0.rawValue < $1.rawValue }) {
+                guard let entry = directory.entry(tag), entry.type <= 13,
+                    let range = directory.range(tag)
                 else { continue }
                 byteCount = byteCount.saturatingSum(range.count)
                 try limits.check(.metadataByteCount, byteCount)
                 var value = range.map { bytes[$0] }
-                if directory.file.isLittleEndian != isLittleEndian {
-                    // A fraction is two numbers of half the width.
-                    let isFraction = entry.type == 5 || entry.type == 10
-                    let width = isFraction ? 4 : entry.valueByteCount
+                if directory.layout.byteOrder != layout.byteOrder {
+                    // A rational number is two integers of half the width.
+                    let isRational = entry.type == 5 || entry.type == 10
+                    let width = isRational ? 4 : entry.valueByteCount
                     for start in stride(from: 0, to: value.count - width + 1, by: width) {
                         value[start..<start + width].reverse()
                     }
                 }
-                fields.append(
-                    Field(tag: tag, type: entry.type, count: entry.count, value: value))
+                fields.append(Field(tag: tag, type: entry.type, count: entry.count, value: value))
             }
             return fields
         }
 
-        /// A field of one offset, which is filled in later.
-        static func pointer(_ tag: Int) -> Field {
+        /// A field of one offset, which is set later.
+        static func pointer(_ tag: TIFFTag) -> Field {
             Field(tag: tag, type: 4, count: 1, value: [0, 0, 0, 0])
         }
 
-        /// Writes a directory with its values behind it to the end of a file.
+        /// Appends a directory and the values of its entries to a file.
         ///
         /// - Parameters:
-        ///   - fields: in any order.
-        ///   - next: where the next directory stands.
-        ///   - file: takes the bytes.
-        /// - Returns: where the directory begins, and by tag, where a value or the offset to it stands.
+        ///   - fields: the entries in any order.
+        ///   - next: the offset of the next directory.
+        ///   - file: the file.
+        /// - Returns: the offset of the directory and, by tag, the offset of the value or of its offset.
         func append(
             _ fields: [Field], next: Int, to file: inout [UInt8]
-        ) -> (start: Int, places: [Int: Int]) {
+        ) -> (start: Int, places: [TIFFTag: Int]) {
             if file.count % 2 == 1 { file.append(0) }
-            let width = isBig ? 8 : 4
+            let width = layout.offsetByteCount
             let start = file.count
             let valuesStart =
-                start + (isBig ? 8 : 2) + fields.count * (isBig ? 20 : 12) + width
-            var places: [Int: Int] = [:]
-            var entries = number(fields.count, isBig ? 8 : 2)
+                start + layout.entryCountByteCount + fields.count * layout.entryByteCount + width
+            var places: [TIFFTag: Int] = [:]
+            var entries = layout.integerBytes(fields.count, layout.entryCountByteCount)
             var values: [UInt8] = []
-            for field in fields.sorted(by: { $0.tag < $1.tag }) {
-                entries += number(field.tag, 2) + number(field.type, 2)
-                entries += number(field.count, width)
+            for field in fields.sorted(by: { $0.tag.rawValue < $1.tag.rawValue }) {
+                entries += layout.integerBytes(field.tag.rawValue, 2)
+                entries +=
+                    layout.integerBytes(field.type, 2) + layout.integerBytes(field.count, width)
                 places[field.tag] = start + entries.count
                 if field.value.count <= width {
                     entries += field.value
                     entries += [UInt8](repeating: 0, count: width - field.value.count)
                 } else {
-                    entries += number(valuesStart + values.count, width)
+                    entries += layout.integerBytes(valuesStart + values.count, width)
                     values += field.value
                     if values.count % 2 == 1 { values.append(0) }
                 }
             }
-            file += entries + number(next, width) + values
+            file += entries + layout.integerBytes(next, width) + values
             return (start, places)
-        }
-
-        /// Writes a number over what stands at a place.
-        func put(_ value: Int, byteCount: Int, at place: Int, in file: inout [UInt8]) {
-            let bytes = number(value, byteCount)
-            for index in 0..<byteCount { file[place + index] = bytes[index] }
-        }
-
-        func number(_ value: Int, _ byteCount: Int) -> [UInt8] {
-            let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-            return isLittleEndian ? bytes : bytes.reversed()
         }
     }
 #endif

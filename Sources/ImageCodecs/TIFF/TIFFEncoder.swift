@@ -5,11 +5,11 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes TIFF with libtiff, 8 or 16 bits as the picture has.
+    /// An encoder that uses libtiff, with the sample depth of the image, 8 or 16 bits.
     ///
-    /// Rows stand in strips, compressed without loss by Deflate over differences. A pyramid stands in
-    /// tiles, each smaller version a directory of its own behind the picture; its tiles are JPEG,
-    /// unless everything is to be kept or there is alpha or more than 8 bits.
+    /// Rows are stored in strips, compressed by Deflate with horizontal differencing. A pyramid is
+    /// stored in tiles, each reduced version in a directory after the image. Its tiles are JPEG unless
+    /// the options are lossless or the image has alpha or more than 8 bits.
     struct TIFFEncoder: ImageEncoder {
         func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
             size.area > 1 << 22
@@ -25,7 +25,7 @@
             var image = image.converted(to: image.format.withWholeSamples)
             if image.format == .alpha8 { image = image.converted(to: .rgba8) }
             let byteCount = image.size.area.saturatingProduct(image.format.bytesPerPixel)
-            // Offsets of 32 bits reach 4 GiB, and what cannot be compressed grows a little.
+            // 32-bit offsets reach 4 GiB; incompressible data grows a little.
             let writer = try TIFFWriter(isBig: byteCount > 2_700_000_000)
             if options.isPyramid {
                 try writer.start(image, options, tileSide: Self.tileSide)
@@ -54,7 +54,7 @@
         init(isBig: Bool) throws(CodecError) {
             try unsafe requireLibrary(calotype_tiff_missing())
             guard let raw = unsafe calotype_tiff_writer_create(isBig) else {
-                throw .library(message: "no memory for a TIFF encoder")
+                throw .library(message: "cannot allocate a TIFF encoder")
             }
             unsafe self.raw = raw
         }
@@ -107,7 +107,7 @@
                 })
         }
 
-        /// Writes a picture that was started with tiles, and ends it.
+        /// Writes the tiles of an image that was started with tiles, and ends it.
         func writeTiles(_ image: PixelBuffer, _ side: Int) throws(CodecError) {
             let width = image.format.bytesPerPixel
             let columns = (image.size.width + side - 1) / side
@@ -116,7 +116,7 @@
                 let rows = (0..<lines).map { Self.straight(image.row(top + $0), image.format) }
                 for column in 0..<columns {
                     let start = column * side * width
-                    // Beyond the picture, tiles repeat its last pixels: that compresses best.
+                    // Outside of the image, tiles repeat its last pixels, which compresses best.
                     var tile: [UInt8] = []
                     tile.reserveCapacity(side * side * width)
                     for y in 0..<side {
@@ -137,7 +137,7 @@
             try endPicture()
         }
 
-        /// A copy of a row, for libtiff makes differences where the samples stand; alpha is straight.
+        /// Copies a row, which libtiff differences in place, with straight alpha.
         private static func straight(_ row: Span<UInt8>, _ format: PixelFormat) -> [UInt8] {
             if format == .rgba16 {
                 var samples = row.withSamples16 { wide in wide.indices.map { wide[$0] } }
@@ -168,7 +168,7 @@
     }
 
     extension PixelBuffer {
-        /// The picture at half its size, rounded up, each pixel the mean of those that it stands for.
+        /// Returns the image at half its size, rounded up; each pixel is the mean of four.
         fileprivate func halved() -> PixelBuffer {
             let half = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
             var result = MutablePixelBuffer(size: half, format: format, colorProfile: colorProfile)

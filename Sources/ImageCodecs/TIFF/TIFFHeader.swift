@@ -5,11 +5,11 @@
     internal import Pixels
 
     extension TIFFPicture {
-        /// The profile, if it is for colours such as these.
+        /// The embedded profile, or sRGB if it is missing, too long or for another colour space.
         func colorProfile(
             _ bytes: Span<UInt8>, _ limits: DecodeLimits
         ) -> ColorProfile {
-            guard let range = directory.range(34675, bytes),
+            guard let range = directory.range(.iccProfile),
                 limits.allowsProfile(byteCount: range.count)
             else { return .sRGB }
             let profile = range.map { bytes[$0] }
@@ -39,7 +39,7 @@
             header.hasAlpha = alpha != nil
             header.colorProfile = colorProfile(bytes, limits)
             header.orientation =
-                directory.integer(274, bytes).flatMap { UInt8(exactly: $0) }
+                directory.unsigned(.orientation, bytes).flatMap { UInt8(exactly: $0) }
                 .flatMap(Orientation.init(rawValue:)) ?? .upright
             header.facts = [.init("compression", compressionName)]
             if isTiled {
@@ -51,7 +51,7 @@
         private var compressionName: String {
             let names = [
                 1: "none", 2: "CCITT RLE", 3: "CCITT group 3", 4: "CCITT group 4", 5: "LZW",
-                6: "old JPEG", 7: "JPEG", 8: "Deflate", 32766: "NeXT", 32771: "CCITT RLE",
+                6: "old-style JPEG", 7: "JPEG", 8: "Deflate", 32766: "NeXT", 32771: "CCITT RLE",
                 32773: "PackBits", 32809: "ThunderScan", 32909: "PixarLog", 32946: "Deflate",
                 34676: "SGILog", 34677: "SGILog24", 34887: "LERC", 34925: "LZMA",
                 50000: "Zstandard",

@@ -4,17 +4,17 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The pictures of a file: pages, and the smaller versions that each has.
+    /// The images of a file: pages, and the reduced versions that each has.
     ///
-    /// Of a chain of more directories than the limit, the first are the file.
+    /// A chain of more directories than the limit ends there.
     struct TIFFPages {
-        let file: TIFFFile
-        /// By page, where its directory and those of smaller versions behind it stand.
-        private var pages: [(directory: Int, smaller: [Int])] = []
+        let layout: TIFFLayout
+        /// By page, the offset of its directory and of those of the reduced versions after it.
+        private var pages: [(directory: Int, reduced: [Int])] = []
 
         init(_ bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
-            file = try TIFFFile(bytes)
-            var offset = file.firstDirectory
+            layout = try TIFFLayout(header: bytes)
+            var offset = layout.firstDirectory(bytes)
             var seen: Set<Int> = []
             var count = 0
             while offset != 0, count < max(1, limits.maximumDirectoryCount),
@@ -22,9 +22,9 @@
             {
                 let outline: TIFFDirectoryOutline
                 do throws(CodecError) {
-                    outline = try TIFFDirectoryOutline(file, bytes, at: offset)
+                    outline = try TIFFDirectoryOutline(checking: layout, bytes, at: offset)
                 } catch {
-                    // A chain that ends in nothing takes nothing away from the pages before.
+                    // A broken chain does not invalidate the pages before.
                     guard let first = pages.first else { throw error }
                     if case .truncated = error, try isCutShort(first.directory, bytes) {
                         throw error
@@ -32,48 +32,45 @@
                     break
                 }
                 count += 1
-                if pages.isEmpty || !outline.isSubordinate(file, bytes) {
+                if pages.isEmpty || !outline.isSubordinate(bytes) {
                     pages.append((offset, []))
                 } else {
-                    pages[pages.count - 1].smaller.append(offset)
+                    pages[pages.count - 1].reduced.append(offset)
                 }
                 offset = outline.next
             }
             guard !pages.isEmpty else {
-                throw .malformed(reason: "the file has no picture", offset: 4)
+                throw .malformed(reason: "the file contains no directory", offset: 4)
             }
         }
 
         var count: Int { pages.count }
 
-        func directory(
-            ofPage page: Int, _ bytes: Span<UInt8>
-        ) throws(CodecError) -> TIFFDirectory {
+        func directory(ofPage page: Int, _ bytes: Span<UInt8>) throws(CodecError) -> TIFFDirectory {
             guard page < pages.count else {
                 throw .unsupported(feature: "page \(page + 1) of \(pages.count)")
             }
-            return try TIFFDirectory(file, bytes, at: pages[page].directory)
+            return try TIFFDirectory(checking: layout, bytes, at: pages[page].directory)
         }
 
-        /// Smaller versions of a page that can stand for it; those that make no sense are left out.
-        func smallerPictures(
+        /// The valid reduced versions of a page.
+        func reducedVersions(
             ofPage page: Int, _ whole: TIFFPicture, _ bytes: Span<UInt8>
         ) -> [TIFFPicture] {
-            let children = whole.directory.integers(330, bytes, limit: 32)
-            return (pages[page].smaller.prefix(32) + children).compactMap { offset in
-                guard let directory = try? TIFFDirectory(file, bytes, at: offset),
-                    (directory.integer(254, bytes) ?? 0) & 4 == 0,
+            let children = whole.directory.unsigned(.subIFDs, bytes, limit: 32)
+            return (pages[page].reduced.prefix(32) + children).compactMap { offset in
+                guard let directory = try? TIFFDirectory(checking: layout, bytes, at: offset),
+                    (directory.unsigned(.newSubfileType, bytes) ?? 0) & 4 == 0,
                     let picture = try? TIFFPicture(directory, bytes)
                 else { return nil }
-                return picture.isSmallerVersion(of: whole) ? picture : nil
+                return picture.isReducedVersion(of: whole) ? picture : nil
             }
         }
 
-        /// Whether the file ends before the pixels of a picture do.
-        private func isCutShort(
-            _ directory: Int, _ bytes: Span<UInt8>
-        ) throws(CodecError) -> Bool {
-            let picture = try TIFFPicture(try TIFFDirectory(file, bytes, at: directory), bytes)
+        /// Whether the file ends before the pixels of an image do.
+        private func isCutShort(_ directory: Int, _ bytes: Span<UInt8>) throws(CodecError) -> Bool {
+            let picture = try TIFFPicture(
+                try TIFFDirectory(checking: layout, bytes, at: directory), bytes)
             return picture.isCutShort(bytes)
         }
     }

@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What a directory says of its pixels, checked so far that decoding them can be tried.
+    /// An image that a directory describes, checked before libtiff reads its pixels.
     struct TIFFPicture {
         /// What the samples of a pixel mean.
         enum Model: Equatable {
@@ -13,9 +13,9 @@
             case rgb
             case palette
             case cmyk
-            /// CIE L*a*b*; as ICC profiles count it, a and b have no sign.
+            /// CIE L*a*b*; in the ICC encoding, a* and b* are unsigned with an offset.
             case lab(isICC: Bool)
-            /// What libtiff alone can make colours of.
+            /// Colours that only libtiff converts to RGB.
             case converted
         }
 
@@ -25,65 +25,77 @@
         let size: PixelSize
         let compression: Int
         let photometric: Int
-        /// As they are stored.
+        /// The number of bits of a stored sample.
         let bitsPerSample: Int
         private(set) var model = Model.gray(isInverted: false)
-        /// As libtiff delivers them.
+        /// The number of bits of a sample that libtiff returns.
         private(set) var bits: Int
         private(set) var sampleFormat = SampleFormat.unsigned
         private(set) var sampleCount: Int
         let isPlanar: Bool
         let isTiled: Bool
-        /// The size of a tile, or of a strip.
+        /// The size of a tile or strip in pixels.
         let blockSize: PixelSize
-        /// Which sample is alpha, and whether colours are premultiplied by it.
+        /// The number of the alpha sample, and whether colours are premultiplied by it.
         private(set) var alpha: (index: Int, isPremultiplied: Bool)?
-        /// Red, green and blue, 256 × 2ⁿ each.
+        /// All red values, then all green, then all blue, 2ⁿ each.
         private(set) var colorMap: [UInt16] = []
 
         init(_ directory: TIFFDirectory, _ bytes: Span<UInt8>) throws(CodecError) {
             self.directory = directory
             let place = directory.offset
-            func integer(_ tag: Int) -> Int? { directory.integer(tag, bytes) }
-            guard let width = integer(256), let height = integer(257), width > 0, height > 0 else {
-                throw .malformed(reason: "a picture without a size", offset: place)
+            func integer(_ tag: TIFFTag) -> Int? { directory.unsigned(tag, bytes) }
+            guard let width = integer(.imageWidth), let height = integer(.imageLength), width > 0,
+                height > 0
+            else {
+                throw .malformed(
+                    reason: "ImageWidth and ImageLength must both be present and positive",
+                    offset: place)
             }
             guard width <= UInt32.max, height <= UInt32.max else {
-                throw .malformed(reason: "the size makes no sense", offset: place)
+                throw .malformed(
+                    reason: "invalid ImageWidth × ImageLength: \(width) × \(height)", offset: place)
             }
             size = PixelSize(width: width, height: height)
-            // What stands elsewhere and counts: depths, places, palette, meanings.
-            for tag in [258, 273, 279, 320, 324, 325, 338, 339]
-            where directory.entries[tag].map({ $0.count > 0 }) == true {
-                if directory.range(tag, bytes) == nil { throw .truncated(byteCount: bytes.count) }
+            // The values on which decoding depends and that may lie outside their entries.
+            for tag in [
+                TIFFTag.bitsPerSample, .stripOffsets, .stripByteCounts, .colorMap, .tileOffsets,
+                .tileByteCounts, .extraSamples, .sampleFormat,
+            ]
+            where directory.entry(tag).map({ $0.count > 0 }) == true {
+                if directory.range(tag) == nil { throw .truncated(byteCount: bytes.count) }
             }
-            compression = integer(259) ?? 1
+            compression = integer(.compression) ?? 1
             try unsafe requireLibrary(calotype_tiff_missing())
             guard let number = UInt16(exactly: compression), calotype_tiff_has_compression(number)
             else { throw .unsupported(feature: "TIFF compression \(compression)") }
-            let count = integer(277) ?? 1
+            let count = integer(.samplesPerPixel) ?? 1
             guard (1...64).contains(count) else {
-                throw .unsupported(feature: "\(count) samples a pixel in TIFF")
+                throw .unsupported(feature: "TIFF with \(count) samples per pixel")
             }
             sampleCount = count
-            let depths = directory.integers(258, bytes, limit: count)
+            let depths = directory.unsigned(.bitsPerSample, bytes, limit: count)
             bitsPerSample = depths.first ?? 1
             bits = bitsPerSample
             guard depths.allSatisfy({ $0 == depths[0] }), (1...64).contains(bits) else {
-                throw .unsupported(feature: "samples of \(depths) bits in TIFF")
+                throw .unsupported(feature: "TIFF with samples of \(depths) bits")
             }
-            isPlanar = count > 1 && integer(284) == 2
+            isPlanar = count > 1 && integer(.planarConfiguration) == 2
             let isFax = [2, 3, 4, 32771].contains(compression)
-            photometric = integer(262) ?? (isFax ? 0 : count >= 3 ? 2 : 1)
-            isTiled = directory.entries[322] != nil || directory.entries[324] != nil
-            let rows = integer(278) ?? height
+            photometric = integer(.photometricInterpretation) ?? (isFax ? 0 : count >= 3 ? 2 : 1)
+            isTiled = directory.entry(.tileWidth) != nil || directory.entry(.tileOffsets) != nil
+            let rows = integer(.rowsPerStrip) ?? height
             let block =
                 isTiled
-                ? PixelSize(width: integer(322) ?? 0, height: integer(323) ?? 0)
+                ? PixelSize(width: integer(.tileWidth) ?? 0, height: integer(.tileLength) ?? 0)
                 : PixelSize(width: width, height: min(rows, height))
             guard block.width > 0, block.height > 0, block.width <= 1 << 24,
                 block.height <= UInt32.max
-            else { throw .malformed(reason: "strips or tiles without a size", offset: place) }
+            else {
+                throw .malformed(
+                    reason: "invalid strip or tile size: \(block.width) × \(block.height)",
+                    offset: place)
+            }
             blockSize = block
             try setModel(bytes)
             try setSampleFormat(bytes)
@@ -93,7 +105,7 @@
 
         private mutating func setModel(_ bytes: Span<UInt8>) throws(CodecError) {
             if (compression == 34676 || compression == 34677), photometric >= 32844 {
-                // libtiff makes 8 bits of LogL and LogLuv.
+                // libtiff converts LogL and LogLuv to 8 bits.
                 bits = 8
                 sampleCount = photometric == 32844 ? 1 : 3
                 model = photometric == 32844 ? .gray(isInverted: false) : .rgb
@@ -106,13 +118,15 @@
             case 2 where sampleCount >= 3: model = .rgb
             case 3 where bits <= 8:
                 model = .palette
-                colorMap = directory.integers(320, bytes, limit: 3 << bits).map {
+                colorMap = directory.unsigned(.colorMap, bytes, limit: 3 << bits).map {
                     UInt16(truncatingIfNeeded: $0)
                 }
                 guard colorMap.count == 3 << bits else {
-                    throw .malformed(reason: "the palette is too short", offset: directory.offset)
+                    throw .malformed(
+                        reason: "ColorMap has \(colorMap.count) of \(3 << bits) values",
+                        offset: directory.offset)
                 }
-            case 5 where sampleCount >= 4 && (directory.integer(332, bytes) ?? 1) == 1:
+            case 5 where sampleCount >= 4 && (directory.unsigned(.inkSet, bytes) ?? 1) == 1:
                 model = .cmyk
             case 6 where compression == 7 && sampleCount == 3 && bits == 8 && !isPlanar:
                 model = .rgb
@@ -122,31 +136,33 @@
             default:
                 throw .unsupported(
                     feature:
-                        "TIFF of colours \(photometric) with \(sampleCount) samples of \(bits) bits"
+                        "TIFF with PhotometricInterpretation \(photometric) and "
+                        + "\(sampleCount) samples of \(bits) bits"
                 )
             }
         }
 
         private mutating func setSampleFormat(_ bytes: Span<UInt8>) throws(CodecError) {
             guard bits == bitsPerSample || bits != 8 else { return }
-            switch directory.integer(339, bytes) ?? 1 {
+            switch directory.unsigned(.sampleFormat, bytes) ?? 1 {
             case 2:
                 if case .lab = model { break }
                 sampleFormat = .signed
             case 3: sampleFormat = .float
-            case 5, 6: throw .unsupported(feature: "complex numbers in TIFF")
+            case 5, 6: throw .unsupported(feature: "TIFF with complex samples")
             default: break
             }
             if sampleFormat == .float, ![16, 24, 32, 64].contains(bits) {
-                throw .unsupported(feature: "floating-point numbers of \(bits) bits in TIFF")
+                throw .unsupported(feature: "TIFF with floating-point samples of \(bits) bits")
             }
             if sampleFormat == .signed, ![8, 16, 24, 32, 64].contains(bits) {
-                throw .unsupported(feature: "numbers of \(bits) bits with a sign in TIFF")
+                throw .unsupported(feature: "TIFF with signed samples of \(bits) bits")
             }
-            if directory.integer(317, bytes) == 2, ![8, 16, 32, 64].contains(bits),
+            if directory.unsigned(.predictor, bytes) == 2, ![8, 16, 32, 64].contains(bits),
                 [5, 8, 32946, 34925, 50000].contains(compression)
             {
-                throw .unsupported(feature: "differences of samples of \(bits) bits in TIFF")
+                throw .unsupported(
+                    feature: "TIFF with horizontal differencing of samples of \(bits) bits")
             }
         }
 
@@ -158,9 +174,9 @@
             default: return
             }
             guard sampleCount > colorCount else { return }
-            let extra = directory.integers(338, bytes, limit: sampleCount)
-            if directory.entries[338] == nil {
-                // Four samples of which nothing is said are colours and alpha.
+            let extra = directory.unsigned(.extraSamples, bytes, limit: sampleCount)
+            if directory.entry(.extraSamples) == nil {
+                // Without ExtraSamples, the fourth sample is alpha.
                 if model == .rgb, sampleCount == 4 { alpha = (3, false) }
                 return
             }
@@ -170,18 +186,20 @@
         }
 
         private func checkBlocks(_ bytes: Span<UInt8>) throws(CodecError) {
-            // Old JPEG has its own ways to say where the pixels are.
+            // Old-style JPEG may store the pixels in other places.
             if compression == 6 { return }
             let counts = blockCounts
             let (perPlane, overflow) = counts.x.multipliedReportingOverflow(by: counts.y)
             let needed = overflow ? .max : perPlane
-            let known = max(directory.entries[offsetsTag]?.count ?? 0, 0)
+            let known = max(directory.entry(offsetsTag)?.count ?? 0, 0)
             guard needed <= known / (isPlanar ? sampleCount : 1) else {
-                throw .malformed(reason: "strips or tiles are missing", offset: directory.offset)
+                throw .malformed(
+                    reason: "\(known) strips or tiles instead of \(needed) per plane",
+                    offset: directory.offset)
             }
         }
 
-        /// The planes that a planar picture is made of; others may be empty.
+        /// The planes that decoding reads; others may be empty.
         var neededPlanes: [Int] {
             let colorCount: Int
             switch model {
@@ -192,12 +210,14 @@
             return Array(0..<colorCount) + (alpha.map { [$0.index] } ?? [])
         }
 
-        /// Whether libtiff decodes a strip much faster as a whole, with libdeflate, than row by row.
+        /// Whether libtiff decodes a whole strip with libdeflate, much faster than row by row.
         var isDeflated: Bool { compression == 8 || compression == 32946 }
 
-        private var offsetsTag: Int { directory.entries[324] != nil ? 324 : 273 }
+        private var offsetsTag: TIFFTag {
+            directory.entry(.tileOffsets) != nil ? .tileOffsets : .stripOffsets
+        }
 
-        /// The tiles in a row and in a column; strips are as wide as the picture.
+        /// The number of tiles or strips across and down; strips are as wide as the image.
         var blockCounts: (x: Int, y: Int) {
             (
                 isTiled ? (size.width - 1) / blockSize.width + 1 : 1,
@@ -205,18 +225,19 @@
             )
         }
 
-        /// Checks that the bytes of a strip or tile are there.
+        /// Checks that a strip or tile lies within the file.
         ///
         /// - Throws: ``CodecError/truncated(byteCount:)`` if the file ends before.
         func checkBlock(_ index: Int, _ bytes: Span<UInt8>) throws(CodecError) {
             if compression == 6 { return }
-            let countsTag = directory.entries[325] != nil ? 325 : 279
-            guard let offset = directory.integer(offsetsTag, bytes, at: index) else {
+            let countsTag: TIFFTag =
+                directory.entry(.tileByteCounts) != nil ? .tileByteCounts : .stripByteCounts
+            guard let offset = directory.unsigned(offsetsTag, bytes, at: index) else {
                 throw .truncated(byteCount: bytes.count)
             }
-            var count = directory.integer(countsTag, bytes, at: index) ?? 0
+            var count = directory.unsigned(countsTag, bytes, at: index) ?? 0
             if compression == 1 {
-                // Some programs count bytes that are not there and not needed either.
+                // Some programs state more bytes than the rows need and than the file has.
                 let rowByteCount =
                     (blockSize.width * bits * (isPlanar ? 1 : sampleCount) + 7) / 8
                 let line = isTiled ? 0 : index % blockCounts.y * blockSize.height
@@ -227,6 +248,7 @@
             if overflow || end > bytes.count { throw .truncated(byteCount: bytes.count) }
         }
 
+        /// Whether the file ends before the first, the middle or the last strip or tile does.
         func isCutShort(_ bytes: Span<UInt8>) -> Bool {
             if compression == 6 { return false }
             let counts = blockCounts
@@ -239,8 +261,8 @@
             }
         }
 
-        /// Whether it shows the same with fewer pixels.
-        func isSmallerVersion(of other: TIFFPicture) -> Bool {
+        /// Whether it is a reduced version of another image, by size and kind of pixels.
+        func isReducedVersion(of other: TIFFPicture) -> Bool {
             guard size.width < other.size.width, size.height < other.size.height else {
                 return false
             }
@@ -256,7 +278,7 @@
             if case .gray = model { true } else { false }
         }
 
-        /// The form of the pixels that it is decoded to.
+        /// The pixel format of the decoded rows.
         var format: PixelFormat {
             let isWide = bits > 8
             switch model {

@@ -17,7 +17,7 @@
             guard
                 let raw = unsafe calotype_tiff_reader_create(
                     bytes.baseAddress, bytes.count, limits.maximumMemoryByteCount)
-            else { throw .library(message: "no memory for a TIFF decoder") }
+            else { throw .library(message: "cannot allocate a TIFF decoder") }
             unsafe self.raw = raw
         }
 
@@ -46,7 +46,7 @@
             try check(isRead, at: 0)
         }
 
-        /// Reads a strip to an offset of `band`.
+        /// Reads a strip into a part of `band`.
         func readStrip(
             _ index: Int, byteCount: Int, into band: inout [UInt8], at offset: Int
         ) throws(CodecError) {
@@ -67,7 +67,7 @@
             try check(isRead, at: 0)
         }
 
-        /// Reads the strip or the tile that begins at a place, as 0xAABBGGRR, the lowest row first.
+        /// Reads the strip or tile at a position as pixels 0xAABBGGRR, the lowest row first.
         func readColors(x: Int, y: Int, into pixels: inout [UInt32]) throws(CodecError) {
             let isRead = unsafe pixels.withUnsafeMutableBufferPointer {
                 unsafe calotype_tiff_reader_read_colors(
@@ -80,7 +80,8 @@
             if isDone { return }
             let message = unsafe String(cString: calotype_tiff_reader_message(raw))
             throw .malformed(
-                reason: message.isEmpty ? "libtiff gives no reason" : message, offset: offset)
+                reason: message.isEmpty ? "libtiff failed without a message" : message,
+                offset: offset)
         }
     }
 #endif

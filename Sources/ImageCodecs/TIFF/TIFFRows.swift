@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Makes pixels of packed samples.
+    /// A converter from packed samples to rows of pixels.
     struct TIFFRows<
         Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable
     >: ~Copyable {
@@ -13,13 +13,13 @@
         private let unpacker: TIFFUnpacker<Sample>
         private let inks: CMYKConversion?
         private let lab: LabConversion?
-        /// Red, green and blue of each number.
+        /// Red, green and blue of each index.
         private let palette: [Sample]
-        /// A row of all samples of each pixel, one after the other.
+        /// A row of unpacked samples, interleaved.
         private var samples: [Sample]
         /// A row of pixels.
         private var pixels: [Sample]
-        /// Whether the samples are the pixels.
+        /// Whether unpacked samples need no conversion.
         private let isPlain: Bool
 
         init(_ picture: TIFFPicture, _ profile: ColorProfile) throws(CodecError) {
@@ -34,7 +34,7 @@
             } else {
                 lab = nil
             }
-            // Some programs write values of 8 bits into the palette's 16.
+            // Some programs write 8-bit values into the 16-bit palette.
             let shift: UInt16 = picture.colorMap.contains { $0 > 255 } ? 8 : 0
             let colorCount = picture.colorMap.count / 3
             palette = (0..<colorCount * 3).map { index in
@@ -192,7 +192,7 @@
     }
 
     extension PremultipliedAlpha {
-        /// Multiplies the colours of a row of straight RGBA pixels of any width by their alpha.
+        /// Multiplies the colours of straight RGBA pixels of any sample width by their alpha.
         static func multiplyAny<Sample: FixedWidthInteger & UnsignedInteger>(
             _ row: inout MutableSpan<Sample>
         ) {

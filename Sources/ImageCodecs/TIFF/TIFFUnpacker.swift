@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if TIFF
+    internal import EncodedImages
     internal import Pixels
 
-    /// Brings packed samples of any width and kind to 8 or 16 bits over the full range.
+    /// Converts packed samples of any width and format to 8 or 16 bits of full range.
     ///
-    /// Samples of 16 bits and more are in the machine's byte order, as libtiff delivers them. Numbers
-    /// with a sign are shifted so that the least becomes 0; floating-point numbers count from 0 to 1.
+    /// Samples of 16 bits and more are in the machine's byte order, as libtiff returns them. Signed
+    /// samples are shifted so that the least becomes 0; floating-point samples range from 0 to 1.
     struct TIFFUnpacker<Sample: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
         private let bits: Int
         private let format: TIFFPicture.SampleFormat
-        /// For fewer bits than the sample has, what each number becomes; those of a palette stay.
+        /// The result for each value of few bits; a palette index remains as it is.
         private let values: [Sample]
-        /// What the alpha beside a palette's numbers is to be multiplied by.
+        /// The factor that scales the alpha next to a palette index to full range.
         let paletteAlphaScale: Int
 
         init(_ picture: TIFFPicture) {
@@ -31,18 +32,18 @@
                 }
         }
 
-        /// Whether packed samples are what they are to become.
+        /// Whether packed samples need no conversion.
         var isPlain: Bool { bits == Sample.bitWidth && format == .unsigned }
 
         /// Unpacks a row.
         ///
         /// - Parameters:
-        ///   - band: where the packed samples are.
-        ///   - offset: the byte at which the row begins.
-        ///   - count: how many samples.
-        ///   - result: takes them.
-        ///   - first: where the first goes.
-        ///   - step: from a sample to the next.
+        ///   - band: the packed samples.
+        ///   - offset: the index of the first byte of the row.
+        ///   - count: the number of samples.
+        ///   - result: the unpacked samples.
+        ///   - first: the index of the first unpacked sample.
+        ///   - step: the distance between unpacked samples.
         func unpack(
             _ band: Span<UInt8>, from offset: Int, count: Int,
             into result: inout MutableSpan<Sample>, first: Int, step: Int
@@ -62,7 +63,7 @@
             }
         }
 
-        /// The most significant bits of whole bytes.
+        /// Takes the most significant bits of samples of whole bytes.
         private func takeTop(
             _ row: Span<UInt8>, _ count: Int, flipping: Bool,
             into result: inout MutableSpan<Sample>, _ first: Int, _ step: Int
@@ -70,10 +71,11 @@
             let width = bits / 8
             let sign: Sample = flipping ? 1 << (Sample.bitWidth - 1) : 0
             for index in 0..<count {
-                // The last bytes in memory are the most significant ones.
+                // The last bytes in memory are the most significant.
                 let end = (index + 1) * width
-                var value = UInt16(row[end - 1]) << 8
-                if width > 1 { value |= UInt16(row[end - 2]) }
+                let value =
+                    width > 1
+                    ? row.littleEndian(at: end - 2, byteCount: 2) : Int(row[end - 1]) << 8
                 let sample =
                     Sample.bitWidth == 8
                     ? Sample(truncatingIfNeeded: value >> 8) : Sample(truncatingIfNeeded: value)
@@ -87,10 +89,8 @@
         ) {
             let width = bits / 8
             for index in 0..<count {
-                var pattern: UInt64 = 0
-                for byte in (0..<width).reversed() {
-                    pattern = pattern << 8 | UInt64(row[index * width + byte])
-                }
+                let pattern = UInt64(
+                    bitPattern: Int64(row.littleEndian(at: index * width, byteCount: width)))
                 let value: Double
                 switch width {
                 case 2: value = Self.small(pattern, exponentBits: 5, fractionBits: 10)
@@ -98,13 +98,13 @@
                 case 4: value = Double(Float(bitPattern: UInt32(truncatingIfNeeded: pattern)))
                 default: value = Double(bitPattern: pattern)
                 }
-                // What is no number is black.
+                // NaN becomes 0.
                 let share = value > 0 ? min(value, 1) : 0
                 result[first + index * step] = Sample(share * Double(Sample.max) + 0.5)
             }
         }
 
-        /// A floating-point number of a width that the machine may not know.
+        /// A floating-point number of 16 or 24 bits, which the processor may not support.
         private static func small(
             _ pattern: UInt64, exponentBits: Int, fractionBits: Int
         ) -> Double {
@@ -122,7 +122,7 @@
             return isNegative ? -magnitude : magnitude
         }
 
-        /// Numbers of any width, the most significant bit first, one right behind the other.
+        /// Takes samples of any width, the most significant bit first, without padding.
         private func takeBits(
             _ row: Span<UInt8>, _ count: Int, into result: inout MutableSpan<Sample>,
             _ first: Int, _ step: Int

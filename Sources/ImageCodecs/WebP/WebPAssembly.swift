@@ -57,7 +57,7 @@
         }
 
         private static func number(_ value: Int, byteCount: Int) -> [UInt8] {
-            (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+            [UInt8](value, byteCount: byteCount, .littleEndian)
         }
     }
 #endif

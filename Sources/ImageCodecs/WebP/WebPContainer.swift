@@ -206,11 +206,4 @@
             lacksChunks = isTruncated && (isAnimated || (flags & 0x08 != 0 && exifBlock == nil))
         }
     }
-
-    extension Span<UInt8> {
-        /// The number of up to four bytes at an offset, the lowest first; the bytes must be there.
-        func littleEndian(at offset: Int, byteCount: Int) -> Int {
-            (0..<byteCount).reduce(0) { $0 | Int(self[offset + $1]) << ($1 * 8) }
-        }
-    }
 #endif

@@ -32,7 +32,8 @@
             else { return nil }
             isProgressive = marker == 0xC2
             size = PixelSize(
-                width: Int(body[3]) << 8 | Int(body[4]), height: Int(body[1]) << 8 | Int(body[2]))
+                width: body.bigEndian(at: 3, byteCount: 2),
+                height: body.bigEndian(at: 1, byteCount: 2))
             let count = Int(body[5])
             guard !size.isEmpty, count == 1 || count == 3 || count == 4,
                 body.count == 6 + count * 3

@@ -86,7 +86,7 @@
                 case 0xDB: try takeQuantization(body)
                 case 0xDD:
                     guard body.count == 2 else { throw .notHandled }
-                    restartInterval = Int(body[0]) << 8 | Int(body[1])
+                    restartInterval = body.bigEndian(at: 0, byteCount: 2)
                 case 0xC0...0xCF:
                     guard frame == nil, let new = JPEGFrame(marker: segment.marker, body) else {
                         throw .notHandled
@@ -213,10 +213,7 @@
                     throw .notHandled
                 }
                 quantizationTables[place & 15] = (0..<64).map { index in
-                    byteCount == 1
-                        ? UInt16(body[offset + index])
-                        : UInt16(body[offset + index * 2]) << 8
-                            | UInt16(body[offset + index * 2 + 1])
+                    UInt16(body.bigEndian(at: offset + index * byteCount, byteCount: byteCount))
                 }
                 offset += 64 * byteCount
             }
