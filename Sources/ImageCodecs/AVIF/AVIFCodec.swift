@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if AVIF
+    internal import CAVIF
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -30,3 +33,13 @@ extension ImageFormat {
         }
     }
 #endif
+
+extension CodecEntry {
+    static var avif: CodecEntry {
+        #if AVIF
+            CodecEntry(AVIFCodec(), preload: { _ = unsafe calotype_avif_missing() })
+        #else
+            CodecEntry(missing: .avif, trait: "AVIF")
+        #endif
+    }
+}

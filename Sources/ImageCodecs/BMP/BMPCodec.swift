@@ -35,3 +35,7 @@ struct BMPCodec: ImageCodec {
         return 2 + 3
     }
 }
+
+extension CodecEntry {
+    static var bmp: CodecEntry { CodecEntry(BMPCodec()) }
+}

@@ -25,3 +25,7 @@ struct GIFCodec: ImageCodec {
     let decoder: any ImageDecoder = GIFDecoder()
     let encoder: (any ImageEncoder)? = GIFEncoder()
 }
+
+extension CodecEntry {
+    static var gif: CodecEntry { CodecEntry(GIFCodec()) }
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if HEIF
+    internal import CHEIF
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -35,3 +38,13 @@ extension ImageFormat {
         }
     }
 #endif
+
+extension CodecEntry {
+    static var heif: CodecEntry {
+        #if HEIF
+            CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
+        #else
+            CodecEntry(missing: .heif, trait: "HEIF")
+        #endif
+    }
+}

@@ -33,3 +33,14 @@ extension ImageFormat {
         }
     }
 #endif
+
+extension CodecEntry {
+    /// Nothing unless both halves of a file can be decoded.
+    static var jpng: CodecEntry {
+        #if JPEG && PNG
+            CodecEntry(JPNGCodec())
+        #else
+            CodecEntry()
+        #endif
+    }
+}

@@ -58,3 +58,16 @@
         }
     }
 #endif
+
+extension CodecEntry {
+    /// No format: the conversion of colours for all formats.
+    static var icc: CodecEntry {
+        #if ICC
+            var entry = CodecEntry(preload: { _ = unsafe calotype_icc_missing() })
+            entry.colorConverter = ICCColorConverter()
+            return entry
+        #else
+            CodecEntry()
+        #endif
+    }
+}

@@ -47,3 +47,7 @@ struct ICOCodec: ImageCodec {
         return 6
     }
 }
+
+extension CodecEntry {
+    static var ico: CodecEntry { CodecEntry(ICOCodec(.icon), ICOCodec(.cursor)) }
+}

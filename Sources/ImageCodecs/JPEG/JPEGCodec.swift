@@ -21,3 +21,13 @@ extension ImageFormat {
         let encoder: (any ImageEncoder)? = JPEGEncoder()
     }
 #endif
+
+extension CodecEntry {
+    static var jpeg: CodecEntry {
+        #if JPEG
+            CodecEntry(JPEGCodec())
+        #else
+            CodecEntry(missing: .jpeg, trait: "JPEG")
+        #endif
+    }
+}

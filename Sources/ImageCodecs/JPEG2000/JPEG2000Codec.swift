@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if JPEG2000
+    internal import CJPEG2000
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -27,3 +30,13 @@ extension ImageFormat {
         let encoder: (any ImageEncoder)? = JPEG2000Encoder()
     }
 #endif
+
+extension CodecEntry {
+    static var jpeg2000: CodecEntry {
+        #if JPEG2000
+            CodecEntry(JPEG2000Codec(), preload: { _ = unsafe calotype_j2k_missing() })
+        #else
+            CodecEntry(missing: .jpeg2000, trait: "JPEG2000")
+        #endif
+    }
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if JPEGXL
+    internal import CJPEGXL
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -27,3 +30,13 @@ extension ImageFormat {
         let encoder: (any ImageEncoder)? = JPEGXLEncoder()
     }
 #endif
+
+extension CodecEntry {
+    static var jpegXL: CodecEntry {
+        #if JPEGXL
+            CodecEntry(JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
+        #else
+            CodecEntry(missing: .jpegXL, trait: "JPEGXL")
+        #endif
+    }
+}

@@ -2,69 +2,9 @@
 
 internal import EncodedImages
 
-#if AVIF
-    internal import CAVIF
-#endif
-#if HEIF
-    internal import CHEIF
-#endif
-#if ICC
-    internal import CICC
-#endif
-#if JPEG2000
-    internal import CJPEG2000
-#endif
-#if JPEGXL
-    internal import CJPEGXL
-#endif
-#if PNG
-    internal import CPNG
-#endif
-#if RAW
-    internal import CRAW
-#endif
-#if TIFF
-    internal import CTIFF
-#endif
-#if WebP
-    internal import CWebP
-#endif
-
-/// Loads the libraries that are otherwise loaded by the first picture that needs them; what is
-/// missing is told by that picture all the same.
-func loadLazyLibraries() {
-    #if AVIF
-        _ = unsafe calotype_avif_missing()
-    #endif
-    #if HEIF
-        _ = unsafe calotype_heif_missing()
-    #endif
-    #if ICC
-        _ = unsafe calotype_icc_missing()
-    #endif
-    #if JPEG2000
-        _ = unsafe calotype_j2k_missing()
-    #endif
-    #if JPEGXL
-        _ = unsafe calotype_jxl_reader_missing()
-    #endif
-    #if PNG
-        _ = unsafe calotype_png_writer_missing()
-    #endif
-    #if RAW
-        _ = unsafe calotype_raw_missing()
-    #endif
-    #if TIFF
-        _ = unsafe calotype_tiff_missing()
-    #endif
-    #if WebP
-        _ = unsafe calotype_webp_missing()
-    #endif
-}
-
-/// Says which library is missing on this machine.
+/// Checks that a library that is loaded when it is first needed exists on this machine.
 ///
-/// - Parameter problem: what the loader said; `nil` if the library is there.
+/// - Parameter problem: the message of the loader; `nil` if the library is loaded.
 /// - Throws: ``CodecError/library(message:)``.
 func requireLibrary(_ problem: UnsafePointer<CChar>?) throws(CodecError) {
     guard let problem = unsafe problem else { return }

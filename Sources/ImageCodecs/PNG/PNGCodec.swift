@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if PNG
+    internal import CPNG
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -25,3 +28,13 @@ extension ImageFormat {
         let encoder: (any ImageEncoder)? = PNGEncoder()
     }
 #endif
+
+extension CodecEntry {
+    static var png: CodecEntry {
+        #if PNG
+            CodecEntry(PNGCodec(), preload: { _ = unsafe calotype_png_writer_missing() })
+        #else
+            CodecEntry(missing: .png, trait: "PNG")
+        #endif
+    }
+}

@@ -49,3 +49,11 @@ private struct RawPixelsEncoder: ImageEncoder {
         return file
     }
 }
+
+extension CodecEntry {
+    static var packedPixels: CodecEntry {
+        CodecEntry(
+            PackedPixelsCodec(.raw, .rgb565), PackedPixelsCodec(.raw, .rgb555),
+            PackedPixelsCodec(.bmp, .rgb565), PackedPixelsCodec(.bmp, .rgb555))
+    }
+}

@@ -31,3 +31,7 @@ struct QOICodec: ImageCodec {
         return Int((red &* 3 &+ green &* 5 &+ blue &* 7 &+ (pixel &>> 24) &* 11) & 63)
     }
 }
+
+extension CodecEntry {
+    static var qoi: CodecEntry { CodecEntry(QOICodec()) }
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if RAW
+    internal import CRAW
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -52,3 +55,15 @@ extension ImageFormat {
         }
     }
 #endif
+
+extension CodecEntry {
+    static var raw: CodecEntry {
+        #if RAW
+            var entry = CodecEntry(RAWCodec(), preload: { _ = unsafe calotype_raw_missing() })
+            entry.isSandboxOnly = true
+            return entry
+        #else
+            CodecEntry(missing: .raw, trait: "RAW")
+        #endif
+    }
+}

@@ -64,3 +64,16 @@ extension ImageFormat {
         }
     }
 #endif
+
+extension CodecEntry {
+    static var svg: CodecEntry {
+        #if SVG
+            var entry = CodecEntry(SVGCodec())
+            entry.isSandboxOnly = true
+            entry.rehearsals = { [SVGRehearsal.document] }
+            return entry
+        #else
+            CodecEntry(missing: .svg, trait: "SVG")
+        #endif
+    }
+}

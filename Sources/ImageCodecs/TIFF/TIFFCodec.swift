@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if TIFF
+    internal import CTIFF
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -14,15 +17,25 @@ extension ImageFormat {
 #if TIFF
     /// TIFF 6.0 with its usual extensions, and BigTIFF.
     ///
-    /// A file is a chain of directories, each a list of numbered entries that describe a picture: a
-    /// page, or a smaller version of the page before. Pixels stand in strips of rows or in tiles,
-    /// compressed one by one. Directories are read and checked here, so that a header costs nothing
-    /// and libtiff sees none that makes no sense; libtiff decompresses, row by row or tile row by
-    /// tile row, and what samples mean is worked out here. Where a smaller version is large enough
-    /// for what is wanted, it is decoded in place of its page.
+    /// A file is a chain of directories (IFDs). Each is a list of tagged entries that describe an
+    /// image: a page, or a reduced version of the page before. Pixels are stored in strips or tiles,
+    /// which are compressed separately. This codec reads and checks directories itself, so that
+    /// reading a header needs no library and libtiff opens no invalid directory. libtiff decompresses
+    /// by row or by row of tiles; this codec converts the samples. A reduced version that is large
+    /// enough is decoded instead of its page.
     struct TIFFCodec: ImageCodec {
         let format = ImageFormat.tiff
         let decoder: any ImageDecoder = TIFFDecoder()
         let encoder: (any ImageEncoder)? = TIFFEncoder()
     }
 #endif
+
+extension CodecEntry {
+    static var tiff: CodecEntry {
+        #if TIFF
+            CodecEntry(TIFFCodec(), preload: { _ = unsafe calotype_tiff_missing() })
+        #else
+            CodecEntry(missing: .tiff, trait: "TIFF")
+        #endif
+    }
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if WebP
+    internal import CWebP
+#endif
 internal import EncodedImages
 
 extension ImageFormat {
@@ -27,3 +30,13 @@ extension ImageFormat {
         let encoder: (any ImageEncoder)? = WebPEncoder()
     }
 #endif
+
+extension CodecEntry {
+    static var webP: CodecEntry {
+        #if WebP
+            CodecEntry(WebPCodec(), preload: { _ = unsafe calotype_webp_missing() })
+        #else
+            CodecEntry(missing: .webP, trait: "WebP")
+        #endif
+    }
+}

@@ -29,3 +29,7 @@ struct XBMCodec: ImageCodec {
         return "#define _width".utf8.count
     }
 }
+
+extension CodecEntry {
+    static var xbm: CodecEntry { CodecEntry(XBMCodec()) }
+}

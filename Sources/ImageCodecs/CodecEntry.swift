@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+
+/// What the folder of a format contributes to ``builtInCodecs`` and ``sandboxCodecs``.
+struct CodecEntry: Sendable {
+    /// The codecs of the folder; none if its library was not built in.
+    var codecs: [any ImageCodec] = []
+    /// The format that is recognized but was not built in.
+    var missing: CodecSet.MissingFormat?
+    /// Whether files are decoded only in a sandbox, because their library is large or old, or because
+    /// a file can keep it busy without end.
+    var isSandboxOnly = false
+    /// Loads the library that the first file would load otherwise.
+    var preload: (@Sendable () -> Void)?
+    /// Makes files whose decoding lets the library read what it needs of the system, such as fonts.
+    var rehearsals: (@Sendable () -> [[UInt8]])?
+    /// Converts between colour spaces, for all formats.
+    var colorConverter: (any ColorConverter)?
+
+    init(_ codecs: any ImageCodec..., preload: (@Sendable () -> Void)? = nil) {
+        self.codecs = codecs
+        self.preload = preload
+    }
+
+    /// A format whose trait is off.
+    init(missing format: ImageFormat, trait: String) {
+        missing = CodecSet.MissingFormat(format, trait: trait)
+    }
+}
