@@ -2,18 +2,23 @@
 
 internal import Synchronization
 
-/// Tells a decode on another thread that nobody waits for it any more.
+/// A flag that cancels a decode on another thread.
 public final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
-    /// Knows it too, such as from another process.
+    /// A further source of cancellation, such as another process.
     private let other: (@Sendable () -> Bool)?
 
+    /// A flag that ``cancel()`` sets.
     public init() { other = nil }
 
-    /// A flag that is also set as soon as `other` says so; it is asked often.
+    /// A flag that ``cancel()`` sets, and that is also set while `other` returns `true`.
+    ///
+    /// - Parameter other: called for every row that is decoded, on any thread.
     public init(or other: @escaping @Sendable () -> Bool) { self.other = other }
 
+    /// Whether the result is no longer needed.
     public var isCancelled: Bool { flag.load(ordering: .relaxed) || other?() == true }
 
+    /// Sets the flag.
     public func cancel() { flag.store(true, ordering: .relaxed) }
 }

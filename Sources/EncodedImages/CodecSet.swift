@@ -2,31 +2,42 @@
 
 public import Pixels
 
-/// The codecs that a program reads and writes with, passed down to whoever opens pictures.
+/// The codecs of a program, which it passes to every function that opens or writes an image.
 public struct CodecSet: Sendable {
+    /// The codecs, in an order without a meaning.
     public let codecs: [any ImageCodec]
-    /// Converts colours; without it, numbers are taken as sRGB whatever the profile says.
+    /// Converts between colour spaces; without it, all samples are treated as sRGB.
     public let colorConverter: (any ColorConverter)?
-    /// Formats that this program knows by their signatures only.
+    /// The formats that are recognized but cannot be decoded.
     public let missing: [MissingFormat]
-    /// Decodes in place of the codecs, which then only write and lend their names.
+    /// Decodes instead of the codecs, which then only encode and name formats.
     public let remoteDecoder: (any RemoteDecoder)?
 
-    /// A format whose codec was not built in, or is not among these.
+    /// A format that is recognized but whose codec was not built in.
     public struct MissingFormat: Sendable {
+        /// The format.
         public let format: ImageFormat
-        /// What is said of its files.
+        /// The error that its files cause.
         public let error: CodecError
 
+        /// A format whose files cause ``CodecError/notBuiltIn(format:trait:)``.
+        ///
         /// - Parameters:
-        ///   - format: what was left out.
-        ///   - trait: the trait of the package that builds it in.
+        ///   - format: the format.
+        ///   - trait: the trait of the package that enables its codec.
         public init(_ format: ImageFormat, trait: String) {
             self.format = format
             error = .notBuiltIn(format: format.name, trait: trait)
         }
     }
 
+    /// A set of codecs.
+    ///
+    /// - Parameters:
+    ///   - codecs: the codecs.
+    ///   - missing: the formats that are recognized only.
+    ///   - colorConverter: converts between colour spaces.
+    ///   - remoteDecoder: decodes instead of the codecs.
     public init(
         _ codecs: [any ImageCodec], missing: [MissingFormat] = [],
         colorConverter: (any ColorConverter)? = nil, remoteDecoder: (any RemoteDecoder)? = nil
@@ -37,26 +48,26 @@ public struct CodecSet: Sendable {
         self.remoteDecoder = remoteDecoder
     }
 
-    /// The same codecs and others.
+    /// Returns a set of these codecs and others.
     public func adding(_ others: [any ImageCodec]) -> CodecSet {
         CodecSet(
             codecs + others, missing: missing, colorConverter: colorConverter,
             remoteDecoder: remoteDecoder)
     }
 
-    /// The same formats, decoded in this process: for files that this program made itself.
+    /// A set that decodes in this process, for files that this program wrote itself.
     public var decodedHere: CodecSet {
         CodecSet(codecs, missing: missing, colorConverter: colorConverter)
     }
 
-    /// The same formats, decoded and converted to other colours by somebody else.
+    /// Returns a set whose files are decoded, and converted to sRGB, by a remote decoder.
     public func decoded(by remoteDecoder: any RemoteDecoder) -> CodecSet {
         CodecSet(
             codecs, missing: missing, colorConverter: colorConverter == nil ? nil : remoteDecoder,
             remoteDecoder: remoteDecoder)
     }
 
-    /// The codec for whose format most bytes of the file speak.
+    /// Returns the codec with the longest match for the first bytes of a file; `nil` if none matches.
     public func codec(for bytes: Span<UInt8>) -> (any ImageCodec)? {
         var best: (codec: any ImageCodec, byteCount: Int)?
         for codec in codecs {
@@ -66,7 +77,7 @@ public struct CodecSet: Sendable {
         return best?.codec
     }
 
-    /// Why no codec knows a file.
+    /// Returns the error for a file that no codec recognizes.
     func unknownFormat(of bytes: Span<UInt8>) -> CodecError {
         for missing in missing
         where missing.format.signatures.contains(where: { $0.matches(bytes) }) {
@@ -75,7 +86,7 @@ public struct CodecSet: Sendable {
         return .unknownFormat
     }
 
-    /// A decoded picture in the colours and the form that were asked for.
+    /// Converts a decoded image to the colour space and the pixel format of the options.
     func finished(
         _ image: consuming PixelBuffer, _ options: DecodeOptions, _ limits: DecodeLimits
     ) throws(CodecError) -> PixelBuffer {
@@ -90,8 +101,11 @@ public struct CodecSet: Sendable {
         return image.converted(to: format, dithering: options.dithering)
     }
 
-    /// The same picture in colours that any file can say: those of an ICC profile that describes it,
-    /// else sRGB.
+    /// Returns an image whose colours any format can describe: by a valid ICC profile, or as sRGB.
+    ///
+    /// - Parameter image: the image.
+    /// - Returns: the image, converted to sRGB unless it has such a profile.
+    /// - Throws: ``CodecError`` if the conversion fails.
     public func inPortableColors(
         _ image: consuming PixelBuffer
     ) throws(CodecError) -> PixelBuffer {
@@ -104,24 +118,31 @@ public struct CodecSet: Sendable {
         return try inSRGB(image)
     }
 
-    /// The same picture in sRGB.
+    /// Converts an image to sRGB.
+    ///
+    /// - Throws: ``CodecError`` if the conversion fails.
     public func inSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
         try finished(image, DecodeOptions(), DecodeLimits())
     }
 
-    /// The codec of a format by its name or one of its file name extensions, in any case.
+    /// Returns the codec of a format by its name or one of its file extensions, ignoring case.
     public func codec(named name: String) -> (any ImageCodec)? {
         codecs.first { $0.format.isNamed(name) }
     }
 }
 
-/// Converts between colour spaces.
+/// A converter between colour spaces.
 public protocol ColorConverter: Sendable {
-    /// The same picture in sRGB. A profile that makes no sense for the picture is ignored.
+    /// Converts an image to sRGB; a profile that is invalid for its pixels is ignored.
+    ///
+    /// - Throws: ``CodecError`` if the library is missing or fails.
     func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer
 
-    /// The same picture as `PixelFormat/rgbaHalf` by sRGB's primaries and curve, in which colours
-    /// that sRGB does not have are below 0 or above 1 instead of cut off.
+    /// Converts an image to `PixelFormat/rgbaHalf` with the primaries and the curve of sRGB.
+    ///
+    /// Colours outside of sRGB become values below 0 or above 1; they are not clipped.
+    ///
+    /// - Throws: ``CodecError`` if the library is missing or fails.
     func convertedToExtendedSRGB(
         _ image: consuming PixelBuffer
     ) throws(CodecError) -> PixelBuffer

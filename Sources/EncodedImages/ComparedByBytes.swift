@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that equals another one only if both have the same bytes in UTF-8.
+/// A string that equals another one only if both have the same bytes in UTF-8.
 ///
 /// `String` compares by canonical equivalence: `é` as one code point (NFC) and `é` as two (NFD) are
 /// equal, and so are the Kelvin sign and the letter K. File systems compare names by bytes: both may
-/// be in one folder, and are two files. Every property that contains a name, a path or an address and
-/// takes part in `==` or `hash(into:)` is one of these; so is every key of a dictionary of names.
+/// be in one folder, as two files. Use this type for every property with a name, a path or a URL that
+/// takes part in `==` or `hash(into:)`, and for every dictionary key of that kind.
 ///
 ///     struct Key: Hashable {
 ///         @ComparedByBytes var path: String
 ///     }
 @propertyWrapper
 public struct ComparedByBytes: Hashable, Sendable {
+    /// The string.
     public var wrappedValue: String
 
+    /// Wraps a string, for use as a property wrapper.
     public init(wrappedValue: String) { self.wrappedValue = wrappedValue }
 
+    /// Wraps a string.
     public init(_ text: String) { wrappedValue = text }
 
+    /// Compares the bytes of both strings.
     public static func == (one: Self, other: Self) -> Bool {
         var (one, other) = (one.wrappedValue, other.wrappedValue)
         return one.withUTF8 { one in
@@ -27,6 +31,7 @@ public struct ComparedByBytes: Hashable, Sendable {
         }
     }
 
+    /// Hashes the bytes of the string.
     public func hash(into hasher: inout Hasher) {
         var text = wrappedValue
         text.withUTF8 { bytes in
@@ -37,11 +42,12 @@ public struct ComparedByBytes: Hashable, Sendable {
 }
 
 extension ComparedByBytes: Codable {
-    /// Reads the text alone, as if there were no wrapper.
+    /// Decodes a plain string.
     public init(from decoder: any Decoder) throws {
         wrappedValue = try decoder.singleValueContainer().decode(String.self)
     }
 
+    /// Encodes a plain string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)

@@ -2,49 +2,74 @@
 
 public import Pixels
 
-/// What a picture may ask of the machine that decodes it.
+/// The limits on the resources that decoding an image may use.
 ///
-/// What a header says is checked before memory is taken for it, what no header counts as it comes;
-/// what a decoder delivers is checked again.
+/// Values of a header are checked before memory is allocated for them, other counts while decoding.
+/// The output of a decoder is checked again.
 public struct DecodeLimits: Hashable, Sendable {
-    /// Pixels of the picture as it is stored.
+    /// The maximum number of pixels of a stored image.
     public var maximumPixelCount = 400_000_000
-    /// Pixels of its longer side.
+    /// The maximum length of the longer side in pixels.
     public var maximumSide = 65_535
-    /// Bytes of the file.
+    /// The maximum size of a file in bytes.
     public var maximumByteCount = 1 << 30
-    /// Bytes of one block of metadata, such as EXIF, after decompression.
+    /// The maximum size of a block of metadata, such as EXIF, in bytes after decompression.
     public var maximumMetadataByteCount = 16 << 20
-    /// Bytes of a colour profile after decompression; those of presses have 3 million.
+    /// The maximum size of a colour profile in bytes after decompression.
     ///
-    /// A longer one is left out, and the picture is shown without it.
+    /// Profiles of presses have 3 million bytes. A longer profile is ignored.
     public var maximumProfileByteCount = 16 << 20
-    /// Frames of an animation.
+    /// The maximum number of frames of an animation.
     public var maximumFrameCount = 10_000
-    /// Pixels of all frames of an animation together, each counted as large as the whole picture.
+    /// The maximum number of pixels of all frames together, each counted as large as the canvas.
     public var maximumAnimationPixelCount = 20_000_000_000
-    /// Passes over the picture in a progressive file; ordinary files have 10.
+    /// The maximum number of scans of a progressive file; ordinary files have 10.
     public var maximumScanCount = 100
-    /// Chunks of a PNG file; ordinary files have one for every 8,000 bytes.
+    /// The maximum number of chunks of a PNG file; ordinary files have one per 8,000 bytes.
     public var maximumChunkCount = 250_000
-    /// Directories of a TIFF file: pages, and smaller versions of them.
+    /// The maximum number of directories of a TIFF file: pages, and reduced versions of them.
     ///
-    /// Those behind as many are not read.
+    /// Later directories are not read.
     public var maximumDirectoryCount = 10_000
-    /// Items of a HEIF or AVIF file, and what it takes to make its picture: each tile of a grid
-    /// counts as often as it is used.
+    /// The maximum number of items of a HEIF or AVIF file.
+    ///
+    /// A tile of a grid counts as often as it is used.
     public var maximumItemCount = 10_000
-    /// Levels within levels: pictures made of others in HEIF and AVIF, and elements in XMP.
+    /// The maximum nesting depth of derived images in HEIF and AVIF, and of elements in XMP.
     public var maximumNestingDepth = 100
-    /// Bytes of the decoded result and of what else must be held whole while it is made, together.
+    /// The maximum size of the result and of all buffers that decoding needs, in bytes.
     public var maximumMemoryByteCount = 2 << 30
 
+    /// The default limits.
     public init() {}
 
-    /// A limit by the name under which errors and settings speak of it.
+    /// The names of the limits in errors and settings.
     public enum Name: String, Hashable, Sendable, CaseIterable {
-        case pixelCount, side, byteCount, metadataByteCount, profileByteCount, frameCount
-        case animationPixelCount, scanCount, chunkCount, directoryCount, itemCount, nestingDepth
+        /// ``DecodeLimits/maximumPixelCount``.
+        case pixelCount
+        /// ``DecodeLimits/maximumSide``.
+        case side
+        /// ``DecodeLimits/maximumByteCount``.
+        case byteCount
+        /// ``DecodeLimits/maximumMetadataByteCount``.
+        case metadataByteCount
+        /// ``DecodeLimits/maximumProfileByteCount``.
+        case profileByteCount
+        /// ``DecodeLimits/maximumFrameCount``.
+        case frameCount
+        /// ``DecodeLimits/maximumAnimationPixelCount``.
+        case animationPixelCount
+        /// ``DecodeLimits/maximumScanCount``.
+        case scanCount
+        /// ``DecodeLimits/maximumChunkCount``.
+        case chunkCount
+        /// ``DecodeLimits/maximumDirectoryCount``.
+        case directoryCount
+        /// ``DecodeLimits/maximumItemCount``.
+        case itemCount
+        /// ``DecodeLimits/maximumNestingDepth``.
+        case nestingDepth
+        /// ``DecodeLimits/maximumMemoryByteCount``.
         case memoryByteCount
     }
 
@@ -86,7 +111,9 @@ public struct DecodeLimits: Hashable, Sendable {
         }
     }
 
-    /// Throws ``CodecError/limitExceeded(_:needed:allowed:)`` if `needed` is more than the limit.
+    /// Checks a value against a limit.
+    ///
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` if `needed` exceeds the limit.
     public func check(_ name: Name, _ needed: Int) throws(CodecError) {
         let allowed = self[name]
         if needed > allowed {
@@ -94,25 +121,27 @@ public struct DecodeLimits: Hashable, Sendable {
         }
     }
 
-    /// Whether a colour profile is kept.
+    /// Whether a colour profile of this size is read.
     package func allowsProfile(byteCount: Int) -> Bool { byteCount <= maximumProfileByteCount }
 
-    /// The most bytes that a block of metadata or a profile may become when it is decompressed.
+    /// Returns the maximum size of a block of metadata or a profile after decompression, in bytes.
     ///
-    /// Deflate makes up to 1,032 bytes of one. What programs write becomes some ten times as long, so
-    /// that this bounds the work for a file by its own length.
+    /// Deflate expands up to 1,032 times, real blocks about 10 times. This limit bounds the work by
+    /// the length of the file.
     package func decompressedByteCount(_ name: Name, of compressedByteCount: Int) -> Int {
         let (proportional, overflow) = compressedByteCount.multipliedReportingOverflow(by: 100)
         return min(self[name], overflow ? .max : max(proportional, 1 << 20))
     }
 
-    /// Checks a picture's size as its header states it.
+    /// Checks the size that a header states.
+    ///
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)``.
     public func check(_ size: PixelSize) throws(CodecError) {
         try check(.side, size.largestSide)
         try check(.pixelCount, size.area)
     }
 
-    /// Checks what a header says of the picture.
+    /// Checks a header.
     func check(_ header: ImageHeader) throws(CodecError) {
         try check(header.storedSize)
         try check(frameCount: header.frameCount, of: header.storedSize)
@@ -128,7 +157,7 @@ public struct DecodeLimits: Hashable, Sendable {
         }
     }
 
-    /// Checks blocks of metadata that have been read.
+    /// Checks the sizes of blocks of metadata, and the nesting of XMP.
     func check(_ blocks: MetadataBlocks) throws(CodecError) {
         try checkSizes(of: blocks)
         guard let packet = blocks.xmp else { return }
@@ -137,7 +166,7 @@ public struct DecodeLimits: Hashable, Sendable {
         if scanner.isTooDeep { try check(.nestingDepth, maximumNestingDepth + 1) }
     }
 
-    /// Checks the number of frames of an animation, and the pixels of all of them together.
+    /// Checks the number of frames of an animation, and the pixels of all frames together.
     func check(frameCount: Int, of size: PixelSize) throws(CodecError) {
         try check(.frameCount, frameCount)
         guard frameCount > 1 else { return }

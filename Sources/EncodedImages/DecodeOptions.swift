@@ -2,81 +2,84 @@
 
 public import Pixels
 
-/// What is wanted of a picture.
+/// The size, the part and the form in which an image is decoded.
 public struct DecodeOptions: Hashable, Sendable {
-    /// Whether a thumbnail that the camera put into the file may stand for the picture.
+    /// Whether the thumbnail that a camera embedded in the file may replace the image.
     public enum EmbeddedThumbnail: String, Hashable, Sendable, CaseIterable {
-        /// Always decode the picture itself.
+        /// Always decodes the image itself.
         case ignore
-        /// Use the thumbnail if it has at least as many pixels as are wanted and the picture's proportions.
+        /// Decodes the thumbnail if it has the aspect ratio of the image and enough pixels.
         case ifLargeEnough
     }
 
-    /// How carefully a picture is reduced.
+    /// The trade-off between precision and speed when an image is reduced.
     public enum Quality: String, Hashable, Sendable, CaseIterable {
-        /// Like a picture that was decoded whole and then reduced.
+        /// Equals an image that was decoded at full size and then reduced.
         case exact
-        /// As little work as possible, for pictures that are looked at for a moment: while content
-        /// moves fast, or until the exact one is there.
+        /// Needs as little work as possible, for images that are shown for a moment, such as while
+        /// scrolling fast.
         case fast
     }
 
-    /// The only part that is wanted, in pixels of the picture as it is looked at, or of its original
-    /// size if it is drawn at any size.
+    /// The part that is decoded, in pixels of the upright image; `nil` means all of it.
     ///
-    /// Only what lies within the picture counts; where that is nothing, the nearest pixel does.
-    /// `nil` asks for all of it. All that is said of a picture below then means that part.
+    /// It is clamped to the image, to at least one pixel. Pixels of a scalable image are those of its
+    /// original size. All other options then apply to that part.
     public var region: PixelRect?
-    /// The box that the picture is made to meet, in device pixels as it is looked at.
+    /// The box of the result, in device pixels of the upright image.
     ///
-    /// `nil` asks for the picture's own size; a side of `Int.max` asks for nothing.
+    /// `nil` means the size of the image; a side of `Int.max` is unbounded.
     public var box: PixelSize?
+    /// How the image is resized to the box; `ResizeMode/fit` by default.
     public var mode = ResizeMode.fit
-    /// Which part `ResizeMode/fill` keeps.
+    /// The part that `ResizeMode/fill` keeps.
     public var anchor = CropAnchor.center
-    /// Whether the result may have more pixels than the picture.
+    /// Whether the result may be larger than the image.
     public var allowsEnlarging = false
-    /// Whether the picture is turned upright as its orientation says.
+    /// Whether the result is upright, as the orientation of the file specifies.
     public var appliesOrientation = true
+    /// Whether an embedded thumbnail may be decoded instead.
     public var embeddedThumbnail = EmbeddedThumbnail.ignore
+    /// The resampling kernel.
     public var kernel = ResamplingKernel.lanczos3
+    /// The trade-off between precision and speed.
     public var quality = Quality.exact
-    /// Whether colours are converted to sRGB; otherwise the result keeps the picture's profile.
+    /// Whether colours are converted to sRGB; the result keeps the profile of the file otherwise.
     public var convertsToSRGB = true
-    /// Whether a file that ends early gives the picture as far as it goes.
+    /// Whether a truncated file is decoded as far as it goes; it is an error otherwise.
     ///
-    /// What is missing is grey in a JPEG, else black or transparent, and
-    /// ``DecodeReport/problem`` says so. Otherwise such a file is refused.
+    /// Missing pixels are grey in a JPEG, black or transparent in other formats. The error is then
+    /// in ``DecodeReport/problem``.
     public var acceptsTruncated = false
-    /// Whether the result may be `PixelFormat/yCbCr420`, for somebody who encodes it so at once.
+    /// Whether the result may be `PixelFormat/yCbCr420`, for callers that encode it in that form.
     ///
-    /// It then is if the file holds luma and colour differences and no colours must be converted.
+    /// It is if the file contains luma and chroma and no colours need conversion.
     public var acceptsYCbCr = false
-    /// Whether samples of more than 8 bits come as 16 bits; they are else rounded to 8.
+    /// Whether samples of more than 8 bits become 16 bits; they are rounded to 8 bits otherwise.
     public var keepsDepth = false
-    /// The form of the result: any but `PixelFormat/yCbCr420`, for which ``acceptsYCbCr`` is.
+    /// The pixel format of the result, except `PixelFormat/yCbCr420`; see ``acceptsYCbCr``.
     ///
-    /// `nil` gives grey, RGB, or premultiplied RGBA, as the file has it. A format of more than 8 bits
-    /// keeps the file's depth; `PixelFormat/rgb565` and `PixelFormat/rgb555` are for opaque
-    /// pictures on small devices, and drop alpha.
+    /// `nil` means grey, RGB or premultiplied RGBA, like the file. A format of more than 8 bits
+    /// keeps the depth of the file. `PixelFormat/rgb565` and `PixelFormat/rgb555` are for opaque
+    /// images on small devices and drop alpha.
     public var pixelFormat: PixelFormat?
-    /// How steps are hidden in a result of 5 or 6 bits a channel.
+    /// The dithering of a result with 5 or 6 bits per channel.
     public var dithering = Dithering.ordered
-    /// Whether checksums over the pixels are compared, where the format has any.
+    /// Whether the checksums of pixel data are verified, in formats that have them.
     ///
-    /// Turning it off saves time on files that are trusted, such as those that this program wrote:
-    /// one that was damaged may then come out as a wrong picture. What stands before the pixels is
-    /// always checked.
+    /// `false` saves time for trusted files; a damaged file may then decode to a wrong image. The
+    /// data before the pixels is always verified.
     public var verifiesChecksums = true
 
+    /// The whole image at its own size.
     public init() {}
 
-    /// Which part of a picture is resampled to which size.
+    /// Returns the part of an image that is resampled, and the size of the result.
     ///
     /// - Parameters:
-    ///   - picture: the picture's size as it is looked at; both sides at least 1.
-    ///   - isScalable: whether the picture is drawn at any size.
-    /// - Returns: the part, in pixels of the picture as it is looked at.
+    ///   - picture: the size of the upright image; both sides at least 1.
+    ///   - isScalable: whether the image is drawn at any size.
+    /// - Returns: the part, in pixels of the upright image.
     public func geometry(of picture: PixelSize, isScalable: Bool = false) -> ResizeGeometry {
         let part = part(of: picture)
         var geometry = ResizeGeometry(
@@ -87,10 +90,10 @@ public struct DecodeOptions: Hashable, Sendable {
         return geometry
     }
 
-    /// The part that ``region`` means of a picture; at least one pixel.
+    /// Returns ``region`` clamped to an image; at least one pixel.
     package func part(of picture: PixelSize) -> PixelRect {
         guard let region else { return PixelRect(picture) }
-        // Numbers from outside may be of any size.
+        // Values from outside may overflow.
         func range(_ start: Int, _ count: Int, of side: Int) -> Range<Int> {
             let (sum, isOverflow) = start.addingReportingOverflow(count)
             let end = isOverflow ? (count > 0 ? side : 0) : sum
@@ -103,13 +106,13 @@ public struct DecodeOptions: Hashable, Sendable {
             x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
     }
 
-    /// Asks for the picture in a box.
+    /// The image in a box, in device pixels.
     public init(box: PixelSize, mode: ResizeMode = .fit) {
         self.box = box
         self.mode = mode
     }
 
-    /// Asks for the picture with a longer side of at most `side` pixels.
+    /// The image with a longer side of at most `side` pixels.
     public init(maximumSide side: Int) {
         self.init(box: PixelSize(width: side, height: side))
     }

@@ -2,31 +2,35 @@
 
 public import Pixels
 
-/// How the pixels of a file become the picture that was asked for, worked out from its header.
+/// The steps from the stored pixels of a file to the result, derived from its header.
 public struct DecodePlan: Hashable, Sendable {
-    /// A decoder that shrinks leaves at least this factor to the resampler, so that the result is
-    /// as sharp as one made from every pixel.
+    /// The minimum factor that a shrinking decoder leaves to the resampler.
+    ///
+    /// With it, the result is as sharp as one made from every pixel.
     public static let residualFactor = 2.0
 
-    /// The picture's size as stored.
+    /// The size of the stored image.
     public private(set) var storedSize: PixelSize
-    /// The part of it that is kept, and the size that it becomes, before the picture is turned.
+    /// The part of the stored image that is kept, and its size in the result before orientation.
     public private(set) var geometry: ResizeGeometry
-    /// How the result is turned as it is written.
+    /// The orientation that is applied to the result.
     public let orientation: Orientation
+    /// The resampling kernel.
     public let kernel: ResamplingKernel
+    /// The trade-off between precision and speed.
     public let quality: DecodeOptions.Quality
+    /// Whether a truncated file is decoded as far as it goes.
     public let acceptsTruncated: Bool
-    /// Whether a picture that comes as luma and colour differences stays so, the latter at half the
-    /// result's size.
+    /// Whether luma and chroma planes remain planes, with chroma at half the size of the result.
     public let keepsYCbCr: Bool
-    /// Whether samples of 16 bits stay so.
+    /// Whether samples of 16 bits keep their depth.
     public let keepsDepth: Bool
-    /// Whether checksums over the pixels are compared.
+    /// Whether checksums of pixel data are verified.
     public let verifiesChecksums: Bool
-    /// Whether the picture is drawn at any size.
+    /// Whether the image is drawn at any size, as vector graphics are.
     public let isScalable: Bool
 
+    /// The plan for an image with this header.
     public init(_ header: ImageHeader, _ options: DecodeOptions) {
         storedSize = header.storedSize
         isScalable = header.isScalable
@@ -39,14 +43,14 @@ public struct DecodePlan: Hashable, Sendable {
         keepsYCbCr =
             options.acceptsYCbCr && options.pixelFormat == nil
             && (!options.convertsToSRGB || header.colorProfile.isSRGB)
-        // Box and region are meant for the picture as it is looked at; rows come as they are stored.
+        // Box and region refer to the upright image, rows to the stored one.
         geometry = options.geometry(
             of: orientation.oriented(storedSize), isScalable: header.isScalable)
         geometry.region = orientation.stored(geometry.region, in: storedSize)
         geometry.size = orientation.oriented(geometry.size)
     }
 
-    /// Whether a decoder sees no difference between this plan and another but the size of the result.
+    /// Whether another plan differs at most in what the resampler does.
     func isDecoded(like other: DecodePlan) -> Bool {
         storedSize == other.storedSize && isScalable == other.isScalable
             && quality == other.quality && acceptsTruncated == other.acceptsTruncated
@@ -54,13 +58,13 @@ public struct DecodePlan: Hashable, Sendable {
             && verifiesChecksums == other.verifiesChecksums
     }
 
-    /// The format of a result whose rows come as planes of luma and colour differences.
+    /// The pixel format of a result that is made from planes of luma and chroma.
     var yCbCrFormat: PixelFormat { keepsYCbCr ? .yCbCr420 : .rgb8 }
 
-    /// The size of the picture that will come out.
+    /// The size of the result.
     public var resultSize: PixelSize { orientation.oriented(geometry.size) }
 
-    /// The same picture from a file that stores it at another size, such as a preview.
+    /// Returns the plan for a copy of the image that is stored at another size, such as a preview.
     public func stored(at size: PixelSize) -> DecodePlan {
         var plan = self
         plan.storedSize = size
@@ -70,20 +74,19 @@ public struct DecodePlan: Hashable, Sendable {
         return plan
     }
 
-    /// How many stored pixels go into a sample of the result, along the side where they are fewer.
+    /// Returns the number of stored pixels per sample of the result, along the less reduced side.
     ///
-    /// A decoder that can deliver planes of different resolution shrinks each by its own factor;
-    /// see ``residualFactor``.
+    /// A decoder of planes may shrink each by its own factor; see ``residualFactor``.
     ///
-    /// - Parameter chroma: whether samples of colour are meant, which may be fewer than those of luma.
-    /// - Returns: less than 1 where the result is larger than the picture.
+    /// - Parameter chroma: whether to return it for chroma, which may have fewer samples than luma.
+    /// - Returns: less than 1 if the result is larger than the image.
     public func reduction(ofChroma chroma: Bool) -> Double {
         let horizontal = geometry.region.width / Double(geometry.size.width)
         let vertical = geometry.region.height / Double(geometry.size.height)
         return min(horizontal, vertical) * (chroma && keepsYCbCr ? 2 : 1)
     }
 
-    /// The largest of `factors` by which a decoder may reduce the picture, or 1.
+    /// Returns the largest of `factors` by which a decoder may shrink the image, or 1.
     public func shrinkFactor(of factors: [Int]) -> Int {
         let scale = reduction(ofChroma: false)
         return factors.filter { Double($0) * Self.residualFactor <= scale }.max() ?? 1

@@ -2,26 +2,30 @@
 
 public import Pixels
 
-/// A picture, and how it came about.
+/// A decoded image, and how it was decoded.
 public struct DecodedImage: Sendable {
+    /// The pixels.
     public let image: PixelBuffer
+    /// How they were decoded.
     public let report: DecodeReport
 
+    /// An image and its report.
     public init(image: PixelBuffer, report: DecodeReport) {
         self.image = image
         self.report = report
     }
 }
 
-/// How a picture was decoded, for people who want to know where the time goes.
+/// How an image was decoded, for performance analysis.
 public struct DecodeReport: Hashable, Sendable {
-    /// What decoded it: the name of a library, or of one of several ways that a codec has.
+    /// The name of the library or of the decoder within the codec.
     public var decoder: String
-    /// By plane, stored pixels for each decoded one, along each side.
+    /// For each plane, the number of stored pixels per decoded pixel along each side.
     public var shrinkFactors: [Int]
-    /// Why parts of the picture are missing, if ``DecodeOptions/acceptsTruncated`` allows it.
+    /// The error because of which pixels are missing; see ``DecodeOptions/acceptsTruncated``.
     public var problem: CodecError?
 
+    /// A report without a problem.
     public init(decoder: String = "", shrinkFactors: [Int] = []) {
         self.decoder = decoder
         self.shrinkFactors = shrinkFactors

@@ -8,29 +8,30 @@ internal import Pixels
     internal import Darwin
 #endif
 
-/// The bytes of a file, in memory or mapped; copies share them.
+/// The bytes of a file, in memory or memory-mapped; copies share them.
 ///
-/// Mapping is the one place below the programs where a file is touched: it is what lets a tool look
-/// at a header without reading the rest. Another process may cut a mapped file short or write to it
-/// meanwhile. That does not end the program: bytes that are gone read as zeros, and an
-/// ``ImageSource`` throws ``CodecError/fileChanged`` instead of returning what it made of them.
+/// Mapping makes it possible to read a header without the rest of the file. Another process may
+/// truncate a mapped file or write to it meanwhile. This does not crash the program: missing bytes
+/// read as zeros, and an ``ImageSource`` throws ``CodecError/fileChanged`` instead of returning a
+/// result.
 public struct EncodedBytes: Sendable {
     private enum Storage: Sendable {
         case array([UInt8])
-        /// Not mapped as long as only the open file is needed.
+        /// Not mapped while only the open file is needed.
         case file(OpenFile, MemoryMapping?)
     }
 
     private let storage: Storage
 
+    /// The bytes of an array.
     public init(_ bytes: [UInt8]) { storage = .array(bytes) }
 
     /// Maps a file into memory.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - limits: what the file may ask for.
-    /// - Throws: ``CodecError/file(reason:)`` with the system's reason, or
+    ///   - path: the path of the file.
+    ///   - limits: the limit on the file's size.
+    /// - Throws: ``CodecError/file(reason:)`` with the reason of the system, or
     ///   ``CodecError/limitExceeded(_:needed:allowed:)``.
     public init(
         mapping path: String, limits: DecodeLimits = DecodeLimits()
@@ -38,7 +39,7 @@ public struct EncodedBytes: Sendable {
         self = try EncodedBytes(opening: path, limits: limits).mapped()
     }
 
-    /// Opens a file that is to be handed to another process, and neither maps nor reads it.
+    /// Opens a file for another process, without mapping or reading it.
     ///
     /// - Throws: as ``init(mapping:limits:)``.
     package init(
@@ -49,14 +50,14 @@ public struct EncodedBytes: Sendable {
         storage = file.byteCount == 0 ? .array([]) : .file(file, nil)
     }
 
-    /// Reads a file into memory, the whole of it or its start.
+    /// Reads a file, or its first bytes, into memory.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - maximumByteCount: the bytes that are enough, such as those of a header.
-    ///   - limits: what the file may ask for.
+    ///   - path: the path of the file.
+    ///   - maximumByteCount: the maximum number of bytes to read, such as those of a header.
+    ///   - limits: the limit on the file's size.
     /// - Throws: ``CodecError/file(reason:)``, ``CodecError/fileChanged``, or
-    ///   ``CodecError/limitExceeded(_:needed:allowed:)`` before memory is taken.
+    ///   ``CodecError/limitExceeded(_:needed:allowed:)`` before memory is allocated.
     public init(
         reading path: String, first maximumByteCount: Int = .max,
         limits: DecodeLimits = DecodeLimits()
@@ -66,13 +67,13 @@ public struct EncodedBytes: Sendable {
         storage = .array(try file.contents(min(file.byteCount, maximumByteCount)))
     }
 
-    /// The bytes of a file that is open already.
+    /// The first bytes of an open file.
     ///
     /// - Parameters:
-    ///   - descriptor: the file; it is closed with the last copy of these bytes.
-    ///   - byteCount: how many bytes from its start; it must have as many.
-    ///   - isMapped: whether this process looks at them, and does not only hand them on.
-    /// - Throws: ``CodecError/file(reason:)`` with the system's reason.
+    ///   - descriptor: the file descriptor; it is closed with the last copy of these bytes.
+    ///   - byteCount: the number of bytes; the file must have as many.
+    ///   - isMapped: whether this process reads them, instead of only passing them on.
+    /// - Throws: ``CodecError/file(reason:)`` with the reason of the system.
     package init(
         descriptor: Int32, byteCount: Int, isMapped: Bool = true
     ) throws(CodecError) {
@@ -89,17 +90,18 @@ public struct EncodedBytes: Sendable {
         {
             return .file(file, mapping)
         }
-        // Without the guard, another process could end this one.
+        // Without the guard, another process could crash this one.
         guard errno == ENOTSUP else { throw .file(reason: systemError(errno)) }
         return .array(try file.contents(file.byteCount))
     }
 
-    /// The same bytes, mapped if they are those of a file that was only opened.
+    /// Returns the same bytes, mapped if their file is only open.
     func mapped() throws(CodecError) -> EncodedBytes {
         guard case .file(let file, nil) = storage else { return self }
         return EncodedBytes(try Self.mapped(file))
     }
 
+    /// The number of bytes.
     public var count: Int {
         switch storage {
         case .array(let bytes): bytes.count
@@ -107,7 +109,7 @@ public struct EncodedBytes: Sendable {
         }
     }
 
-    /// The open file that they are those of, for as long as they exist; `nil` if they are in memory.
+    /// The descriptor of the open file, valid as long as the bytes exist; `nil` in memory.
     package var descriptor: Int32? {
         switch storage {
         case .array: nil
@@ -115,10 +117,10 @@ public struct EncodedBytes: Sendable {
         }
     }
 
-    /// Throws if the file was written to, cut short or could not be read since it was opened.
+    /// Checks that the file has not been changed, truncated or unreadable since it was opened.
     ///
-    /// Called after the bytes were used: what was made of them is worthless then. Costs one call of
-    /// the system.
+    /// The caller checks after it has used the bytes, and discards the result if this throws. Makes
+    /// one system call.
     ///
     /// - Throws: ``CodecError/fileChanged``.
     package func checkUnchanged() throws(CodecError) {
@@ -126,7 +128,7 @@ public struct EncodedBytes: Sendable {
         guard mapping?.wasCutShort != true, file.isUnchanged else { throw .fileChanged }
     }
 
-    /// Calls `body`, and ``checkUnchanged()`` whether it throws or not.
+    /// Calls `body`, then ``checkUnchanged()``, even if `body` throws.
     func whileUnchanged<Result>(
         _ body: () throws(CodecError) -> Result
     ) throws(CodecError) -> Result {
@@ -141,13 +143,14 @@ public struct EncodedBytes: Sendable {
         return result
     }
 
-    /// Gives the memory of some bytes back until they are looked at again, where they are those of a
-    /// file.
+    /// Releases the memory of a range of a mapped file until it is read again.
     func release(_ bytes: Range<Int>) {
         if case .file(_, let mapping) = storage { mapping?.release(bytes) }
     }
 
     /// Calls `body` with all bytes.
+    ///
+    /// Reads the whole file if it is open but not mapped.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -158,16 +161,16 @@ public struct EncodedBytes: Sendable {
         }
     }
 
-    /// A copy of some bytes; of a file that is not mapped no others are read.
+    /// Returns a copy of a range; reads nothing else of a file that is not mapped.
     ///
-    /// - Parameter range: must be within the bytes.
-    /// - Returns: zeros where the file has become shorter.
+    /// - Parameter range: a range within the bytes.
+    /// - Returns: the bytes, with zeros after the end of a truncated file.
     package func copy(of range: Range<Int>) -> [UInt8] {
         if case .file(let file, nil) = storage { return file.bytes(in: range) }
         return withBytes { bytes in range.map { bytes[$0] } }
     }
 
-    /// Calls `body` with all bytes, some of them at a time, always divided in the same way.
+    /// Calls `body` with consecutive pieces of all bytes; equal bytes have equal pieces.
     package func forEachPiece(_ body: (Span<UInt8>) -> Void) {
         for start in stride(from: 0, to: count, by: Self.pieceByteCount) {
             let range = start..<min(start + Self.pieceByteCount, count)

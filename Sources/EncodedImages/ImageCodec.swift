@@ -2,25 +2,26 @@
 
 public import Pixels
 
-/// A file format with the code that reads and writes it.
+/// A file format, with its decoder and its encoder.
 public protocol ImageCodec: Sendable {
+    /// The format.
     var format: ImageFormat { get }
-    /// A ``RefusingDecoder`` when the format can only be written.
+    /// The decoder; a ``RefusingDecoder`` for a format that can only be written.
     var decoder: any ImageDecoder { get }
-    /// `nil` when the format can only be read.
+    /// The encoder; `nil` for a format that can only be read.
     var encoder: (any ImageEncoder)? { get }
 
-    /// How many bytes of a file speak for this format; 0 when it is of another.
+    /// Returns the number of bytes by which a file is recognized; 0 for another format.
     ///
-    /// Of several codecs that know a file, that one reads it for which most bytes speak.
+    /// The codec with the highest number decodes the file.
     func recognizedByteCount(_ file: Span<UInt8>) -> Int
 }
 
 extension ImageCodec {
-    /// Whether files of the format are decoded, by this codec and in this process.
+    /// Whether this codec decodes files in this process.
     public var canRead: Bool { !(decoder is RefusingDecoder) }
 
-    /// The length of the longest signature that the file has.
+    /// Returns the length of the longest matching signature; 0 if none matches.
     public func recognizedByteCount(_ file: Span<UInt8>) -> Int {
         var longest = 0
         for signature in format.signatures where signature.matches(file) {
@@ -31,8 +32,7 @@ extension ImageCodec {
 }
 
 extension ImageCodec {
-    /// The same format, known by the same bytes, whose files are refused: they are for a process that
-    /// can do nothing but decode.
+    /// A codec that recognizes the same files and refuses to decode them outside of a sandbox.
     public var refusedOutsideOfSandbox: any ImageCodec { RefusedCodec(codec: self) }
 }
 
@@ -48,165 +48,186 @@ private struct RefusedCodec: ImageCodec {
     func recognizedByteCount(_ file: Span<UInt8>) -> Int { codec.recognizedByteCount(file) }
 }
 
-/// Refuses every file: stands where a format is only written, or must not be read here.
+/// A decoder that throws an error for every file.
 public struct RefusingDecoder: ImageDecoder {
     private let error: CodecError
 
-    /// - Parameter error: what is said of a file.
+    /// A decoder that throws this error.
     public init(_ error: CodecError) { self.error = error }
 
+    /// Throws the error.
     public func header(
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> ImageHeader { throw error }
 
+    /// Throws the error.
     public func decode(
         _ bytes: Span<UInt8>, into rows: inout RowSink
     ) throws(CodecError) { throw error }
 }
 
-/// Reads one file format.
+/// A decoder of one file format.
 ///
-/// It touches no file, starts no task and keeps nothing between calls.
+/// It opens no file, starts no task and keeps no state between calls.
 public protocol ImageDecoder: Sendable {
-    /// Reads what stands before the pixels.
+    /// Reads the header of a file.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - limits: what the file may ask for; metadata is checked here, the size by the caller.
-    /// - Returns: what the header says, unchecked.
-    /// - Throws: ``CodecError`` if there is no whole header.
+    ///   - limits: the limits on metadata; the caller checks the size of the image.
+    /// - Returns: the header; its values are not checked.
+    /// - Throws: ``CodecError`` if the header is incomplete or invalid.
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader
 
-    /// Decodes the picture as small as the plan of `rows` allows and gives it to it row by row.
+    /// Decodes the image, shrunk as far as the plan of `rows` allows, and appends its rows.
     ///
     /// It calls ``RowSink/begin(_:_:_:lattice:)`` once and ``RowSink/append(_:)`` for every row from
-    /// the top, or their counterparts for planes, ``RowSink/beginYCbCr(_:_:)`` and
-    /// ``RowSink/append(_:plane:)``. A file that ends early throws ``CodecError/truncated(byteCount:)``.
+    /// the top, or the functions for planes, ``RowSink/beginYCbCr(_:_:)`` and
+    /// ``RowSink/append(_:plane:)``.
+    ///
+    /// - Throws: ``CodecError``, ``CodecError/truncated(byteCount:)`` if the file ends early.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
 
-    /// The decoder of another of the pictures that a file holds side by side.
+    /// Returns the decoder of another page of a file.
     ///
-    /// - Parameter page: from 0, which is the one that this decoder reads, to
-    ///   ``ImageHeader/pageCount``.
-    /// - Returns: `nil` if files of the format hold one picture only.
+    /// - Parameter page: the number of the page, from 0, which this decoder reads.
+    /// - Returns: `nil` if files of the format have one page.
     func selecting(page: Int) -> (any ImageDecoder)?
 
-    /// Reads an animation frame by frame.
+    /// Returns a reader of the frames of an animation.
     ///
     /// - Parameters:
-    ///   - bytes: the whole file, whose header has been read and checked.
-    ///   - limits: what the file may ask for.
-    /// - Returns: `nil` if files of the format show one picture only.
+    ///   - bytes: the whole file; the caller has checked its header.
+    ///   - limits: the limits on the file.
+    /// - Returns: `nil` if files of the format are not animated.
     /// - Throws: ``CodecError``.
     func frameReader(
         for bytes: EncodedBytes, limits: DecodeLimits
     ) throws(CodecError) -> (any FrameReader)?
 
-    /// Decodes the picture while its bytes still come in.
+    /// Returns a decoder for a file that is still being received.
     ///
-    /// - Parameter limits: what the file may ask for.
+    /// - Parameter limits: the limits on the file.
     /// - Returns: `nil` if the format needs the whole file.
     /// - Throws: ``CodecError``.
     func incrementalDecoder(limits: DecodeLimits) throws(CodecError) -> (any IncrementalDecoder)?
 
-    /// The blocks of metadata as the file holds them, read without decoding pixels.
+    /// Reads the blocks of metadata without decoding pixels.
+    ///
+    /// - Throws: ``CodecError``.
     func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks
 }
 
 extension ImageDecoder {
+    /// Returns `nil`.
     public func selecting(page: Int) -> (any ImageDecoder)? { nil }
 
+    /// Returns `nil`.
     public func frameReader(
         for bytes: EncodedBytes, limits: DecodeLimits
     ) throws(CodecError) -> (any FrameReader)? { nil }
 
+    /// Returns `nil`.
     public func incrementalDecoder(
         limits: DecodeLimits
     ) throws(CodecError) -> (any IncrementalDecoder)? { nil }
 
+    /// Returns no blocks.
     public func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks { MetadataBlocks() }
 }
 
-/// Writes one file format.
+/// An encoder of one file format.
 public protocol ImageEncoder: Sendable {
-    /// Encodes a picture of any format; one that the file cannot hold is converted.
+    /// Encodes an image; pixel formats that files cannot contain are converted.
     ///
     /// - Returns: the bytes of a whole file.
+    /// - Throws: ``CodecError``.
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8]
 
-    /// Whether `PixelFormat/yCbCr420` is written without a detour through RGB.
+    /// Whether `PixelFormat/yCbCr420` is encoded without a conversion to RGB.
     func prefersYCbCr(_ options: EncodeOptions) -> Bool
 
-    /// Whether a file shows another picture at another ``EncodeOptions/quality``.
+    /// Whether ``EncodeOptions/quality`` changes the decoded pixels.
     func dependsOnQuality(_ options: EncodeOptions) -> Bool
 
-    /// Whether an ICC profile of the picture is written, where other programs look for it.
+    /// Whether the ICC profile of the image is written where other programs read it.
     var writesColorProfiles: Bool { get }
 
-    /// Whether encoding a picture of that size may take longer than a second, which nothing can end
-    /// in this process; a ``RemoteDecoder`` encodes it then, if there is one.
+    /// Whether encoding an image of this size may take more than a second.
+    ///
+    /// It cannot be cancelled in this process; a ``RemoteDecoder`` encodes such an image if one is
+    /// available.
     func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool
 }
 
 extension ImageEncoder {
+    /// Returns `false`.
     public func prefersYCbCr(_ options: EncodeOptions) -> Bool { false }
 
+    /// Returns `false`.
     public func dependsOnQuality(_ options: EncodeOptions) -> Bool { false }
 
+    /// `false`.
     public var writesColorProfiles: Bool { false }
 
+    /// Returns `false`.
     public func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool { false }
 }
 
-/// Writes one file format, whose files may move.
+/// An encoder of a file format with animations.
 public protocol AnimationEncoder: ImageEncoder {
-    /// Writes an animation frame by frame.
+    /// Starts an animation.
     ///
     /// - Parameters:
     ///   - size: the size of every frame in pixels.
-    ///   - loopCount: how often it is to be shown in all; 0 means for ever.
-    ///   - options: how each frame is written.
-    /// - Returns: what takes the frames.
+    ///   - loopCount: the number of times that the animation is played; 0 means infinitely.
+    ///   - options: the options for each frame.
+    /// - Returns: a writer of the frames.
     /// - Throws: ``CodecError``.
     func animationWriter(
         _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
     ) throws(CodecError) -> any AnimationWriter
 }
 
-/// How a picture is written; a format that lacks a choice ignores it.
+/// The options for encoding an image; a format ignores those that it does not support.
 public struct EncodeOptions: Hashable, Sendable {
-    /// How much of the colour's resolution is kept.
+    /// The resolution of chroma, relative to luma.
     public enum ChromaSubsampling: String, Hashable, Sendable, CaseIterable {
+        /// 4:4:4: full resolution.
         case full = "444"
+        /// 4:2:2: half the width.
         case halfWidth = "422"
+        /// 4:2:0: half the width and half the height.
         case half = "420"
     }
 
-    /// Quality of lossy formats from 1 to 100, on libjpeg's scale.
+    /// The quality of lossy formats from 1 to 100, on the scale of libjpeg.
     public var quality = 80
-    /// How like the picture its file must look, by `PixelBuffer.structuralSimilarity(to:)`.
+    /// The minimum similarity of the decoded file, by `PixelBuffer.structuralSimilarity(to:)`.
     ///
-    /// The lowest quality from 32 to 95 that is enough then stands in for ``quality``, found in at
-    /// most seven attempts; 95 if none is. Animations and lossless files do not look at it.
+    /// The lowest sufficient quality from 32 to 95 then overrides ``quality``; 95 if none is
+    /// sufficient. The search takes at most seven attempts. Animations and lossless files ignore it.
     public var targetSSIM: Double?
+    /// Whether the file is progressive or interlaced.
     public var isProgressive = false
+    /// The resolution of chroma.
     public var chromaSubsampling = ChromaSubsampling.half
-    /// Whether formats that can do either keep every sample as it is.
+    /// Whether formats that support both lossy and lossless coding are lossless.
     public var isLossless = false
-    /// How much work goes into small files, from 0 to 9, on zlib's scale.
+    /// The effort for small files from 0 to 9, on the scale of zlib.
     public var compressionLevel = 6
-    /// Whether smaller versions are written beside the picture, in tiles, for viewers of pictures
-    /// that are too large to be read whole; TIFF can hold them.
+    /// Whether the file also contains reduced versions of the image, all in tiles; TIFF only.
     public var isPyramid = false
-    /// What is written besides the pixels and their colour profile.
+    /// The metadata that is written in addition to the colour profile.
     public var metadata = MetadataBlocks()
 
-    /// What makes sense for ``targetSSIM``: less cannot be told apart, and more is hardly ever met.
+    /// The valid values of ``targetSSIM``; higher ones are hardly ever reached.
     public static let targetSSIMs = 0.5...0.999
 
+    /// The default options.
     public init() {}
 }

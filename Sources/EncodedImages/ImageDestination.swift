@@ -7,19 +7,24 @@
 #endif
 public import Pixels
 
-/// Writes pictures in one format.
+/// An encoder of images in one format.
 public struct ImageDestination: Sendable {
+    /// The format.
     public let format: ImageFormat
+    /// The options for every image.
     public let options: EncodeOptions
     private let codec: any ImageCodec
     private let encoder: any ImageEncoder
     private let remote: (any RemoteDecoder)?
 
+    /// A destination for a format.
+    ///
     /// - Parameters:
-    ///   - format: a format's name or one of its file name extensions, in any case.
-    ///   - codecs: the formats that are known.
-    ///   - options: how the picture is written.
-    /// - Throws: ``CodecError/unsupported(feature:)`` if the format is unknown or can only be read.
+    ///   - format: the name of a format or one of its file extensions, ignoring case.
+    ///   - codecs: the known formats.
+    ///   - options: the options for every image.
+    /// - Throws: ``CodecError/unsupported(feature:)`` if the format is unknown or can only be read, or
+    ///   ``CodecError/notBuiltIn(format:trait:)``.
     public init(
         format: String, codecs: CodecSet, options: EncodeOptions = EncodeOptions()
     ) throws(CodecError) {
@@ -35,21 +40,21 @@ public struct ImageDestination: Sendable {
         self.options = options
     }
 
-    /// Whether whoever decodes a picture for it should set ``DecodeOptions/acceptsYCbCr``.
+    /// Whether the caller should decode images with ``DecodeOptions/acceptsYCbCr``.
     public var prefersYCbCr: Bool { encoder.prefersYCbCr(options) }
 
-    /// Whether files of the format say of which colours their pictures are.
+    /// Whether files of the format contain colour profiles.
     public var writesColorProfiles: Bool { encoder.writesColorProfiles }
 
-    /// Whether files of the format may move.
+    /// Whether files of the format may be animated.
     public var writesAnimations: Bool { encoder is any AnimationEncoder }
 
-    /// Encodes a picture; where ``EncodeOptions/targetSSIM`` says so, at the quality that it needs.
+    /// Encodes an image, at the quality that ``EncodeOptions/targetSSIM`` requires if it is set.
     ///
     /// - Parameters:
-    ///   - image: the picture.
-    ///   - cancellation: set by another thread to end the work: between the attempts at a quality,
-    ///     and at any time where a ``RemoteDecoder`` encodes.
+    ///   - image: the image.
+    ///   - cancellation: cancels the work between attempts at a quality, or at any time if a
+    ///     ``RemoteDecoder`` encodes.
     /// - Returns: the bytes of a whole file.
     /// - Throws: ``CodecError``.
     public func encode(
@@ -67,13 +72,13 @@ public struct ImageDestination: Sendable {
         ).file(image, cancellation)
     }
 
-    /// Writes an animation frame by frame.
+    /// Starts an animation.
     ///
     /// - Parameters:
     ///   - size: the size of every frame in pixels.
-    ///   - loopCount: how often it is to be shown in all; 0 means for ever.
-    /// - Returns: what takes the frames.
-    /// - Throws: ``CodecError/unsupported(feature:)`` if the format shows one picture only.
+    ///   - loopCount: the number of times that the animation is played; 0 means infinitely.
+    /// - Returns: a writer of the frames.
+    /// - Throws: ``CodecError/unsupported(feature:)`` if the format has no animations.
     public func animationWriter(
         _ size: PixelSize, loopCount: Int
     ) throws(CodecError) -> any AnimationWriter {
@@ -83,15 +88,19 @@ public struct ImageDestination: Sendable {
         return try encoder.animationWriter(size, loopCount: loopCount, options)
     }
 
-    /// Encodes the image and writes the file, atomically: under a temporary name in the same folder,
+    /// Encodes an image and writes the file atomically: to a temporary name in the same folder, which is
     /// then renamed.
+    ///
+    /// - Throws: ``CodecError``, ``CodecError/file(reason:)`` if the file cannot be written.
     public func write(
         _ image: PixelBuffer, to path: String, cancellation: CancellationFlag? = nil
     ) throws(CodecError) {
         try Self.write(try encode(image, cancellation: cancellation), to: path)
     }
 
-    /// Writes a file atomically: under a temporary name in the same folder, then renamed.
+    /// Writes a file atomically: to a temporary name in the same folder, which is then renamed.
+    ///
+    /// - Throws: ``CodecError/file(reason:)``.
     public static func write(_ file: [UInt8], to path: String) throws(CodecError) {
         try replaceFile(path, with: file)
     }
@@ -109,7 +118,7 @@ private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError)
         }
         if count >= 0 { written += count } else if errno != EINTR { failure = systemError(errno) }
     }
-    // The permissions that an ordinary new file would have: mkstemp gives none to others.
+    // The permissions of an ordinary new file; mkstemp grants none to others.
     let mask = umask(0)
     umask(mask)
     if fchmod(descriptor, 0o666 & ~mask) != 0 { failure = failure ?? systemError(errno) }

@@ -2,52 +2,72 @@
 
 public import Pixels
 
-/// What a file says of its picture before any pixel is decoded.
+/// The properties of an image that are known before its pixels are decoded.
 public struct ImageHeader: Hashable, Sendable {
-    /// What the file stores for each pixel, before any conversion.
+    /// The kind of colours that the file stores.
     public enum ColorModel: String, Hashable, Sendable, CaseIterable {
-        case gray, rgb, palette, cmyk, lab
+        /// Grey levels.
+        case gray
+        /// Red, green and blue, or luma and chroma.
+        case rgb
+        /// Indices into a palette.
+        case palette
+        /// Cyan, magenta, yellow and black.
+        case cmyk
+        /// CIE L*a*b*.
+        case lab
     }
 
-    /// The size as stored, before it is turned.
+    /// The size of the stored rows, before the orientation is applied.
     public var storedSize: PixelSize
+    /// The orientation of the stored rows.
     public var orientation = Orientation.upright
+    /// The kind of colours that the file stores.
     public var colorModel: ColorModel
+    /// The number of bits of a stored sample.
     public var bitsPerComponent: Int
+    /// Whether pixels may be transparent.
     public var hasAlpha = false
+    /// The colour space of the samples.
     public var colorProfile = ColorProfile.sRGB
-    /// Pictures that are shown one after the other.
+    /// The number of frames of an animation; 1 for other images.
     public var frameCount = 1
-    /// How often an animation is shown in all; 0 means for ever.
+    /// The number of times that an animation is played; 0 means infinitely.
     public var loopCount = 1
-    /// Pictures of their own that the file holds side by side, such as the pages of a document.
+    /// The number of independent images in the file, such as the pages of a document.
     public var pageCount = 1
-    /// Whether the picture is drawn at any size, so that a large one is no worse than its own.
+    /// Whether the image is drawn at any size without loss, as vector graphics are.
     public var isScalable = false
-    /// Whether the bytes end before all of this is certain, as a file's first bytes may: there may be
-    /// more frames, or a statement of how the picture is turned.
+    /// Whether the bytes end before all properties are certain.
+    ///
+    /// The first bytes of a file may lack frames or the orientation.
     public var endsEarly = false
-    /// Where an embedded thumbnail, itself a file, stands in the file.
+    /// The bytes of the file that are an embedded thumbnail, itself an image file.
     public var thumbnail: Range<Int>?
-    /// Facts that only this format has, such as how it is compressed, for people to read.
+    /// Properties of this format only, such as the compression, for display.
     public var facts: [Fact] = []
 
+    /// A property for display.
     public struct Fact: Hashable, Sendable {
+        /// The name in English.
         public var name: String
+        /// The value in English.
         public var value: String
 
+        /// A property with a name and a value.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
+    /// A header of an opaque, upright image in sRGB with one frame and one page.
     public init(storedSize: PixelSize, colorModel: ColorModel, bitsPerComponent: Int) {
         self.storedSize = storedSize
         self.colorModel = colorModel
         self.bitsPerComponent = bitsPerComponent
     }
 
-    /// The size as the picture is looked at.
+    /// The size of the upright image.
     public var pixelSize: PixelSize { orientation.oriented(storedSize) }
 }

@@ -2,30 +2,35 @@
 
 public import Pixels
 
-/// A picture file before its pixels are decoded.
+/// An open image file whose pixels have not been decoded.
 ///
-/// Opening one tells the format from the bytes, never from a name, reads the header and checks it
-/// against the limits; no pixel is decoded and no memory taken for one.
+/// Opening recognizes the format by the bytes, never by a name, reads the header and checks it
+/// against the limits. No pixel is decoded and no memory is allocated for pixels.
 public struct ImageSource: Sendable {
+    /// The format of the file.
     public let format: ImageFormat
+    /// The header, which is within the limits.
     public let header: ImageHeader
 
     private let bytes: EncodedBytes
     private let codecs: CodecSet
+    /// The limits on the file.
     public let limits: DecodeLimits
     private let engine: Engine
 
-    /// What decodes the picture.
+    /// The decoder, in this process or another one.
     private enum Engine {
         case local(any ImageDecoder)
         case remote(any RemoteDecoder, page: Int)
     }
 
+    /// Opens a file.
+    ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - codecs: the formats that are known.
-    ///   - limits: what the file may ask for.
-    /// - Throws: ``CodecError``; a broken limit before memory is taken for pixels.
+    ///   - codecs: the known formats.
+    ///   - limits: the limits on the file.
+    /// - Throws: ``CodecError``; an exceeded limit before memory is allocated for pixels.
     public init(
         _ bytes: EncodedBytes, codecs: CodecSet, limits: DecodeLimits = DecodeLimits()
     ) throws(CodecError) {
@@ -55,7 +60,7 @@ public struct ImageSource: Sendable {
             try remote.header(of: RemotePicture(bytes, page: page, limits: limits))
         }
         guard let format = codecs.codecs.first(where: { $0.format.name == name })?.format else {
-            throw .decoderStopped(.nonsense(reason: "a format that is not known here"))
+            throw .decoderStopped(.nonsense(reason: "unknown format \(name)"))
         }
         try self.init(bytes, format, .remote(remote, page: page), header, codecs, limits)
     }
@@ -73,11 +78,11 @@ public struct ImageSource: Sendable {
         self.engine = engine
     }
 
-    /// Another of the pictures that the file holds side by side, such as a page of a document.
+    /// Opens another page of the file.
     ///
-    /// - Parameter index: from 0, which is this one, to ``ImageHeader/pageCount``.
-    /// - Returns: the picture as if it were a file of its own.
-    /// - Throws: ``CodecError/unsupported(feature:)`` if there is none of that number.
+    /// - Parameter index: from 0, which is this page, to less than ``ImageHeader/pageCount``.
+    /// - Returns: the page, as if it were a file of its own.
+    /// - Throws: ``CodecError/unsupported(feature:)`` for any other index.
     public func page(_ index: Int) throws(CodecError) -> ImageSource {
         if index == 0 { return self }
         let missing = CodecError.unsupported(feature: "page \(index + 1) of \(header.pageCount)")
@@ -96,14 +101,16 @@ public struct ImageSource: Sendable {
         }
     }
 
-    /// The blocks of metadata as the file holds them; no pixel is decoded.
+    /// Reads the blocks of metadata; no pixel is decoded.
+    ///
+    /// - Throws: ``CodecError``.
     public func metadata() throws(CodecError) -> MetadataBlocks {
         switch engine {
         case .remote(let remote, let page):
             let blocks = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
             }
-            // The remote decoder has checked what they contain.
+            // The remote decoder has checked their contents.
             try limits.checkSizes(of: blocks)
             return blocks
         case .local(let decoder):
@@ -117,9 +124,11 @@ public struct ImageSource: Sendable {
         }
     }
 
-    /// The parsed metadata of the file; no pixel is decoded.
+    /// Reads and parses the metadata; no pixel is decoded.
     ///
-    /// With a remote decoder, the blocks never come into this process.
+    /// A remote decoder parses the blocks itself; they never enter this process.
+    ///
+    /// - Throws: ``CodecError``.
     public func metadataFields() throws(CodecError) -> MetadataFields {
         if case .remote(let remote, let page) = engine {
             return try bytes.whileUnchanged { () throws(CodecError) in
@@ -130,8 +139,10 @@ public struct ImageSource: Sendable {
         return MetadataFields(try metadata())
     }
 
-    /// The blocks of metadata that go into a picture that is made from this one; see
+    /// Returns the metadata for an image that is made from this one; see
     /// ``MetadataBlocks/forWriting(_:_:)``.
+    ///
+    /// - Throws: ``CodecError``.
     public func metadata(
         forWriting policy: MetadataPolicy, _ changes: PictureChanges
     ) throws(CodecError) -> MetadataBlocks {
@@ -148,21 +159,21 @@ public struct ImageSource: Sendable {
         return try metadata().forWriting(policy, changes)
     }
 
-    /// Throws if another process has written to the file since it was opened.
+    /// Checks that no other process has written to the file since it was opened.
     ///
-    /// Each function that reads the file does so itself.
+    /// Every function that reads the file checks it, too.
     ///
     /// - Throws: ``CodecError/fileChanged``.
     package func checkUnchanged() throws(CodecError) { try bytes.checkUnchanged() }
 
-    /// The frames of an animation, or the picture as the only one.
+    /// Returns the frames of an animation; a still image has one.
     ///
     /// - Parameters:
-    ///   - options: the size and the form of each frame; truncated files are read up to their last
-    ///     whole frame if it says so.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: what decodes them one by one.
-    /// - Throws: ``CodecError``, a broken limit before memory is taken.
+    ///   - options: the size and the form of each frame. With
+    ///     ``DecodeOptions/acceptsTruncated``, a truncated file ends after its last whole frame.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: the frames, which are decoded one by one.
+    /// - Throws: ``CodecError``; an exceeded limit before memory is allocated.
     public func frames(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> ImageFrames {
@@ -179,7 +190,7 @@ public struct ImageSource: Sendable {
             return ImageFrames(only: self, options, cancellation)
         }
         let plan = DecodePlan(header, options)
-        // What a frame takes while it is decoded comes on top of the canvas and the result.
+        // The memory for decoding a frame is in addition to the canvas and the result.
         let (held, overflow) = compositionByteCount.addingReportingOverflow(
             resultByteCount(options))
         try limits.check(.side, plan.resultSize.largestSide)
@@ -197,25 +208,25 @@ public struct ImageSource: Sendable {
             ImageFrames.FrameForm(options: formOptions, codecs: codecs), cancellation)
     }
 
-    /// The most bytes that ``frames(_:cancellation:)`` takes besides the frames that it gives.
+    /// The maximum memory of ``frames(_:cancellation:)`` in addition to the returned frames, in bytes.
     ///
-    /// They are for the canvas, what it was before a frame that is taken back, and a stored frame.
+    /// It holds the canvas, its contents before a frame that is undone, and one stored frame.
     public var compositionByteCount: Int {
         header.frameCount > 1 ? 3 * PixelBuffer.byteCount(of: header.storedSize, .rgba8) : 0
     }
 
-    /// The size as the picture is looked at, turned upright.
+    /// The size of the upright image.
     public var pixelSize: PixelSize { header.pixelSize }
 
     /// The size of the file in bytes.
     public var byteCount: Int { bytes.count }
 
-    /// The size that ``image(_:cancellation:)`` will answer with.
+    /// Returns the size of the result of ``image(_:cancellation:)``.
     public func resultSize(_ options: DecodeOptions) -> PixelSize {
         DecodePlan(header, options).resultSize
     }
 
-    /// The bytes that the pixels of the result will take, stated before any memory is.
+    /// Returns the size of the pixels of the result in bytes, before any are allocated.
     public func resultByteCount(_ options: DecodeOptions) -> Int {
         let size = resultSize(options)
         if let format = options.pixelFormat { return PixelBuffer.byteCount(of: size, format) }
@@ -231,40 +242,40 @@ public struct ImageSource: Sendable {
         return PixelBuffer.byteCount(of: size, format)
     }
 
-    /// The most that a result can take, whatever the file turns out to be.
+    /// Returns the maximum size of the pixels of any valid result in bytes.
     func maximumByteCount(_ options: DecodeOptions) -> Int {
-        // An embedded thumbnail has proportions that are rounded in another way.
+        // The aspect ratio of an embedded thumbnail is rounded differently.
         var size = resultSize(options)
         size.width += 1
         size.height += 1
-        // Of small pictures planes take more than pixels, since each row of each is padded.
+        // Planes of small images are larger than pixels, since each row of each plane is padded.
         let formats = [options.keepsDepth ? .rgba16 : .rgba8, .yCbCr420, options.pixelFormat]
         return formats.compactMap { $0 }.map { PixelBuffer.byteCount(of: size, $0) }.max() ?? 0
     }
 
-    /// Decodes the picture at the size at which it is wanted.
+    /// Decodes the image at the size of the options.
     ///
-    /// The decoder reduces as far as it can while it reads, the resampler does the rest row by row,
-    /// so memory is in proportion to the result wherever the format allows it.
+    /// The decoder shrinks as far as it can, and the resampler reduces the rest row by row. Memory
+    /// is proportional to the result in formats that allow it.
     ///
     /// - Parameters:
-    ///   - options: the size and the form that are wanted.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: grey, RGB, or premultiplied RGBA, as the file has it; Y′CbCr only if
-    ///   ``DecodeOptions/acceptsYCbCr`` allows it.
-    /// - Throws: ``CodecError``, ``CodecError/truncated(byteCount:)`` even if most rows were there.
+    ///   - options: the size and the form of the result.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: grey, RGB or premultiplied RGBA, like the file; Y′CbCr only with
+    ///   ``DecodeOptions/acceptsYCbCr``.
+    /// - Throws: ``CodecError``; ``CodecError/truncated(byteCount:)`` even if most rows exist.
     public func image(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> PixelBuffer {
         try decodedImage(options, cancellation: cancellation).image
     }
 
-    /// Decodes the picture like ``image(_:cancellation:)`` and says how.
+    /// Decodes the image like ``image(_:cancellation:)`` and returns how it was decoded.
     ///
     /// - Parameters:
-    ///   - options: the size and the form that are wanted.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: the picture and what was done for it.
+    ///   - options: the size and the form of the result.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: the image and the report.
     /// - Throws: ``CodecError``.
     public func decodedImage(
         _ options: DecodeOptions = DecodeOptions(), cancellation: CancellationFlag? = nil
@@ -288,16 +299,16 @@ public struct ImageSource: Sendable {
         return try decode(options, turned: header.orientation, profile: nil, cancellation)
     }
 
-    /// Decodes the picture at several sizes in one pass over the file.
+    /// Decodes the image at several sizes in one pass over the file.
     ///
-    /// Each result has exactly the pixels that ``decodedImage(_:cancellation:)`` gives: sizes for
-    /// which the decoder would shrink by another factor are left out and take another pass.
+    /// Each result has exactly the pixels of ``decodedImage(_:cancellation:)``. Sizes for which the
+    /// decoder would shrink by another factor need another pass.
     ///
     /// - Parameters:
-    ///   - options: the sizes and the form that are wanted; at least one.
-    ///   - cancellation: set by another thread to stop the decode.
-    /// - Returns: a result for each of `options`, `nil` for those that take another pass; never for
-    ///   the first.
+    ///   - options: the sizes and the form of the results; at least one.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: a result for each of `options`, or `nil` if it needs another pass; the first is never
+    ///   `nil`.
     /// - Throws: ``CodecError``.
     public func decodedImages(
         _ options: [DecodeOptions], cancellation: CancellationFlag? = nil
@@ -342,29 +353,29 @@ public struct ImageSource: Sendable {
         return results
     }
 
-    /// The thumbnail that the camera put into the file, itself a picture file.
+    /// The thumbnail that a camera embedded in the file; `nil` if it is missing or invalid.
     ///
-    /// It is `nil` if there is none or it cannot be opened. Its orientation is that of the picture.
+    /// Its orientation is that of the image.
     public var embeddedThumbnail: ImageSource? {
         guard let range = header.thumbnail else { return nil }
         let copy = range.upperBound <= bytes.count ? bytes.copy(of: range) : []
         return try? ImageSource(EncodedBytes(copy), codecs: codecs, limits: limits)
     }
 
-    /// The embedded thumbnail as it stands for the picture.
+    /// Decodes the embedded thumbnail instead of the image.
     ///
     /// - Parameters:
-    ///   - options: the size and the form that are wanted of the picture.
-    ///   - isLargeEnough: whether it must have as many pixels as are wanted; it may else be smaller.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: `nil` if there is none that shows the same picture.
+    ///   - options: the size and the form of the result.
+    ///   - isLargeEnough: whether the thumbnail must have as many pixels as the result.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `nil` unless a thumbnail of the same aspect ratio exists.
     func decodedThumbnail(
         _ options: DecodeOptions, isLargeEnough: Bool, _ cancellation: CancellationFlag?
     ) -> DecodedImage? {
         guard options.region == nil, let thumbnail = embeddedThumbnail else { return nil }
         let wanted = DecodePlan(header, options).geometry
         let size = thumbnail.header.storedSize
-        // Cameras pad thumbnails to their own proportions; a padded one would show black bars.
+        // A thumbnail that the camera padded to another aspect ratio would show black bars.
         let difference = abs(
             size.width * header.storedSize.height - size.height * header.storedSize.width)
         let kept = wanted.region.width / Double(header.storedSize.width)
@@ -378,7 +389,7 @@ public struct ImageSource: Sendable {
         return DecodedImage(image: decoded.image, report: report)
     }
 
-    /// Decodes elsewhere, where that is done, and gives the rows to `consumer`.
+    /// Decodes remotely and passes the rows to `consumer`; `nil` without a remote decoder.
     func decodeRemotely(
         _ options: DecodeOptions, into consumer: any RowConsumer, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport? {
@@ -390,7 +401,7 @@ public struct ImageSource: Sendable {
         }
     }
 
-    /// What somebody else shows of a file that is still coming in.
+    /// Returns the preview of a partly received file; `nil` without a remote decoder.
     func remotePreview(
         _ options: DecodeOptions, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? {
@@ -445,7 +456,7 @@ public struct ImageSource: Sendable {
         var report = rows.report
         if report.decoder.isEmpty { report.decoder = format.name }
         guard let image = rows.finish() else {
-            throw .library(message: "the decoder delivered no rows")
+            throw .library(message: "the decoder returned no rows")
         }
         return DecodedImage(image: try codecs.finished(image, options, limits), report: report)
     }

@@ -3,16 +3,16 @@
 internal import Pixels
 
 extension ImageDecoder {
-    /// Decodes a picture file that stands inside of another one, apart from the rows of that one.
+    /// Decodes an image file that is nested in another one, separately from its rows.
     ///
-    /// A decoder whose only picture is such a file hands its ``RowSink`` on instead.
+    /// A decoder whose only image is a nested file passes its ``RowSink`` on instead.
     ///
     /// - Parameters:
-    ///   - file: the bytes of the inner file alone.
-    ///   - options: the size and the form that are wanted; colours are not converted.
-    ///   - limits: what the inner file may ask for, checked on its header.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: the picture and what was done for it.
+    ///   - file: the bytes of the nested file alone.
+    ///   - options: the size and the form of the result; colours are not converted.
+    ///   - limits: the limits on the nested file.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: the image and the report.
     /// - Throws: ``CodecError``.
     public func decodedImage(
         nested file: Span<UInt8>, _ options: DecodeOptions, limits: DecodeLimits,
@@ -32,7 +32,7 @@ extension ImageDecoder {
         }
         let report = rows.report
         guard let image = rows.finish() else {
-            throw .library(message: "the decoder delivered no rows")
+            throw .library(message: "the decoder returned no rows")
         }
         return DecodedImage(image: image, report: report)
     }

@@ -10,19 +10,21 @@
 final class OpenFile: Sendable {
     let descriptor: Int32
     let byteCount: Int
-    /// `nil` for a file that no process can write to, or that the host of this process watches.
+    /// `nil` for a file that is immutable, or that the host of this process checks.
     private let stamp: FileStamp?
 
-    /// Takes a file over that is open already.
+    /// Takes ownership of an open descriptor.
     init(descriptor: Int32, byteCount: Int) {
         self.descriptor = descriptor
         self.byteCount = byteCount
         stamp = nil
     }
 
-    /// - Throws: ``CodecError/file(reason:)``, also for what is no regular file.
+    /// Opens a regular file.
+    ///
+    /// - Throws: ``CodecError/file(reason:)``.
     init(_ path: String) throws(CodecError) {
-        // Without waiting: opening a named pipe must not block the caller.
+        // O_NONBLOCK: opening a named pipe must not block the caller.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .file(reason: systemError(errno)) }
         var status = stat()
@@ -39,14 +41,14 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether nothing was written to the file since it was opened, as far as the system tells.
+    /// Whether the status of the file shows no change since it was opened.
     var isUnchanged: Bool {
         guard let stamp else { return true }
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 && stamp.isSameContent(as: FileStamp(status))
     }
 
-    /// The first `byteCount` bytes.
+    /// Reads the first `byteCount` bytes.
     ///
     /// - Throws: ``CodecError/file(reason:)``, ``CodecError/fileChanged``.
     func contents(_ byteCount: Int) throws(CodecError) -> [UInt8] {
@@ -59,7 +61,7 @@ final class OpenFile: Sendable {
         return bytes
     }
 
-    /// Some bytes, with zeros in place of those that cannot be read.
+    /// Reads a range; bytes that cannot be read are zeros.
     func bytes(in range: Range<Int>) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             _ = unsafe read(buffer, range.lowerBound, &count)
@@ -68,9 +70,9 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Fills a buffer from a place in the file on, as far as there are bytes.
+    /// Fills a buffer with the bytes from an offset on, up to the end of the file.
     ///
-    /// - Returns: the number of the system's error, or 0.
+    /// - Returns: the error number of the system, or 0.
     @unsafe private func read(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, _ offset: Int, _ count: inout Int
     ) -> Int32 {
@@ -87,7 +89,7 @@ final class OpenFile: Sendable {
     }
 }
 
-/// Tells whether a file that is open was written to.
+/// The status of an open file, by which changes are detected.
 private struct FileStamp {
     private let byteCount: Int
     private let modification: timespec
@@ -106,8 +108,10 @@ private struct FileStamp {
         linkCount = UInt64(status.st_nlink)
     }
 
-    /// The time of the last modification can be set back after writing, that of the last change of
-    /// its inode cannot; but it also changes when another file takes this one's name.
+    /// Compares the status.
+    ///
+    /// A process can reset the modification time, but not the change time of the inode. The latter
+    /// also changes when another file replaces this one, which changes the number of links.
     func isSameContent(as other: FileStamp) -> Bool {
         byteCount == other.byteCount && Self.isEqual(modification, other.modification)
             && (Self.isEqual(change, other.change) || linkCount != other.linkCount)

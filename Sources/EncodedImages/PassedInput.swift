@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives the memory of a file back while a decoder goes through it, so that a file that is mapped
-/// does not take the more of it the longer it is.
+/// Releases the memory of a mapped file while a decoder advances through it, so that resident memory
+/// does not grow with the length of the file.
 package struct PassedInput: Sendable {
-    /// As many bytes at least are given back at a time, so that short steps do not call the system.
+    /// The minimum number of bytes per release, so that short steps make no system calls.
     private static let stepByteCount = 128 << 10
 
     private let release: (@Sendable (Range<Int>) -> Void)?
     private var start: Int
 
+    /// The input of a decoder.
+    ///
     /// - Parameters:
-    ///   - start: where the decoder begins in the file.
+    ///   - start: the offset at which the decoder begins.
     ///   - release: ``RowSink/releaseInput``.
     package init(from start: Int, _ release: (@Sendable (Range<Int>) -> Void)?) {
         self.release = release
         self.start = start
     }
 
-    /// Says that the decoder has passed what is before `offset`.
+    /// Releases the bytes before `offset`, which the decoder has read.
     package mutating func advance(to offset: Int) {
         guard let release, offset - start >= Self.stepByteCount else { return }
         release(start..<offset)

@@ -2,9 +2,9 @@
 
 internal import Pixels
 
-/// Finds the lowest quality at which a picture is as like what was encoded as is wanted.
+/// A search for the lowest quality at which the decoded image is similar enough to the original.
 struct QualitySearch {
-    /// As many as six attempts can tell apart; below them colours suffer more than luma tells.
+    /// The qualities that six attempts can distinguish; below them, chroma suffers more than luma shows.
     static let qualities = 32...95
 
     let codec: any ImageCodec
@@ -12,12 +12,12 @@ struct QualitySearch {
     let options: EncodeOptions
     let target: Double
 
-    /// Halves the range of qualities that may be the lowest one until one is left.
+    /// Encodes the image at the lowest sufficient quality, which it finds by binary search.
     ///
     /// - Parameters:
-    ///   - image: the picture.
-    ///   - cancellation: looked at before each attempt and while one is decoded.
-    /// - Returns: the file of that quality, or of the best one if none is enough.
+    ///   - image: the image.
+    ///   - cancellation: checked before each attempt and while decoding.
+    /// - Returns: the file of that quality, or of the highest one if none is sufficient.
     /// - Throws: ``CodecError``.
     func file(
         _ image: PixelBuffer, _ cancellation: CancellationFlag?
@@ -47,12 +47,12 @@ struct QualitySearch {
         return try encoder.encode(image, options)
     }
 
-    /// Decodes in this process: the bytes are our own.
+    /// Decodes in this process, since this process encoded the bytes.
     private func similarity(
         of file: [UInt8], to luma: PixelBuffer, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> Double {
         var limits = DecodeLimits()
-        // What could be encoded is no larger than was allowed.
+        // The original was within the limits.
         for name in [DecodeLimits.Name.pixelCount, .side, .byteCount, .memoryByteCount] {
             limits[name] = .max
         }
@@ -64,7 +64,8 @@ struct QualitySearch {
             EncodedBytes(file), codecs: CodecSet([codec]), limits: limits
         ).image(decoding, cancellation: cancellation)
         guard decoded.size == luma.size else {
-            throw .library(message: "\(luma.size) pixels were encoded as \(decoded.size)")
+            throw .library(
+                message: "an image of \(luma.size) pixels was encoded as \(decoded.size)")
         }
         return decoded.structuralSimilarity(to: luma)
     }

@@ -2,20 +2,25 @@
 
 public import Pixels
 
-/// Does what an ``ImageSource`` does, somewhere else: in a process that can do nothing else.
+/// A decoder outside of this process, such as a sandboxed worker.
 ///
-/// A ``CodecSet`` that has one hands it every file, and no decoder looks at the bytes in this
-/// process. Each call blocks the thread that makes it until there is an answer.
+/// A ``CodecSet`` with a remote decoder passes it every file, and nothing in this process parses the
+/// bytes. Each call blocks the calling thread until the response.
 public protocol RemoteDecoder: ColorConverter {
-    /// Puts bytes where the other side can read them, once for all calls about them.
+    /// Makes bytes accessible to the remote process, once for all calls with them.
+    ///
+    /// - Throws: ``CodecError``.
     func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
 
-    /// The same for the bytes of a file, copied so that they can neither be changed nor cut short.
+    /// Copies the bytes of a file so that no other process can change or truncate them.
     ///
     /// - Throws: ``CodecError/fileChanged`` if the file was written to meanwhile.
     func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes
 
-    /// - Returns: the name of the format, and what the header says, unchecked.
+    /// Reads the header.
+    ///
+    /// - Returns: the name of the format and the header; neither is checked.
+    /// - Throws: ``CodecError``.
     func header(
         of picture: RemotePicture
     ) throws(CodecError) -> (format: String, header: ImageHeader)
@@ -31,14 +36,14 @@ public protocol RemoteDecoder: ColorConverter {
         of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
     ) throws(CodecError) -> MetadataBlocks
 
-    /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels take `byteCount` at most.
+    /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels have at most `byteCount` bytes.
     func image(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage
 
-    /// See ``ImageSource/decodedImages(_:cancellation:)``; the pixels of each take as many bytes at
-    /// most as `byteCounts` states in the same order.
+    /// See ``ImageSource/decodedImages(_:cancellation:)``; `byteCounts` are the maximum sizes of the
+    /// pixels of each result, in the same order.
     func images(
         of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
@@ -50,34 +55,34 @@ public protocol RemoteDecoder: ColorConverter {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport
 
-    /// See ``ImageSource/frames(_:cancellation:)``; the pixels of one take `byteCount` at most.
+    /// See ``ImageSource/frames(_:cancellation:)``; the pixels of a frame have at most `byteCount`
+    /// bytes.
     func frames(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames
 
-    /// What is to be seen of a file that is still coming in.
+    /// Decodes a preview of a partly received file.
     ///
     /// - Parameters:
-    ///   - picture: what is there of the file.
-    ///   - options: the size and the form that are wanted.
-    ///   - byteCount: the most that the pixels of the result can take.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: `nil` if there is nothing to be seen yet.
+    ///   - picture: the received bytes of the file.
+    ///   - options: the size and the form of the result.
+    ///   - byteCount: the maximum size of the pixels of the result in bytes.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `nil` if no pixels can be decoded yet.
     /// - Throws: ``CodecError``.
     func preview(
         of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview?
 
-    /// Encodes a picture where the work can be ended at any time; see
-    /// ``ImageEncoder/isSlow(_:_:)``.
+    /// Encodes an image in a process that can be killed; see ``ImageEncoder/isSlow(_:_:)``.
     ///
     /// - Parameters:
-    ///   - image: the picture.
+    ///   - image: the image.
     ///   - format: the name of the format.
-    ///   - options: how the picture is written.
-    ///   - cancellation: set by another thread to end the work.
+    ///   - options: the options of the encoder.
+    ///   - cancellation: cancels the work from another thread.
     /// - Returns: the bytes of a whole file.
     /// - Throws: ``CodecError``.
     func encode(
@@ -86,14 +91,16 @@ public protocol RemoteDecoder: ColorConverter {
     ) throws(CodecError) -> [UInt8]
 }
 
-/// Which picture of which file a ``RemoteDecoder`` is asked about.
+/// A page of a file that a ``RemoteDecoder`` decodes.
 public struct RemotePicture: Sendable {
     /// The file, as ``RemoteDecoder/prepare(_:)`` returned it.
     public var bytes: EncodedBytes
-    /// From 0; see ``ImageSource/page(_:)``.
+    /// The number of the page from 0; see ``ImageSource/page(_:)``.
     public var page: Int
+    /// The limits on the file.
     public var limits: DecodeLimits
 
+    /// A page of a file.
     public init(_ bytes: EncodedBytes, page: Int = 0, limits: DecodeLimits) {
         self.bytes = bytes
         self.page = page
@@ -103,6 +110,8 @@ public struct RemotePicture: Sendable {
 
 /// The frames of an animation that a ``RemoteDecoder`` composes, one by one.
 public protocol RemoteFrames: AnyObject {
-    /// - Returns: `nil` after the last.
+    /// Returns the next frame; `nil` after the last.
+    ///
+    /// - Throws: ``CodecError``.
     func next() throws(CodecError) -> ImageFrame?
 }

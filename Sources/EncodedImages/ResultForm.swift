@@ -2,10 +2,10 @@
 
 internal import Pixels
 
-/// What a picture that was decoded elsewhere may be.
+/// The size and the pixel formats that a remotely decoded image may have.
 ///
-/// The process that decoded it may be in the hands of a stranger, and the file may have been changed
-/// since its header was read. What takes the picture relies on its size and format, and traps on others.
+/// An attacker may control the process that decoded it, and the file may have changed since its header
+/// was read. The code that receives the image relies on its size and format, and traps on others.
 struct ResultForm {
     private let size: PixelSize
     private let formats: Set<PixelFormat>
@@ -22,24 +22,25 @@ struct ResultForm {
         self.formats = formats
     }
 
-    /// Checks a picture that came back.
+    /// Checks a received image.
     ///
     /// - Parameters:
-    ///   - image: the picture.
-    ///   - anySize: whether it may be of another size, as previews are.
+    ///   - image: the image.
+    ///   - anySize: whether it may have another size, as previews do.
     /// - Throws: ``CodecError/decoderStopped(_:)``.
     func check(_ image: PixelBuffer, anySize: Bool = false) throws(CodecError) {
         guard formats.contains(image.format) else {
-            throw .decoderStopped(.nonsense(reason: "a picture in the format \(image.format)"))
+            throw .decoderStopped(
+                .nonsense(reason: "image in the unexpected format \(image.format)"))
         }
-        // An embedded thumbnail has proportions that are rounded in another way.
+        // The aspect ratio of an embedded thumbnail is rounded differently.
         guard
             anySize
                 || abs(image.size.width - size.width) <= 1
                     && abs(image.size.height - size.height) <= 1
         else {
             throw .decoderStopped(
-                .nonsense(reason: "a picture of \(image.size) pixels instead of \(size)"))
+                .nonsense(reason: "image of \(image.size) pixels instead of \(size)"))
         }
     }
 }

@@ -2,41 +2,41 @@
 
 public import Pixels
 
-/// Takes the rows of a whole picture as they are decoded, so that it need never be in memory.
+/// A consumer of the rows of a whole image, which then need not fit into memory.
 ///
-/// Rows come as they are stored, in the colours of their profile; see
+/// The rows are in stored order and in the colour space of the file; see
 /// ``ImageSource/decodeRows(_:into:cancellation:)``.
 public protocol RowConsumer: AnyObject {
-    /// Hears what the rows will be; called once, before the first.
+    /// Receives the description of the rows, once before the first.
     ///
     /// - Parameters:
-    ///   - size: the size of the picture as it comes, not turned.
-    ///   - format: a format of one plane.
-    ///   - colorProfile: which colours the numbers stand for.
+    ///   - size: the size of the stored image.
+    ///   - format: an interleaved pixel format.
+    ///   - colorProfile: the colour space of the samples.
     /// - Throws: ``CodecError``, which ends the decode.
     func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
     ) throws(CodecError)
 
-    /// Takes the next row from the top.
+    /// Receives the next row from the top.
     ///
     /// - Throws: ``CodecError``, which ends the decode.
     func append(_ row: Span<UInt8>) throws(CodecError)
 }
 
 extension ImageSource {
-    /// Decodes the whole picture at its own size, row by row.
+    /// Decodes the whole image at its own size, row by row.
     ///
-    /// Memory is that of the decoder: some rows for formats that are stored in rows, the whole
-    /// picture for those that are not, such as AVIF or a progressive JPEG. Of the options those
-    /// count that say what is accepted, not what is made: depth, truncated files and checksums.
+    /// Memory is that of the decoder: some rows in formats that are stored in rows, the whole image
+    /// in others, such as AVIF or progressive JPEG.
     ///
     /// - Parameters:
-    ///   - options: what is accepted; the box, the orientation and the form are not looked at.
-    ///   - consumer: what takes the rows.
-    ///   - cancellation: set by another thread when nobody waits any more.
-    /// - Returns: how the picture was decoded.
-    /// - Throws: ``CodecError``, also what the consumer throws.
+    ///   - options: only ``DecodeOptions/keepsDepth``, ``DecodeOptions/acceptsTruncated`` and
+    ///     ``DecodeOptions/verifiesChecksums`` apply.
+    ///   - consumer: the consumer of the rows.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: how the image was decoded.
+    /// - Throws: ``CodecError``, including the errors of the consumer.
     @discardableResult
     public func decodeRows(
         _ options: DecodeOptions = DecodeOptions(), into consumer: any RowConsumer,
@@ -68,18 +68,18 @@ extension ImageSource {
         }
         let report = rows.report
         if !counter.hasBegun, let image = rows.finish() {
-            // Planes of luma and colour differences, which were joined to a picture.
+            // The decoder returned planes, which were converted to pixels.
             try counter.begin(image.size, image.format, image.colorProfile)
             for y in 0..<image.size.height { try counter.append(image.row(y)) }
         }
         guard counter.isComplete else {
-            throw .library(message: "the decoder did not deliver all rows")
+            throw .library(message: "the decoder did not return all rows")
         }
         return report
     }
 }
 
-/// Passes rows on and knows whether they were all there.
+/// Passes rows on and counts them.
 private final class RowCounter: RowConsumer {
     private let consumer: any RowConsumer
     private var missing: Int?

@@ -17,7 +17,7 @@ struct RowOutput: ~Copyable {
 
     var hasBegun: Bool { resampler != nil || planes != nil }
 
-    /// The bytes of rows that wait for those of another plane.
+    /// The size of the rows that are buffered until those of other planes arrive, in bytes.
     var waitingByteCount: Int { mutating get { planes?.waitingByteCount ?? 0 } }
 
     var completedRowCount: Int { mutating get { resampler?.completedRowCount ?? 0 } }
@@ -27,17 +27,17 @@ struct RowOutput: ~Copyable {
     /// Prepares for interleaved rows.
     ///
     /// - Parameters:
-    ///   - size: the size of the picture as it will come.
+    ///   - size: the size of the decoded image.
     ///   - format: the format of the result.
     ///   - colorProfile: the profile that the decoder reports.
-    ///   - lattice: where the samples stand, if they do not each cover an equal part of the picture.
+    ///   - lattice: the positions of the samples, unless each covers an equal part of the image.
     mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
         lattice: SampleLattice?
     ) {
         resampler = RowResampler(
             from: size, format,
-            // A shrunk side is rounded up; the picture ends where it really ends.
+            // A shrunk side is rounded up, so that the last sample covers less than the others.
             region: lattice?.region(plan.geometry.region)
                 ?? plan.geometry.region.scaled(
                     horizontally: scale(size.width, plan.storedSize.width),
@@ -46,7 +46,7 @@ struct RowOutput: ~Copyable {
             colorProfile: profile ?? colorProfile)
     }
 
-    /// Prepares for planes of luma and colour differences.
+    /// Prepares for planes of luma and chroma.
     mutating func begin(_ planes: [SourcePlane], _ colorProfile: ColorProfile) {
         self.planes = YCbCrResampler(
             from: planes, region: plan.geometry.region, to: plan.geometry.size, plan.yCbCrFormat,
@@ -80,9 +80,9 @@ struct RowOutput: ~Copyable {
         return resampler.finish()
     }
 
-    /// What a side was reduced by: a power of two where that leads to `size`, else the quotient.
+    /// The scale of a side: a power of two if that results in `size`, otherwise the quotient.
     private func scale(_ size: Int, _ stored: Int) -> Double {
-        // What can be drawn at any size was drawn at this one.
+        // A scalable image was drawn at this size.
         if plan.isScalable { return Double(size) / Double(stored) }
         var factor = 1
         while (stored + factor - 1) / factor > size { factor *= 2 }
@@ -94,7 +94,7 @@ struct RowOutput: ~Copyable {
 /// A further result of a decode that has one already.
 final class FurtherOutput {
     let options: DecodeOptions
-    /// `nil` once the decoder has made a choice that this result needs otherwise.
+    /// `nil` once the decoder has made a choice that is wrong for this result.
     var output: RowOutput?
 
     init(_ options: DecodeOptions, _ plan: DecodePlan) {

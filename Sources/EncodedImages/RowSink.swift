@@ -2,29 +2,28 @@
 
 public import Pixels
 
-/// Takes the rows of a picture from a decoder and makes the picture that was asked for, or several
-/// sizes of it at once.
+/// Receives the rows of a decoder and makes one result, or several of different sizes.
 ///
-/// Each of several results has the pixels that it would have alone: a decoder makes every choice that
-/// depends on the size of the result by ``choose(_:)``, and results that need another choice are left
-/// to another decode.
+/// Each of several results has the pixels that it would have alone. A decoder makes every choice that
+/// depends on the size of the result in ``choose(_:)``; results that need another choice need another
+/// decode.
 public struct RowSink: ~Copyable {
+    /// The limits on the file.
     public let limits: DecodeLimits
-    /// Set when nobody waits any more; a decoder that works long between two rows asks it.
+    /// Whether the decode is cancelled; a decoder checks it if a row takes long.
     public let cancellation: CancellationFlag?
-    /// Gives back the memory of bytes of the file that the decoder has passed and does not look at
-    /// again soon; `nil` if that cannot be done.
+    /// Releases the memory of bytes of the file that the decoder has read; `nil` if it is not mapped.
     public internal(set) var releaseInput: (@Sendable (Range<Int>) -> Void)?
-    /// What the decoder says of how it does its work.
+    /// How the image is decoded; the decoder sets it.
     public var report = DecodeReport()
-    /// Overrides what the file says of itself.
+    /// Overrides the profile of the file.
     private let profile: ColorProfile?
     private var output: RowOutput
     private let furtherOutputs: [FurtherOutput]
     private var rowByteCount = 0
-    /// A row of 16-bit samples as 8-bit ones; empty where samples have 8 bits anyway.
+    /// A row that is converted from 16 to 8 bits; empty if no conversion is needed.
     private var narrowed: [UInt8] = []
-    /// Takes the rows as they are, in place of a resampler.
+    /// Receives the rows unchanged, instead of a resampler.
     private let consumer: (any RowConsumer)?
 
     /// Plans of further outputs agree with `plan` in all that ``DecodePlan/isDecoded(like:)`` compares.
@@ -41,29 +40,31 @@ public struct RowSink: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// The size of the picture as it is stored.
+    /// The size of the stored image.
     public var storedSize: PixelSize { output.plan.storedSize }
+    /// See ``DecodePlan/quality``.
     public var quality: DecodeOptions.Quality { output.plan.quality }
+    /// See ``DecodePlan/acceptsTruncated``.
     public var acceptsTruncated: Bool { output.plan.acceptsTruncated }
     /// See ``DecodePlan/keepsDepth``.
     public var keepsDepth: Bool { output.plan.keepsDepth }
     /// See ``DecodePlan/verifiesChecksums``.
     public var verifiesChecksums: Bool { output.plan.verifiesChecksums }
 
-    /// The bytes of the largest result in a format.
+    /// Returns the size of the largest result in a pixel format, in bytes.
     public func resultByteCount(_ format: PixelFormat) -> Int {
         let plans = [output.plan] + furtherOutputs.compactMap { $0.output?.plan }
         return plans.map { PixelBuffer.byteCount(of: $0.resultSize, format) }.max() ?? 0
     }
 
-    /// Makes a choice of the decoder that depends on the size of the result, such as how far to shrink.
+    /// Makes a choice that depends on the size of the result, such as the shrink factor.
     ///
-    /// Called before ``begin(_:_:_:lattice:)``. Further results for which the choice would be another
-    /// one are dropped from this decode.
+    /// The decoder calls it before ``begin(_:_:_:lattice:)``. Further results for which `choose`
+    /// returns another value are dropped from this decode.
     ///
-    /// - Parameter choose: makes the choice for a plan; it depends on nothing else that may change.
+    /// - Parameter choose: returns the choice for a plan, on which alone it depends.
     /// - Returns: the choice for the first result.
-    /// - Throws: what `choose` throws for the first result.
+    /// - Throws: the error of `choose` for the first result.
     public mutating func choose<Choice: Equatable>(
         _ choose: (DecodePlan) throws(CodecError) -> Choice
     ) throws(CodecError) -> Choice {
@@ -76,8 +77,9 @@ public struct RowSink: ~Copyable {
         return choice
     }
 
-    /// Says, before ``begin(_:_:_:lattice:)``, that the rows come from a copy of the picture that the
-    /// file holds at another size.
+    /// States that the rows will be those of a copy of the image that is stored at another size.
+    ///
+    /// - Precondition: ``begin(_:_:_:lattice:)`` has not been called.
     public mutating func decodes(copyOfSize size: PixelSize) {
         precondition(!output.hasBegun, "the rows have begun")
         output.plan = output.plan.stored(at: size)
@@ -87,10 +89,10 @@ public struct RowSink: ~Copyable {
         }
     }
 
-    /// The limits of what a decoder holds besides the result: its memory and that of the result together
-    /// stay within ``DecodeLimits/maximumMemoryByteCount``.
+    /// The limits without the memory of the result.
     ///
-    /// A decoder checks by them, before it takes memory, all that is in proportion to the picture.
+    /// A decoder checks every buffer whose size depends on the file against them before it allocates
+    /// the buffer.
     public var workLimits: DecodeLimits {
         guard consumer == nil else { return limits }
         let format: PixelFormat =
@@ -100,16 +102,16 @@ public struct RowSink: ~Copyable {
         return rest
     }
 
-    /// States what the rows will be; called once, before the first.
+    /// Describes the rows; the decoder calls it once, before the first row.
     ///
     /// - Parameters:
-    ///   - size: the size of the picture as it will come; smaller than stored if the decoder shrinks.
-    ///   - format: what the bytes of the rows mean; samples of 16 bits are rounded to 8
-    ///     unless ``DecodePlan/keepsDepth`` says otherwise.
-    ///   - colorProfile: which colours the numbers stand for.
-    ///   - lattice: where the samples stand, if they do not each cover an equal part of the picture.
-    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is taken, or
-    ///   ``CodecError/malformed(reason:offset:)`` if the picture is larger than its header says.
+    ///   - size: the size of the decoded image; smaller than stored if the decoder shrinks.
+    ///   - format: the format of the rows; samples of 16 bits are rounded to 8 unless
+    ///     ``DecodePlan/keepsDepth`` is set.
+    ///   - colorProfile: the colour space of the samples.
+    ///   - lattice: the positions of the samples, unless each covers an equal part of the image.
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` before any memory is allocated, or
+    ///   ``CodecError/malformed(reason:offset:)`` if the image is larger than its header states.
     public mutating func begin(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
         lattice: SampleLattice? = nil
@@ -131,15 +133,14 @@ public struct RowSink: ~Copyable {
         }
     }
 
-    /// States what the planes of luma and colour differences will be, in place of
-    /// ``begin(_:_:_:lattice:)``.
+    /// Describes planes of luma and chroma, instead of ``begin(_:_:_:lattice:)``.
     ///
-    /// They stay as they are if ``DecodePlan/keepsYCbCr`` says so, and are else joined to RGB.
+    /// They are converted to RGB unless ``DecodePlan/keepsYCbCr`` is set.
     ///
     /// - Parameters:
-    ///   - planes: Y, Cb and Cr by JFIF's definition, each at any resolution.
-    ///   - colorProfile: which colours the RGB stands for that they make.
-    /// - Throws: as ``begin(_:_:_:lattice:)`` does.
+    ///   - planes: Y, Cb and Cr as JFIF defines them, each at any resolution.
+    ///   - colorProfile: the colour space of the RGB that they represent.
+    /// - Throws: the errors of ``begin(_:_:_:lattice:)``.
     public mutating func beginYCbCr(
         _ planes: [SourcePlane], _ colorProfile: ColorProfile
     ) throws(CodecError) {
@@ -150,7 +151,7 @@ public struct RowSink: ~Copyable {
         for further in furtherOutputs { further.output?.begin(planes, colorProfile) }
     }
 
-    /// Checks the memory that results take; further ones that take too much are dropped.
+    /// Checks the memory of the results; further results that exceed the limit are dropped.
     private func checkResults(_ format: (DecodePlan) -> PixelFormat) throws(CodecError) {
         func byteCount(_ plan: DecodePlan) -> Int {
             PixelBuffer.byteCount(of: plan.resultSize, format(plan))
@@ -162,8 +163,7 @@ public struct RowSink: ~Copyable {
         }
     }
 
-    /// Checks again what comes: a decoder, and who made the file, may have had other ideas than the
-    /// header.
+    /// Checks the decoded size, which may contradict the header.
     private func check(_ size: PixelSize) throws(CodecError) {
         try limits.check(size)
         let stored = storedSize
@@ -171,13 +171,14 @@ public struct RowSink: ~Copyable {
             output.plan.isScalable || (size.width <= stored.width && size.height <= stored.height)
         else {
             throw .malformed(
-                reason: "a picture of \(size) pixels that calls itself \(stored)", offset: 0)
+                reason: "decoded size \(size) does not match the size \(stored) in the header",
+                offset: 0)
         }
     }
 
-    /// Takes the next row from the top.
+    /// Appends the next row from the top.
     ///
-    /// - Throws: ``CodecError/cancelled`` when nobody waits any more.
+    /// - Throws: ``CodecError/cancelled``, or the error of a consumer.
     public mutating func append(_ row: Span<UInt8>) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
         guard !narrowed.isEmpty else { return try appendResultRow(row) }
@@ -195,16 +196,16 @@ public struct RowSink: ~Copyable {
         for further in furtherOutputs { further.output?.append(row) }
     }
 
-    /// Takes the next row of a plane from the top; the planes may take turns in any way.
+    /// Appends the next row of a plane from the top, in any order of planes.
     ///
-    /// Rows that are made into RGB wait until those of all planes are there, so planes that come
-    /// one after the other take memory for two of them.
+    /// Rows are buffered until those of all planes exist, if they are converted to RGB. Planes that
+    /// are appended one after the other need memory for two of them.
     ///
     /// - Parameters:
-    ///   - row: as many samples as the plane has columns.
+    ///   - row: a sample for each column of the plane.
     ///   - plane: 0 for Y, 1 for Cb, 2 for Cr.
-    /// - Throws: ``CodecError/cancelled`` when nobody waits any more, or
-    ///   ``CodecError/limitExceeded(_:needed:allowed:)`` when too many rows wait.
+    /// - Throws: ``CodecError/cancelled``, or ``CodecError/limitExceeded(_:needed:allowed:)`` if too
+    ///   many rows are buffered.
     public mutating func append(_ row: Span<UInt8>, plane: Int) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
         output.append(row, plane: plane)
@@ -222,21 +223,20 @@ public struct RowSink: ~Copyable {
         try limits.check(.memoryByteCount, result + byteCount)
     }
 
-    /// Forgets the rows that came and what they were to be: the picture comes again, from its first
-    /// row, by other means.
+    /// Discards the rows and their description, so that another decoder can start from the first row.
     ///
-    /// Only for pictures that are made smaller: rows at full size may have gone on already.
+    /// - Precondition: no row has been passed to a consumer.
     public mutating func restart() {
-        precondition(consumer == nil || rowByteCount == 0, "rows have gone on")
+        precondition(consumer == nil || rowByteCount == 0, "rows have been passed on")
         output.restart()
         for further in furtherOutputs { further.output?.restart() }
         narrowed = []
         report = DecodeReport()
     }
 
-    /// Takes rows of zeros for those that did not come.
+    /// Appends rows of zeros until the result is complete.
     ///
-    /// - Returns: whether it was known what rows were to come.
+    /// - Returns: whether interleaved rows have begun.
     mutating func fillRest() -> Bool {
         let row = [UInt8](
             repeating: 0, count: narrowed.isEmpty ? rowByteCount : narrowed.count)
@@ -244,10 +244,10 @@ public struct RowSink: ~Copyable {
         return output.fillRest(row.span)
     }
 
-    /// How many rows of the result there are, from the top as the picture is stored; 0 for planes.
+    /// The number of complete rows of the result in stored order; 0 for planes.
     var completedRowCount: Int { mutating get { output.completedRowCount } }
 
-    /// The result as far as its rows have come.
+    /// The result with zeros for missing rows.
     var snapshot: PixelBuffer? { mutating get { output.snapshot } }
 
     consuming func finish() -> PixelBuffer? { output.finish() }

@@ -2,29 +2,30 @@
 
 internal import Pixels
 
-/// Where the samples of a reduced picture stand on the whole one.
+/// The positions of the samples of a reduced image on the full-size one.
 ///
-/// A mean of four pixels stands in their middle. The smaller pictures that a wavelet holds are made
-/// of every second, fourth, … pixel and its neighbours, and each sample stands where that pixel does.
+/// The mean of four pixels is centred between them. The reduced images of a wavelet are made of every
+/// second, fourth, … pixel and its neighbours, and each sample has the position of that pixel.
 public struct SampleLattice: Hashable, Sendable {
-    /// The stored pixel, from 0, that the first column and the first row stand on.
+    /// The stored pixel, from 0, of the first column and row.
     public var first: (x: Int, y: Int) { (firstX, firstY) }
-    /// Stored pixels from one sample to the next.
+    /// The distance between samples in stored pixels.
     public let step: Int
     private let firstX: Int
     private let firstY: Int
 
+    /// A lattice with a first pixel and a distance of at least 1.
     public init(first: (x: Int, y: Int), step: Int) {
-        precondition(step >= 1, "samples stand beside each other")
+        precondition(step >= 1, "the distance of samples is at least 1")
         self.step = step
         firstX = first.x
         firstY = first.y
     }
 
-    /// A part of the whole picture, in samples of the reduced one.
+    /// Converts a part of the full-size image to samples of the reduced one.
     func region(_ region: SampleRegion) -> SampleRegion {
         let step = Double(step)
-        // The middle of a pixel or a sample is half of one away from where it begins.
+        // The centre of a pixel or sample is half of one after its start.
         return SampleRegion(
             x: (region.x - Double(firstX) - 0.5) / step + 0.5,
             y: (region.y - Double(firstY) - 0.5) / step + 0.5,

@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// Starts a thread of the system that runs `body` and then ends; nobody has to join it.
+/// Starts a detached thread that runs `body`.
 package func startThread(_ body: @escaping @Sendable () -> Void) {
     let start = unsafe Unmanaged.passRetained(ThreadStart(body: body))
     var thread = pthread_t()
@@ -18,28 +18,28 @@ package func startThread(_ body: @escaping @Sendable () -> Void) {
             start.body()
             return nil
         }, start.toOpaque())
-    precondition(code == 0, "no thread could be started: \(systemError(code))")
+    precondition(code == 0, "cannot start a thread: \(systemError(code))")
     pthread_detach(thread)
 }
 
-/// What a new thread is handed.
+/// The argument of a new thread.
 private final class ThreadStart: Sendable {
     let body: @Sendable () -> Void
 
     init(body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// What the system says of an error number, in English.
+/// Returns the message of the system for an error number, in English.
 package func systemError(_ code: Int32) -> String {
     unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
 }
 
-/// Makes an empty file that nobody else knows, open to be read and written, for its owner alone.
+/// Creates an empty file with a unique name, open for reading and writing, for its owner alone.
 ///
-/// - Parameter prefix: the path up to the characters that make it unlike any other.
-/// - Returns: its descriptor and its path; `nil` if the system refuses, and `errno` says why.
+/// - Parameter prefix: the path before the six characters that make it unique.
+/// - Returns: the descriptor and the path; `nil` on an error, which `errno` contains.
 package func makeTemporaryFile(_ prefix: String) -> (descriptor: Int32, path: String)? {
-    // The last six are for the system to choose.
+    // mkstemp replaces the last six characters.
     var template = Array("\(prefix)XXXXXX".utf8CString)
     let descriptor = unsafe template.withUnsafeMutableBufferPointer {
         unsafe $0.baseAddress.map { unsafe mkstemp($0) } ?? -1
@@ -49,9 +49,9 @@ package func makeTemporaryFile(_ prefix: String) -> (descriptor: Int32, path: St
     return (descriptor, String(decoding: path, as: UTF8.self))
 }
 
-/// The nanoseconds of a time of the file system, or the nearest number that fits.
+/// Returns a time of the file system in nanoseconds, clamped to `Int`.
 ///
-/// File systems keep times of any year; what fits in 64 bits ends in the year 2262.
+/// File systems store times of any year; 64 bits of nanoseconds end in the year 2262.
 package func nanoseconds(seconds: Int, nanoseconds: Int) -> Int {
     let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, overflows) = whole.addingReportingOverflow(nanoseconds)

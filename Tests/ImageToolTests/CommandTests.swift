@@ -77,7 +77,7 @@ struct CommandTests {
     func onlyBroken() async throws {
         let path = try text("a.png")
         let answer = try await scroll([])
-        let reason = "not a picture in a format that is known here"
+        let reason = "unknown image format"
         #expect(answer.code == 1)
         #expect(answer.errors == "calotype: \(path): \(reason)\n")
         #expect(try object(answer) as? [String: String] == ["file": path, "error": reason])
@@ -123,7 +123,7 @@ struct CommandTests {
         let good = try picture("a.png")
         let bad = try text("b.png")
         let missing = folder.path("missing.png")
-        let unknown = "not a picture in a format that is known here"
+        let unknown = "unknown image format"
         for arguments in [
             ["info"], ["thumbnail", "--size", "50"], ["thumbnail", "--size", "50", "--explain"],
         ] {

@@ -2,17 +2,17 @@
 
 internal import Pixels
 
-/// What an animation has drawn so far: premultiplied RGBA, transparent at first.
+/// The canvas of an animation: premultiplied RGBA, transparent at first.
 struct FrameCanvas: ~Copyable {
     private var buffer: MutablePixelBuffer
-    /// What to do with the frame that was drawn last before the next one is.
+    /// The disposal of the last frame: its region, and the pixels to restore, if any.
     private var disposal: (region: PixelRect, covered: [UInt8]?)?
 
     init(_ size: PixelSize, _ colorProfile: ColorProfile) {
         buffer = MutablePixelBuffer(size: size, format: .rgba8, colorProfile: colorProfile)
     }
 
-    /// Takes the last frame away as it asked for, then draws the next one.
+    /// Disposes of the last frame, then draws the next one.
     mutating func draw(_ frame: StoredFrame) {
         dispose()
         let place = frame.region.intersection(PixelRect(buffer.size))
@@ -46,7 +46,7 @@ struct FrameCanvas: ~Copyable {
         }
     }
 
-    /// Draws premultiplied RGBA pixels onto others of a row.
+    /// Draws premultiplied RGBA pixels onto a row.
     private static func draw(
         _ pixels: Span<UInt8>, _ blending: StoredFrame.Blending, into row: inout MutableSpan<UInt8>,
         at start: Int
@@ -82,7 +82,7 @@ struct FrameCanvas: ~Copyable {
         }
     }
 
-    /// The canvas at the size that was asked for, turned upright.
+    /// Returns the canvas at the size and the orientation of a plan.
     func picture(_ plan: DecodePlan) -> PixelBuffer {
         var resampler = RowResampler(
             from: buffer.size, .rgba8, region: plan.geometry.region, to: plan.geometry.size,

@@ -2,40 +2,43 @@
 
 public import Pixels
 
-/// A frame of an animation as its file stores it.
+/// A frame of an animation as it is stored in the file.
 public struct StoredFrame: Sendable {
-    /// What becomes of the frame's place before the next one is drawn.
+    /// How the region of a frame is changed before the next frame is drawn.
     public enum Disposal: String, Hashable, Sendable, CaseIterable {
-        /// It stays.
+        /// The frame remains.
         case keep
-        /// Its place becomes transparent.
+        /// The region becomes transparent.
         case clear
-        /// What was there before the frame comes back.
+        /// The pixels before the frame are restored.
         case restore
     }
 
-    /// How the frame is drawn onto what is there.
+    /// How a frame is combined with the canvas.
     public enum Blending: String, Hashable, Sendable, CaseIterable {
-        /// What is there shows through the frame.
+        /// The frame is composited over the canvas.
         case over
-        /// What is there gives way, also where the frame is transparent.
+        /// The frame replaces the canvas, including transparent pixels.
         case replace
     }
 
-    /// The frame's place on the canvas; what lies outside of the canvas is not drawn.
+    /// The region of the canvas; pixels outside of the canvas are not drawn.
     public var region: PixelRect
-    /// How long it is shown, as the file says; 0 where it says nothing.
+    /// The duration in the file; 0 if the file states none.
     public var duration: Duration
+    /// How the region is changed before the next frame.
     public var disposal: Disposal
+    /// How the frame is combined with the canvas.
     public var blending: Blending
     /// The pixels of ``region``, in any interleaved format.
     public var image: PixelBuffer
 
+    /// A frame whose image has the size of its region.
     public init(
         region: PixelRect, duration: Duration, disposal: Disposal = .keep,
         blending: Blending = .replace, image: PixelBuffer
     ) {
-        precondition(image.size == region.size, "a frame is as large as its place")
+        precondition(image.size == region.size, "the image has the size of the region")
         self.region = region
         self.duration = duration
         self.disposal = disposal
@@ -44,7 +47,7 @@ public struct StoredFrame: Sendable {
     }
 }
 
-/// Reads an animation frame by frame, from the first.
+/// A reader of the frames of an animation, from the first.
 public protocol FrameReader {
     /// Decodes the next frame.
     ///
@@ -53,16 +56,20 @@ public protocol FrameReader {
     mutating func next() throws(CodecError) -> StoredFrame?
 }
 
-/// Writes an animation frame by frame.
+/// A writer of the frames of an animation.
 public protocol AnimationWriter {
-    /// Takes the next frame.
+    /// Appends the next frame.
     ///
     /// - Parameters:
-    ///   - image: a picture of the animation's size in any format.
-    ///   - duration: how long it is to be shown; rounded to what the format can say.
+    ///   - image: an image of the size of the animation, in any pixel format.
+    ///   - duration: its duration, which is rounded to the unit of the format.
     /// - Throws: ``CodecError``.
     mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError)
 
-    /// - Returns: the bytes of a whole file; at least one frame must have been taken.
+    /// Ends the file.
+    ///
+    /// - Returns: the bytes of a whole file.
+    /// - Throws: ``CodecError``.
+    /// - Precondition: at least one frame has been appended.
     mutating func finish() throws(CodecError) -> [UInt8]
 }

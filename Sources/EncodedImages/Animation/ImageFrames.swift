@@ -2,17 +2,20 @@
 
 public import Pixels
 
-/// A frame of an animation as it is shown.
+/// A composited frame of an animation.
 public struct ImageFrame: Sendable {
-    /// The whole canvas at the size that was asked for.
+    /// The whole canvas at the size of the options.
     public let image: PixelBuffer
-    /// How long it is shown, as the file says; 0 where it says nothing.
+    /// The duration in the file; 0 if the file states none.
     public let duration: Duration
-    /// What the frame changed on the canvas, in stored pixels.
+    /// The region of the canvas that the frame changed, in stored pixels.
     public let region: PixelRect
+    /// How the region is changed before the next frame.
     public let disposal: StoredFrame.Disposal
+    /// How the frame was combined with the canvas.
     public let blending: StoredFrame.Blending
 
+    /// A frame; see the properties of the same names.
     public init(
         image: PixelBuffer, duration: Duration, region: PixelRect,
         disposal: StoredFrame.Disposal, blending: StoredFrame.Blending
@@ -25,11 +28,11 @@ public struct ImageFrame: Sendable {
     }
 }
 
-/// The frames of an animation, each composed when it is asked for.
+/// The frames of an animation, each of which is composited on request.
 ///
-/// Memory: the canvas, one frame and, only while a frame is to be taken back, what it covers.
+/// Memory: the canvas, one frame and, while a frame is to be undone, the pixels that it covers.
 public struct ImageFrames: ~Copyable {
-    /// The colours and the format in which frames are given.
+    /// The colour space and the pixel format of the frames.
     struct FrameForm {
         let options: DecodeOptions
         let codecs: CodecSet
@@ -47,10 +50,10 @@ public struct ImageFrames: ~Copyable {
     private let cancellation: CancellationFlag?
     private let limits: DecodeLimits
     private let storedSize: PixelSize
-    /// The file of an animation.
+    /// The file of an animation; `nil` for a still image.
     private let bytes: EncodedBytes?
     private var frameCount = 0
-    /// How often the animation is shown in all; 0 means for ever.
+    /// The number of times that the animation is played; 0 means infinitely.
     public let loopCount: Int
 
     init(only source: ImageSource, _ options: DecodeOptions, _ cancellation: CancellationFlag?) {
@@ -88,11 +91,11 @@ public struct ImageFrames: ~Copyable {
         loopCount = header.loopCount
     }
 
-    /// Decodes and composes the next frame.
+    /// Decodes and composites the next frame.
     ///
-    /// - Returns: `nil` after the last.
-    /// - Throws: ``CodecError``; no frame comes after an error, unless it says that the file ends
-    ///   early and that was to be accepted, which ends the animation.
+    /// - Returns: `nil` after the last, and at the end of a truncated file with
+    ///   ``DecodeOptions/acceptsTruncated``.
+    /// - Throws: ``CodecError``; no frame follows an error.
     public mutating func next() throws(CodecError) -> ImageFrame? {
         if cancellation?.isCancelled == true { throw .cancelled }
         let frame: ImageFrame?
@@ -146,7 +149,7 @@ public struct ImageFrames: ~Copyable {
         }
     }
 
-    /// More frames may come than the header announced.
+    /// Counts a frame, since the file may have more frames than its header states.
     private mutating func countFrame() throws(CodecError) {
         frameCount += 1
         try limits.check(frameCount: frameCount, of: storedSize)

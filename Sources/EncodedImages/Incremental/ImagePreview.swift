@@ -2,22 +2,24 @@
 
 public import Pixels
 
-/// A picture as far as the bytes that have come in so far show it.
+/// An image that is decoded from the bytes that have been received so far.
 public struct ImagePreview: Sendable {
-    /// What is missing of the picture.
+    /// The part of the image that a preview shows.
     public enum Completeness: Hashable, Sendable {
-        /// It is the thumbnail that the camera put into the file.
+        /// The thumbnail that a camera embedded in the file.
         case thumbnail
-        /// The whole picture, coarser than it will be: the scan or pass of this number, from 1.
+        /// The whole image in reduced detail, after this scan or pass, from 1.
         case pass(Int)
-        /// So many rows from the top of the picture as it is stored; the others are 0.
+        /// This number of rows from the top of the stored image; the others are 0.
         case rows(Int)
     }
 
-    /// Of the size that the final picture will have, but for a thumbnail, which may be smaller.
+    /// An image of the final size; a thumbnail may be smaller.
     public let image: PixelBuffer
+    /// The part of the image that it shows.
     public let completeness: Completeness
 
+    /// A preview of an image.
     public init(image: PixelBuffer, completeness: Completeness) {
         self.image = image
         self.completeness = completeness

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes one picture while its bytes come in, each of them once.
-///
-/// It keeps what it has read of the file and where it stopped, so it belongs to one file.
+/// A decoder of one file that is still being received; it decodes each byte once.
 public protocol IncrementalDecoder: AnyObject {
-    /// How many versions of the whole picture there have been, each better than the one before it:
-    /// scans of a progressive JPEG, passes of an interlaced PNG.
+    /// The number of complete versions of the whole image: scans of a progressive JPEG, or passes of an
+    /// interlaced PNG.
     ///
-    /// It stays 0 where rows only come from the top.
+    /// It remains 0 for files whose rows are stored from the top.
     var passCount: Int { get }
 
-    /// Decodes on from where the last call stopped.
+    /// Resumes decoding where the last call stopped.
     ///
     /// - Parameters:
-    ///   - bytes: what is there of the file, from its first byte; at each call the same and more.
-    ///   - rows: takes the rows of the picture, as ``ImageDecoder/decode(_:into:)`` gives them; the
-    ///     same at each call.
-    /// - Throws: ``CodecError/truncated(byteCount:)`` when it cannot go on without more bytes, or
-    ///   another ``CodecError``, after which it is not used any more.
+    ///   - bytes: the received bytes from the first one; those of the last call and more.
+    ///   - rows: receives the rows as from ``ImageDecoder/decode(_:into:)``; the same at each call.
+    /// - Throws: ``CodecError/truncated(byteCount:)`` if more bytes are needed, or another
+    ///   ``CodecError``, after which the caller discards the decoder.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
 
-    /// Draws the newest version of the whole picture, which may be reduced.
+    /// Decodes the newest version of the whole image, which may be shrunk.
     ///
     /// - Parameters:
-    ///   - bytes: as at the last call of ``decode(_:into:)``.
-    ///   - rows: takes the rows of this version.
+    ///   - bytes: the bytes of the last call of ``decode(_:into:)``.
+    ///   - rows: receives the rows of this version.
     /// - Throws: ``CodecError``.
     func drawPass(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
 }

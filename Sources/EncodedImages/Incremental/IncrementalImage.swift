@@ -2,17 +2,17 @@
 
 internal import Pixels
 
-/// A picture file that is still coming in.
+/// An image file that is still being received.
 ///
-/// The header is known as soon as its bytes are there. ``preview()`` shows what there is to be seen
-/// so far, ``finish()`` gives the picture; both decode only what was not decoded before, where the
-/// format allows it. Taking bytes in decodes nothing, so it may be done where they arrive.
+/// The header is available as soon as its bytes are. ``preview()`` returns the image so far,
+/// ``finish()`` the final one; in formats that allow it, both decode only new bytes. ``append(_:)``
+/// decodes no pixels, so that the caller may use it on the thread that receives the bytes.
 public struct IncrementalImage: ~Copyable {
-    /// What is there of the file.
+    /// The received bytes.
     public private(set) var bytes: [UInt8] = []
-    /// `nil` until the bytes tell it.
+    /// The format; `nil` until it is recognized.
     public private(set) var format: ImageFormat?
-    /// `nil` until its bytes are there.
+    /// The header; `nil` until its bytes are received.
     public private(set) var header: ImageHeader?
 
     private let codecs: CodecSet
@@ -23,25 +23,27 @@ public struct IncrementalImage: ~Copyable {
     private var decoder: (any IncrementalDecoder)?
     private var rows: RowSink?
     private var isDecoded = false
-    /// With how many bytes they are asked for the header again.
+    /// The number of bytes at which reading the header is tried again.
     private var nextAskedByteCount = 0
-    /// Up to which byte there is nothing new to show.
+    /// The number of bytes at the last preview.
     private var previewedByteCount = 0
     private var shownRowCount = 0
     private var shownPassCount = 0
     private var hasShownThumbnail = false
     private var shownRemotely: ImagePreview.Completeness?
 
-    /// Bytes that are enough to know any format by.
+    /// The number of bytes by which every format is recognized.
     private static let signatureByteCount = 4096
-    /// Headers are seldom longer.
+    /// The number of bytes that few headers exceed.
     private static let headerByteCount = 1 << 20
 
+    /// A file of which no byte has been received.
+    ///
     /// - Parameters:
-    ///   - codecs: the formats that are known.
-    ///   - options: the size and the form that are wanted.
-    ///   - limits: what the file may ask for.
-    ///   - cancellation: set by another thread when nobody waits any more.
+    ///   - codecs: the known formats.
+    ///   - options: the size and the form of the result.
+    ///   - limits: the limits on the file.
+    ///   - cancellation: cancels the work from another thread.
     public init(
         codecs: CodecSet, options: DecodeOptions = DecodeOptions(),
         limits: DecodeLimits = DecodeLimits(), cancellation: CancellationFlag? = nil
@@ -52,18 +54,18 @@ public struct IncrementalImage: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// Takes the next bytes of the file.
+    /// Appends the next bytes of the file.
     ///
-    /// - Throws: ``CodecError/unknownFormat`` once there are enough bytes to say so, or a broken
-    ///   limit; damage comes to light when the picture is decoded.
+    /// - Throws: ``CodecError/unknownFormat`` if enough bytes have been received, or
+    ///   ``CodecError/limitExceeded(_:needed:allowed:)``; damage is an error of ``finish()``.
     public mutating func append(_ piece: [UInt8]) throws(CodecError) {
         try limits.check(.byteCount, bytes.count + piece.count)
         bytes.append(contentsOf: piece)
         guard header == nil || header?.endsEarly == true, bytes.count >= nextAskedByteCount else {
             return
         }
-        // All attempts together cost some times the last, however small the pieces: elsewhere, where
-        // each costs a copy of all bytes, from the start on, here only of a long header.
+        // The interval grows with the number of bytes, so that all attempts together cost a multiple of
+        // the last one. A remote attempt copies all bytes; a local one is costly for long headers.
         if codecs.remoteDecoder != nil {
             nextAskedByteCount = bytes.count + bytes.count / 4
         } else if bytes.count >= Self.headerByteCount {
@@ -72,10 +74,10 @@ public struct IncrementalImage: ~Copyable {
         try readHeader()
     }
 
-    /// What is to be seen of the picture that the last preview did not show.
+    /// Decodes the bytes since the last preview.
     ///
-    /// - Returns: `nil` if there is nothing new, or the format shows nothing before its end.
-    /// - Throws: ``CodecError``; more bytes do not mend it.
+    /// - Returns: `nil` if no new pixels can be decoded, which many formats cannot before their end.
+    /// - Throws: ``CodecError``, which further bytes cannot resolve.
     public mutating func preview() throws(CodecError) -> ImagePreview? {
         guard previewedByteCount < bytes.count, let header, !header.endsEarly, !isDecoded else {
             return nil
@@ -83,7 +85,7 @@ public struct IncrementalImage: ~Copyable {
         if let remote = codecs.remoteDecoder { return try preview(by: remote) }
         previewedByteCount = bytes.count
         try decodeOn(header)
-        // What there is now is the picture itself.
+        // The final image is the result of finish().
         if isDecoded { return nil }
         let passCount = decoder?.passCount ?? 0
         if passCount > shownPassCount {
@@ -98,16 +100,16 @@ public struct IncrementalImage: ~Copyable {
         return thumbnail(header)
     }
 
-    /// The picture, now that the file is whole.
+    /// Decodes the image of a completely received file.
     ///
-    /// - Returns: the picture and what was done for it.
-    /// - Throws: ``CodecError``, as ``ImageSource/decodedImage(_:cancellation:)`` does.
+    /// - Returns: the image and the report.
+    /// - Throws: the errors of ``ImageSource/decodedImage(_:cancellation:)``.
     public consuming func finish() throws(CodecError) -> DecodedImage {
-        // A few formats are told from others by the end of the file.
+        // A few formats are recognized by the end of the file.
         if let header, !header.endsEarly, codecs.remoteDecoder == nil,
             codecs.codec(for: bytes.span)?.format == format
         {
-            // What went wrong is said by those who decode the whole file.
+            // Decoding the whole file below throws the error.
             try? decodeOn(header)
             if isDecoded, let rows = rows.take() {
                 var report = rows.report
@@ -122,10 +124,10 @@ public struct IncrementalImage: ~Copyable {
         return try source.decodedImage(options, cancellation: cancellation)
     }
 
-    /// What somebody else makes of the bytes, from the first one each time.
+    /// Returns the preview of a remote decoder, which starts from the first byte each time.
     private mutating func preview(by remote: any RemoteDecoder) throws(CodecError) -> ImagePreview?
     {
-        // All previews together cost some times the picture, however small the pieces are.
+        // Previews at growing intervals together cost a multiple of the final image.
         guard bytes.count >= previewedByteCount + previewedByteCount / 4 else { return nil }
         previewedByteCount = bytes.count
         let source = try ImageSource(EncodedBytes(bytes), codecs: codecs, limits: limits)
@@ -153,7 +155,7 @@ public struct IncrementalImage: ~Copyable {
         do throws(CodecError) {
             header = try codec.decoder.header(of: bytes.span, limits: limits)
         } catch {
-            // A part of a header may look damaged; a limit stays broken whatever follows.
+            // A partial header may look damaged, but an exceeded limit remains exceeded.
             if case .limitExceeded = error { throw error }
             return
         }
@@ -176,7 +178,7 @@ public struct IncrementalImage: ~Copyable {
         header = source.header
     }
 
-    /// Decodes what has come in since the last time.
+    /// Decodes the bytes since the last call.
     private mutating func decodeOn(_ header: ImageHeader) throws(CodecError) {
         guard !isDecoded, let codec else { return }
         if rows == nil {
@@ -207,7 +209,7 @@ public struct IncrementalImage: ~Copyable {
             image: try codecs.finished(image, options, limits), completeness: .pass(shownPassCount))
     }
 
-    /// The embedded thumbnail, once, as long as nothing else is there.
+    /// Returns the embedded thumbnail once, if no other preview has been returned.
     private mutating func thumbnail(_ header: ImageHeader) -> ImagePreview? {
         guard !hasShownThumbnail, shownRowCount == 0, shownPassCount == 0,
             let range = header.thumbnail, range.upperBound <= bytes.count

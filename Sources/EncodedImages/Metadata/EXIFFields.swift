@@ -2,68 +2,108 @@
 
 public import Pixels
 
-/// What an EXIF block says of a photograph and how it was taken.
+/// The fields of an EXIF block that describe a photograph and how it was taken.
 ///
-/// It is read on request, as listings of pictures need none of it; see ``EXIF`` for the two facts
-/// that they do need. Damage is never an error here: what cannot be read is not there, nor is what
-/// a camera left blank.
+/// See ``EXIF`` for the two fields that decoding needs. Damage is never an error: fields that cannot be
+/// read, or that the camera left blank, are `nil`.
 /// - SeeAlso: CIPA DC-008 (EXIF 2.32), section 4.6.
 public struct EXIFFields: Hashable, Sendable {
-    // What took it.
+    // Camera and software.
+
+    /// The manufacturer of the camera (`Make`).
     public var cameraMake: String?
+    /// The model of the camera (`Model`).
     public var cameraModel: String?
+    /// The serial number of the camera (`BodySerialNumber`).
     public var cameraSerialNumber: String?
+    /// The manufacturer of the lens (`LensMake`).
     public var lensMake: String?
+    /// The model of the lens (`LensModel`).
     public var lensModel: String?
+    /// The serial number of the lens (`LensSerialNumber`).
     public var lensSerialNumber: String?
+    /// The software that wrote the file (`Software`).
     public var software: String?
 
-    // Who made it, and of what.
+    // Author and contents.
+
+    /// The photographer (`Artist`).
     public var artist: String?
+    /// The copyright notices of the photographer and of the editor, joined by `; ` (`Copyright`).
     public var copyright: String?
+    /// The title of the image (`ImageDescription`).
     public var imageDescription: String?
+    /// The comment of the user (`UserComment`).
     public var userComment: String?
-    /// Stars from 0 to 5.
+    /// The rating in stars from 0 to 5.
     public var rating: Int?
 
-    // How it was exposed.
-    /// In seconds.
+    // Exposure.
+
+    /// The exposure time in seconds.
     public var exposureTime: Rational?
+    /// The f-number of the aperture.
     public var fNumber: Rational?
+    /// The sensitivity by ISO 12232.
     public var iso: Int?
-    /// In steps of exposure.
+    /// The exposure bias in EV.
     public var exposureBias: Rational?
+    /// The program that chose exposure time and aperture.
     public var exposureProgram: ExposureProgram?
+    /// The metering mode.
     public var meteringMode: MeteringMode?
+    /// The white balance mode.
     public var whiteBalance: WhiteBalance?
+    /// The status of the flash.
     public var flash: Flash?
-    /// In millimetres.
+    /// The focal length in millimetres.
     public var focalLength: Rational?
-    /// In millimetres, of the lens that shows as much on 35 mm film.
+    /// The focal length in millimetres that has the same field of view on 35 mm film.
     public var focalLengthIn35mm: Int?
 
-    // When.
-    /// When the picture was taken.
+    // Dates.
+
+    /// The date at which the photograph was taken (`DateTimeOriginal`).
     public var taken: PhotoDate?
-    /// When it became numbers; for a scan, not the same.
+    /// The date at which it was digitized, such as by a scanner (`DateTimeDigitized`).
     public var digitized: PhotoDate?
-    /// When the file was last changed.
+    /// The date of the last change of the file (`DateTime`).
     public var modified: PhotoDate?
 
-    // What the pixels are.
+    // Pixels.
+
+    /// The orientation of the stored rows.
     public var orientation: Orientation?
+    /// The size of the stored image (`PixelXDimension` and `PixelYDimension`).
     public var pixelSize: PixelSize?
+    /// The colour space.
     public var colorSpace: ColorSpace?
 
-    // Where.
+    // Place.
+
+    /// The position of the camera.
     public var location: PhotoLocation?
 
-    /// How time of exposure and aperture were chosen.
+    /// The program that chose exposure time and aperture.
     public enum ExposureProgram: Int, Hashable, Sendable, CaseIterable {
+        /// The photographer chose both.
         case manual = 1
-        case normal, aperturePriority, shutterPriority, creative, action, portrait, landscape
+        /// The camera chose both.
+        case normal
+        /// The photographer chose the aperture.
+        case aperturePriority
+        /// The photographer chose the exposure time.
+        case shutterPriority
+        /// The camera favoured depth of field.
+        case creative
+        /// The camera favoured a short exposure.
+        case action
+        /// The program for close-ups with the background out of focus.
+        case portrait
+        /// The program for landscapes with the background in focus.
+        case landscape
 
-        /// The name, in words.
+        /// The name in English.
         public var name: String {
             switch self {
             case .manual: "manual"
@@ -78,13 +118,24 @@ public struct EXIFFields: Hashable, Sendable {
         }
     }
 
-    /// What part of the scene the exposure was measured on.
+    /// The part of the scene in which the exposure was measured.
     public enum MeteringMode: Int, Hashable, Sendable, CaseIterable {
+        /// The whole scene.
         case average = 1
-        case centerWeighted, spot, multiSpot, pattern, partial
+        /// The whole scene, with more weight on the centre.
+        case centerWeighted
+        /// One small area.
+        case spot
+        /// Several small areas.
+        case multiSpot
+        /// Areas that the camera weighted by the scene.
+        case pattern
+        /// A part of the scene.
+        case partial
+        /// Another part.
         case other = 255
 
-        /// The name, in words.
+        /// The name in English.
         public var name: String {
             switch self {
             case .average: "average"
@@ -98,57 +149,71 @@ public struct EXIFFields: Hashable, Sendable {
         }
     }
 
-    /// Whether the camera chose what is white.
+    /// The white balance mode.
     public enum WhiteBalance: Int, Hashable, Sendable, CaseIterable {
-        case auto, manual
+        /// The camera chose the white balance.
+        case auto
+        /// The photographer chose the white balance.
+        case manual
     }
 
-    /// The colours that the numbers stand for, by DCF's rules.
+    /// The colour space by the rules of DCF.
     public enum ColorSpace: String, Hashable, Sendable, CaseIterable {
-        case sRGB, adobeRGB, uncalibrated
+        /// IEC 61966-2-1.
+        case sRGB
+        /// Adobe RGB (1998).
+        case adobeRGB
+        /// Any other colour space.
+        case uncalibrated
     }
 
-    /// What the flash did; the value is that of the tag `Flash` (0x9209).
+    /// The status of the flash.
     public struct Flash: RawRepresentable, Hashable, Sendable {
+        /// The value of the tag `Flash` (0x9209).
         public var rawValue: Int
 
+        /// A status with the value of the tag.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// Whether the flash fired.
         public var fired: Bool { rawValue & 1 != 0 }
+        /// Whether the camera has no flash.
         public var isMissing: Bool { rawValue & 0x20 != 0 }
+        /// Whether red-eye reduction was on.
         public var reducesRedEyes: Bool { rawValue & 0x40 != 0 }
     }
 
     /// A block without fields.
     public init() {}
 
-    /// Maker and model of the camera.
+    /// The manufacturer and the model of the camera.
     public var cameraName: String? { Self.name(cameraMake, cameraModel) }
-    /// Maker and model of the lens.
+    /// The manufacturer and the model of the lens.
     public var lensName: String? { Self.name(lensMake, lensModel) }
 
-    /// Many models repeat their maker's name.
+    /// Joins both, unless the model begins with the manufacturer.
     private static func name(_ make: String?, _ model: String?) -> String? {
         guard let make, let model else { return model ?? make }
         return model.hasPrefix(make) ? model : "\(make) \(model)"
     }
 }
 
-/// Where a camera stood and looked.
+/// The position and the direction of a camera.
 public struct PhotoLocation: Hashable, Sendable {
-    /// In degrees, to the north.
+    /// The latitude in degrees north.
     public var latitude: Double
-    /// In degrees, to the east.
+    /// The longitude in degrees east.
     public var longitude: Double
-    /// In metres above the level of the sea.
+    /// The altitude in metres above sea level.
     public var altitude: Double?
-    /// Where the camera looked, in degrees from north to the east.
+    /// The direction in degrees clockwise from north.
     public var direction: Double?
-    /// Whether ``direction`` is by the compass rather than by the map.
+    /// Whether ``direction`` is relative to magnetic north instead of true north.
     public var isDirectionMagnetic = false
-    /// By the satellites' clocks, in universal time.
+    /// The time of the GPS satellites in UTC.
     public var time: PhotoDate?
 
+    /// A position without altitude, direction and time.
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude

@@ -7,17 +7,23 @@
 public struct MetadataFields: Hashable, Sendable {
     /// The fields of one block, and the size of the block in bytes.
     public struct Block<Fields: Hashable & Sendable>: Hashable, Sendable {
+        /// The parsed fields.
         public var fields: Fields
+        /// The size of the block in bytes.
         public var byteCount: Int
 
+        /// The fields of a block.
         public init(_ fields: Fields, byteCount: Int) {
             self.fields = fields
             self.byteCount = byteCount
         }
     }
 
+    /// The EXIF block.
     public var exif: Block<EXIFFields>?
+    /// The XMP packet.
     public var xmp: Block<XMPFields>?
+    /// The IPTC records.
     public var iptc: Block<IPTCFields>?
 
     /// The maximum length of a text, in bytes of UTF-8.
@@ -43,7 +49,7 @@ public struct MetadataFields: Hashable, Sendable {
 }
 
 extension EXIFFields {
-    /// The fields that hold text.
+    /// The fields that are texts.
     package static var texts: [WritableKeyPath<EXIFFields, String?>] {
         [
             \.cameraMake, \.cameraModel, \.cameraSerialNumber, \.lensMake, \.lensModel,
@@ -56,7 +62,7 @@ extension EXIFFields {
 }
 
 extension XMPFields {
-    /// The fields that hold text.
+    /// The fields that are texts.
     package static var texts: [WritableKeyPath<XMPFields, String?>] {
         [
             \.title, \.description, \.rights, \.label, \.createDate, \.modifyDate, \.creatorTool,
@@ -65,14 +71,14 @@ extension XMPFields {
         ]
     }
 
-    /// The fields that hold lists.
+    /// The fields that are lists.
     package static var lists: [WritableKeyPath<XMPFields, [String]>] { [\.creators, \.subjects] }
 
     fileprivate var bounded: XMPFields { self.bounded(texts: Self.texts, lists: Self.lists) }
 }
 
 extension IPTCFields {
-    /// The fields that hold text.
+    /// The fields that are texts.
     package static var texts: [WritableKeyPath<IPTCFields, String?>] {
         [
             \.title, \.headline, \.caption, \.captionWriter, \.bylineTitle, \.copyright, \.credit,
@@ -80,7 +86,7 @@ extension IPTCFields {
         ]
     }
 
-    /// The fields that hold lists.
+    /// The fields that are lists.
     package static var lists: [WritableKeyPath<IPTCFields, [String]>] { [\.keywords, \.bylines] }
 
     fileprivate var bounded: IPTCFields { self.bounded(texts: Self.texts, lists: Self.lists) }
@@ -115,11 +121,11 @@ extension BoundedFields {
 }
 
 extension String {
-    /// The scalars at the start that fit into so many bytes of UTF-8.
+    /// The longest prefix of whole scalars with at most this number of bytes in UTF-8.
     fileprivate func prefix(utf8 byteCount: Int) -> String {
         guard utf8.count > byteCount else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: byteCount)
-        // Not in the middle of a scalar.
+        // Continuation bytes belong to the scalar before.
         while end > utf8.startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
         return String(self[..<end])
     }

@@ -2,56 +2,59 @@
 
 public import Pixels
 
-/// What of an original's metadata goes into a picture that is made from it.
+/// The metadata of an original that is written to an image made from it.
 public struct MetadataPolicy: Hashable, Sendable {
+    /// The extent of the metadata that is written.
     public enum Kept: String, Hashable, Sendable, CaseIterable {
-        /// Every block, brought up to date, and the colour profile.
+        /// The colour profile and every block, updated to match the image.
         case all
-        /// What decides how the picture is shown: its colour profile, if the picture was not
-        /// converted to sRGB; its pixels are upright.
+        /// The colour profile, unless the image was converted to sRGB.
         case color
-        /// Nothing: the picture is to be converted to sRGB, so that it needs no profile either.
+        /// Nothing; the caller converts the image to sRGB, which needs no profile.
         case none
     }
 
+    /// The extent of the metadata that is written.
     public var kept: Kept
-    /// Whether the position at which a photograph was taken is taken out.
+    /// Whether the GPS position is removed.
     ///
-    /// That is the directory of positions in EXIF, and in XMP every property whose name begins with
-    /// GPS. Names of places in XMP and IPTC stay, as do the maker's own notes in EXIF, which hold no
-    /// position in the form that is known of nearly all makers.
+    /// It is removed from the GPS directory of EXIF and from all properties of XMP whose names begin
+    /// with GPS. Place names in XMP and IPTC remain, as do maker notes, which contain no position in
+    /// the known formats of nearly all manufacturers.
     public var stripsLocation: Bool
 
+    /// A policy.
     public init(_ kept: Kept, stripsLocation: Bool) {
         self.kept = kept
         self.stripsLocation = stripsLocation
     }
 
-    /// For pictures that others are shown: nothing that is not seen.
+    /// The policy for renditions: the colour profile only.
     public static let rendition = MetadataPolicy(.color, stripsLocation: true)
-    /// For pictures that stand for the original.
+    /// The policy for copies of an original: everything.
     public static let copy = MetadataPolicy(.all, stripsLocation: false)
 }
 
-/// What of a picture is no longer as its metadata says.
+/// The differences between an image and the metadata of its original.
 public struct PictureChanges: Hashable, Sendable {
-    /// The size of the rows that are written.
+    /// The size of the written rows.
     public var size: PixelSize
-    /// Whether the original has another size, or shows more.
+    /// Whether the image was resized or cropped.
     public var isResized = false
-    /// What has still to be done to the rows to show them upright.
+    /// The orientation of the written rows.
     public var orientation = Orientation.upright
-    /// Whether numbers stood for other colours in the original.
+    /// Whether the samples were converted to sRGB.
     public var isConvertedToSRGB = false
 
+    /// An image of this size, without other differences.
     public init(size: PixelSize) { self.size = size }
 
-    /// What decoding does to a picture.
+    /// The differences that decoding causes.
     ///
     /// - Parameters:
-    ///   - header: that of the original.
-    ///   - options: how it was decoded.
-    ///   - image: the result.
+    ///   - header: the header of the original.
+    ///   - options: the options of the decode.
+    ///   - image: the decoded image.
     public init(_ header: ImageHeader, _ options: DecodeOptions, _ image: borrowing PixelBuffer) {
         size = image.size
         orientation = options.appliesOrientation ? .upright : header.orientation
@@ -61,16 +64,16 @@ public struct PictureChanges: Hashable, Sendable {
 }
 
 extension MetadataBlocks {
-    /// The blocks that go into a picture that is made from the one that these belong to.
+    /// Returns the blocks for an image that is made from the original of these blocks.
     ///
-    /// An EXIF block is changed in place, so that what its maker's notes refer to stays where it is:
-    /// the orientation, the size and the colour space become those of the picture, a thumbnail that
-    /// shows something else goes, and so do positions if they are to be stripped. From XMP the
-    /// properties go that say the same. A block that is too damaged for this goes as a whole.
+    /// An EXIF block is changed in place, since maker notes contain offsets: orientation, size and
+    /// colour space become those of the image, an outdated thumbnail is removed, and so are positions
+    /// if the policy strips them. The same properties are removed from XMP. A block that is too
+    /// damaged for these changes is omitted.
     ///
     /// - Parameters:
-    ///   - policy: what is kept.
-    ///   - changes: what is no longer true of the picture.
+    ///   - policy: the metadata that is kept.
+    ///   - changes: the differences between the image and the original.
     /// - Returns: blocks for ``EncodeOptions/metadata``.
     public func forWriting(_ policy: MetadataPolicy, _ changes: PictureChanges) -> MetadataBlocks {
         guard policy.kept == .all else { return MetadataBlocks() }
@@ -85,7 +88,7 @@ extension MetadataBlocks {
         return result
     }
 
-    /// Whether a property of XMP repeats what the file says by itself, and may then be wrong.
+    /// Whether a property of XMP repeats a property of the file, and may thus be outdated.
     private static func isStale(_ name: XMLScanner.Name) -> Bool {
         switch (name.namespace, name.local) {
         case (XMPNamespace.tiff, "Orientation"), (XMPNamespace.tiff, "ImageWidth"),

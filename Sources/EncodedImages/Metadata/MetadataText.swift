@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text in blocks of metadata, whose encoding is often not what it should be.
+/// Decodes texts in blocks of metadata, whose encoding is often wrong.
 ///
-/// What is kept of it is bounded, so that a file cannot make more of it than it has bytes: a text is
-/// cut at ``maximumByteCount``, the texts of a block at ``maximumTotalByteCount``, and a list at
-/// ``maximumItemCount``. As JSON, which escapes at most one character in one other, the fields of
-/// EXIF, XMP and IPTC together then stay under a mebibyte.
+/// Texts are bounded: a text is cut at ``maximumByteCount``, all texts of a block at
+/// ``maximumTotalByteCount``, a list at ``maximumItemCount``. The fields of EXIF, XMP and IPTC
+/// together then have less than 1 MiB of JSON, which escapes a character with one other.
 package enum MetadataText {
-    /// Bytes of one text in UTF-8.
+    /// The maximum length of a text in bytes of UTF-8.
     package static let maximumByteCount = 1 << 16
-    /// Bytes of all texts of a block.
+    /// The maximum length of all texts of a block in bytes of UTF-8.
     package static let maximumTotalByteCount = 1 << 17
-    /// Texts in a list, such as keywords.
+    /// The maximum number of texts in a list, such as keywords.
     package static let maximumItemCount = 1000
 
-    /// UTF-8 if it is that, otherwise Latin-1; without blanks around it, `nil` if nothing is left.
+    /// Decodes valid UTF-8, otherwise Latin-1, and trims it; `nil` if nothing remains.
     package static func decoded(_ bytes: some Collection<UInt8>) -> String? {
         let kept = whole(bytes)
         let text = String(validating: kept, as: UTF8.self) ?? latin1(kept)
         return trimmed(text)
     }
 
-    /// Each byte as the character of that number.
+    /// Decodes Latin-1.
     package static func latin1(_ bytes: some Collection<UInt8>) -> String {
         var text = String.UnicodeScalarView()
         for byte in bytes.prefix(maximumByteCount) {
@@ -30,7 +29,7 @@ package enum MetadataText {
         return cut(String(text))
     }
 
-    /// Without blanks, ends of lines and zeros around it; `nil` if nothing is left.
+    /// Removes white space and zeros at both ends; `nil` if nothing remains.
     package static func trimmed(_ text: String) -> String? {
         let isBlank = { (scalar: Unicode.Scalar) in
             scalar.properties.isWhitespace || scalar.value == 0
@@ -42,23 +41,24 @@ package enum MetadataText {
         return String(scalars[first...last])
     }
 
-    /// The start of a text, without a part of a character, that takes at most so many bytes.
+    /// Returns the longest prefix of whole scalars with at most this number of bytes.
     package static func cut(
         _ text: String, maximumByteCount: Int = maximumByteCount
     ) -> String {
         guard text.utf8.count > maximumByteCount else { return text }
         let end = text.utf8.index(text.utf8.startIndex, offsetBy: max(0, maximumByteCount))
-        // An index within a character is rounded down.
+        // An index within a scalar is rounded down.
         return String(text.unicodeScalars[..<end])
     }
 
-    /// A blank instead of a control character that is neither a tab nor the end of a line: those mean
-    /// nothing in text, XML forbids them, and each takes six bytes of JSON.
+    /// Replaces a control character other than tab, LF and CR by a space.
+    ///
+    /// XML forbids them, and each has six bytes in JSON.
     package static func printable(_ byte: UInt8) -> UInt8 {
         byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D ? 0x20 : byte
     }
 
-    /// The bytes that are kept, without a part of a character at the end if there were more.
+    /// Returns the bytes up to the maximum, without an incomplete character at the cut.
     private static func whole(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var kept = bytes.prefix(maximumByteCount).map(printable)
         guard kept.count < bytes.count else { return kept }
@@ -72,11 +72,11 @@ package enum MetadataText {
     }
 }
 
-/// The bytes that are left for the texts of a block.
+/// The remaining number of bytes for the texts of a block.
 struct MetadataTextBudget {
     private var byteCount = MetadataText.maximumTotalByteCount
 
-    /// Cuts a text to what is left.
+    /// Cuts a text to the remaining number of bytes.
     mutating func fit(_ text: inout String?) {
         guard let whole = text else { return }
         let kept = MetadataText.cut(whole, maximumByteCount: byteCount)
@@ -84,7 +84,7 @@ struct MetadataTextBudget {
         text = kept.isEmpty ? nil : kept
     }
 
-    /// Keeps the texts of a list for which there is room.
+    /// Keeps the first texts of a list that fit into the remaining number of bytes.
     mutating func fit(_ list: inout [String]) {
         var kept: [String] = []
         for text in list.prefix(MetadataText.maximumItemCount) {

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A date and time of day as a camera's clock showed it.
+/// A date and time of day on the clock of a camera.
 ///
-/// Without ``utcOffset`` nobody knows which moment it was: cameras write the time of the place.
+/// Cameras write local time, so that the instant is unknown without ``utcOffset``.
 public struct PhotoDate: Hashable, Sendable {
+    /// The year, from 1 to 9999.
     public var year: Int
+    /// The month, from 1 to 12.
     public var month: Int
+    /// The day of the month, from 1 to 31.
     public var day: Int
+    /// The hour, from 0 to 23.
     public var hour = 0
+    /// The minute, from 0 to 59.
     public var minute = 0
+    /// The second, from 0 to 60.
     public var second = 0
-    /// The rest of the second, if it is stated.
+    /// The fraction of the second in nanoseconds; `nil` if it is not stated.
     public var nanoseconds: Int?
-    /// By how many minutes the clock was ahead of universal time, if it is stated.
+    /// The offset of the clock from UTC in minutes, positive to the east; `nil` if it is not stated.
     public var utcOffset: Int?
 
     package init(year: Int, month: Int, day: Int) {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Reads the form of EXIF, `2024:02:29 23:59:59`; clocks that were never set give `nil`.
+    /// Parses the form of EXIF, `2024:02:29 23:59:59`; `nil` for an invalid date, as from an unset clock.
     ///
     /// - Parameters:
-    ///   - text: the date, by any signs between its numbers; the time may be missing.
-    ///   - fraction: the digits of the fraction of a second.
-    ///   - offset: the distance from universal time, such as `+02:00`.
+    ///   - text: the date, with any separators; the time may be missing.
+    ///   - fraction: the decimal digits of the fraction of a second.
+    ///   - offset: the offset from UTC, such as `+02:00`.
     public init?(exif text: String, fraction: String? = nil, offset: String? = nil) {
         let numbers = text.utf8.split(omittingEmptySubsequences: true) {
             !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
@@ -63,7 +69,7 @@ public struct PhotoDate: Hashable, Sendable {
 }
 
 extension PhotoDate: CustomStringConvertible {
-    /// The form of ISO 8601, as in `2024-02-29T23:59:59.25+02:00`.
+    /// The date in ISO 8601, such as `2024-02-29T23:59:59.25+02:00`.
     public var description: String {
         let digits = { (value: Int, count: Int) in
             String(repeating: "0", count: max(0, count - String(value).utf8.count)) + String(value)

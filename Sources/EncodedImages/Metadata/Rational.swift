@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fraction as a file states it, such as the exposure time 1/250.
+/// A fraction that a file contains, such as the exposure time 1/250.
 public struct Rational: Hashable, Sendable {
+    /// The numerator.
     public var numerator: Int
+    /// The denominator; may be 0.
     public var denominator: Int
 
+    /// A fraction, which is not reduced.
     public init(_ numerator: Int, _ denominator: Int) {
         self.numerator = numerator
         self.denominator = denominator
     }
 
-    /// The fraction as a number; `nil` if the denominator is 0.
+    /// The value of the fraction; `nil` if the denominator is 0.
     public var value: Double? {
         denominator == 0 ? nil : Double(numerator) / Double(denominator)
     }
 
-    /// The same fraction with the smallest numbers.
+    /// The fraction in lowest terms.
     public var reduced: Rational {
         var (a, b) = (numerator.magnitude, denominator.magnitude)
         while b != 0 { (a, b) = (b, a % b) }
@@ -25,5 +28,6 @@ public struct Rational: Hashable, Sendable {
 }
 
 extension Rational: CustomStringConvertible {
+    /// The fraction, such as `1/250`.
     public var description: String { "\(numerator)/\(denominator)" }
 }

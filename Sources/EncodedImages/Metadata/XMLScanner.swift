@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Goes through the XML of an XMP packet, tag by tag, with names resolved to their namespaces.
+/// A pull parser for the XML of XMP packets, which resolves names to their namespaces.
 ///
-/// It knows what XMP needs: elements, attributes, text, CDATA, comments, processing instructions and
-/// the five entities of XML. A document type, whose entities can grow without bound, is damage, and
-/// so are unbalanced tags and nesting of more than a maximum.
+/// It supports elements, attributes, text, CDATA, comments, processing instructions and the five
+/// predefined entities. A document type, whose entities can grow without bound, is damage, and so are
+/// unbalanced tags and nesting beyond a maximum.
 ///
-/// Work is in proportion to the packet's bytes, however they are made up: names, attributes and text
-/// are ranges of them until they are asked for. Memory is taken for open elements and for what
-/// prefixes stand for, of which there are at most ``maximumNamespaceCount`` at a time.
+/// Time is linear in the length of any packet: names, attributes and text are ranges until the caller
+/// converts them. Memory holds open elements and at most ``maximumNamespaceCount`` namespaces.
 /// - SeeAlso: Extensible Markup Language 1.0; Namespaces in XML 1.0.
 struct XMLScanner {
     struct Name: Hashable {
-        /// The namespace's address; empty for none.
+        /// The namespace URI; empty for none.
         var namespace: String
         var local: String
 
@@ -25,11 +24,11 @@ struct XMLScanner {
     struct Attribute {
         let name: Name
         let value: Text
-        /// The attribute with the blanks before it.
+        /// The attribute with the white space before it.
         let range: Range<Int>
     }
 
-    /// Character data that ``XMLScanner/string(_:maximumByteCount:)`` makes a string of.
+    /// Character data; see ``XMLScanner/string(_:maximumByteCount:)``.
     struct Text {
         let range: Range<Int>
         /// Whether it may contain entities; CDATA contains none.
@@ -44,29 +43,29 @@ struct XMLScanner {
         case text(Text)
     }
 
-    /// Prefixes that are known at once; ordinary packets have a dozen.
+    /// The maximum number of namespaces in scope; ordinary packets have a dozen.
     static let maximumNamespaceCount = 1000
 
     private let bytes: [UInt8]
     private let maximumDepth: Int
     private var offset = 0
-    /// Whether it stopped at something that is not XML.
+    /// Whether the parser stopped at invalid XML.
     private(set) var isDamaged = false
-    /// Whether that was an element deeper than the maximum.
+    /// Whether it stopped at an element beyond the maximum depth.
     private(set) var isTooDeep = false
     private(set) var namespaces = [
         "": "", "xml": "http://www.w3.org/XML/1998/namespace",
     ]
-    /// The bytes that were read, compared or copied, each counted every time.
+    /// The number of bytes that were read, compared or copied, counted each time.
     private(set) var workByteCount = 0
     private var open: [Element] = []
     private var closesAtOnce = false
-    /// Where the next attribute of the last start tag is expected.
+    /// The offset of the next attribute of the last start tag.
     private var attributeOffset = 0
 
     private struct Element {
         let name: Range<Int>
-        /// What the prefixes that it declares meant before.
+        /// The namespaces that its declarations replaced.
         var replaced: [(prefix: String, namespace: String?)] = []
     }
 
@@ -75,10 +74,10 @@ struct XMLScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// How many elements are open.
+    /// The number of open elements.
     var depth: Int { open.count }
 
-    /// The next tag or text; `nil` at the end and at damage.
+    /// Returns the next tag or text; `nil` at the end and at damage.
     mutating func next() -> Event? {
         if closesAtOnce {
             closesAtOnce = false
@@ -104,7 +103,7 @@ struct XMLScanner {
         return open.isEmpty ? nil : damage()
     }
 
-    /// The next attribute of the start tag that was returned last, without declarations of prefixes.
+    /// Returns the next attribute of the last start tag, except namespace declarations.
     mutating func nextAttribute() -> Attribute? {
         let resume = offset
         defer { offset = resume }
@@ -123,7 +122,7 @@ struct XMLScanner {
     /// The prefixes that the last start tag declares.
     var declaredPrefixes: Set<String> { Set(open.last?.replaced.map(\.prefix) ?? []) }
 
-    /// Where the name in the last start tag ends.
+    /// The offset of the end of the name in the last start tag.
     var nameEnd: Int { open.last?.name.upperBound ?? offset }
 
     private mutating func damage() -> Event? {
@@ -171,7 +170,7 @@ struct XMLScanner {
         attributeOffset = offset
         while let (name, value, _) = attribute() {
             guard isDeclaration(name) else { continue }
-            // Declarations count for the tag that they stand in, wherever they stand.
+            // Declarations apply to their whole tag, including attributes before them.
             let prefix = String(decoding: bytes[name].dropFirst(6), as: UTF8.self)
             element.replaced.append((prefix, namespaces[prefix]))
             namespaces[prefix] = string(
@@ -189,7 +188,7 @@ struct XMLScanner {
         return .start(resolved(name, isAttribute: false), start..<offset)
     }
 
-    /// Reads an attribute and goes behind it; `nil`, behind blanks, where there is none.
+    /// Reads an attribute; `nil`, after white space, if none follows.
     private mutating func attribute() -> (name: Range<Int>, value: Range<Int>, range: Range<Int>)? {
         let start = offset
         skipBlanks()
@@ -200,12 +199,12 @@ struct XMLScanner {
             skipBlanks()
             if let value = quoted() { return (name, value, start..<offset) }
         }
-        // The caller finds no end of the tag here, which is damage.
+        // The caller then expects the end of the tag here.
         offset = first
         return nil
     }
 
-    /// Whether an attribute of this name declares a prefix, or the default namespace.
+    /// Whether an attribute of this name is a namespace declaration.
     private func isDeclaration(_ name: Range<Int>) -> Bool {
         bytes[name].starts(with: "xmlns".utf8)
             && (name.count == 5 || bytes[name.lowerBound + 5] == UInt8(ascii: ":"))
@@ -223,7 +222,7 @@ struct XMLScanner {
             String(decoding: bytes[colon + 1..<name.upperBound], as: UTF8.self))
     }
 
-    /// What stands between quotes; `offset` is then behind them.
+    /// Reads a quoted value.
     private mutating func quoted() -> Range<Int>? {
         guard offset < bytes.count, bytes[offset] == 0x22 || bytes[offset] == 0x27 else {
             return nil
@@ -279,12 +278,12 @@ struct XMLScanner {
         return false
     }
 
-    /// Character data with its entities replaced; those that XML does not define stay as they are.
+    /// Returns character data with the predefined entities and character references replaced.
     ///
     /// - Parameters:
-    ///   - text: a part of the packet.
-    ///   - maximumByteCount: bytes of UTF-8 at which it is cut.
-    /// - Returns: text with blanks instead of characters that XML does not allow.
+    ///   - text: character data of this packet.
+    ///   - maximumByteCount: the maximum length in bytes of UTF-8.
+    /// - Returns: a string with spaces instead of characters that XML forbids.
     mutating func string(
         _ text: Text, maximumByteCount: Int = MetadataText.maximumByteCount
     ) -> String {

@@ -1,51 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an XMP packet says of a picture, as far as people ask for it.
+/// The commonly used properties of an XMP packet.
 ///
-/// Dates stand as they do in the packet, mostly by ISO 8601. Damage is never an error: the fields
-/// before it are there.
+/// Dates are strings as in the packet, mostly in ISO 8601. Damage is never an error: the properties
+/// before it are returned.
 /// - SeeAlso: ISO 16684-1; Adobe, *XMP Specification Part 1 and 2*.
 public struct XMPFields: Hashable, Sendable {
+    /// The title (`dc:title`).
     public var title: String?
+    /// The description (`dc:description`).
     public var description: String?
+    /// The creators (`dc:creator`), at most 1,000.
     public var creators: [String] = []
+    /// The copyright notice (`dc:rights`).
     public var rights: String?
-    /// Keywords.
+    /// The keywords (`dc:subject`), at most 1,000.
     public var subjects: [String] = []
 
-    /// Stars from 0 to 5; -1 for a picture that was rejected.
+    /// The rating in stars from 0 to 5; -1 for a rejected image (`xmp:Rating`).
     public var rating: Int?
-    /// A mark, mostly the name of a colour.
+    /// The label, mostly the name of a colour (`xmp:Label`).
     public var label: String?
+    /// The date at which the file was created (`xmp:CreateDate`).
     public var createDate: String?
+    /// The date of the last change of the file (`xmp:ModifyDate`).
     public var modifyDate: String?
+    /// The software that created the file (`xmp:CreatorTool`).
     public var creatorTool: String?
 
+    /// The headline (`photoshop:Headline`).
     public var headline: String?
+    /// The instructions for use (`photoshop:Instructions`).
     public var instructions: String?
+    /// The provider of the image (`photoshop:Credit`).
     public var credit: String?
+    /// The original owner of the image (`photoshop:Source`).
     public var source: String?
+    /// The city (`photoshop:City`).
     public var city: String?
+    /// The province or state (`photoshop:State`).
     public var state: String?
+    /// The country (`photoshop:Country`).
     public var country: String?
-    /// When what the picture shows came to be.
+    /// The date at which the contents of the image were created (`photoshop:DateCreated`).
     public var dateCreated: String?
 
-    /// How a panorama shows the sphere around it, such as `equirectangular`.
+    /// The projection of a panorama, such as `equirectangular` (`GPano:ProjectionType`).
     public var panoramaProjection: String?
 
+    /// No properties.
     public init() {}
 
     /// Reads a packet in UTF-8.
     ///
-    /// A text is cut at 65,536 bytes, the texts together at 131,072; of a list 1,000 are kept.
+    /// A text is cut at 65,536 bytes, all texts together at 131,072; a list at 1,000 items.
     public init(_ packet: [UInt8]) {
         var reader = XMPPropertyReader(packet)
         while let property = reader.next() { take(property) }
-        fit()
+        fitTexts()
     }
 
-    private mutating func fit() {
+    private mutating func fitTexts() {
         var budget = MetadataTextBudget()
         for field in [
             \Self.title, \.description, \.rights, \.label, \.createDate, \.modifyDate,
@@ -90,7 +105,7 @@ public struct XMPFields: Hashable, Sendable {
             default: break
             }
         case XMPNamespace.microsoftPhoto where name == "Rating" && rating == nil:
-            // Percent: 1, 25, 50, 75 and 99 for one to five stars.
+            // In percent: 1, 25, 50, 75 and 99 for one to five stars.
             rating = Double(text).flatMap {
                 $0 >= 0 && $0 <= 100 ? $0 == 0 ? 0 : Int(($0 + 12) / 25) + 1 : nil
             }
@@ -104,7 +119,7 @@ public struct XMPFields: Hashable, Sendable {
     }
 }
 
-/// The namespaces that are asked for by name.
+/// The namespaces of the properties that are read.
 enum XMPNamespace {
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     static let xml = "http://www.w3.org/XML/1998/namespace"
@@ -127,10 +142,10 @@ struct XMPPropertyReader {
 
     struct Property {
         let name: XMLScanner.Name
-        /// One for a plain value, else those of its list.
+        /// The items of a list; one for a simple value.
         let items: [Item]
 
-        /// Of several, that for any language, or the first.
+        /// The item in the default language, otherwise the first one.
         var text: String? { (items.first { $0.language == "x-default" } ?? items.first)?.text }
     }
 
@@ -139,9 +154,9 @@ struct XMPPropertyReader {
     private static let languageName = XMLScanner.Name(XMPNamespace.xml, "lang")
 
     private var scanner: XMLScanner
-    /// Whether the last start tag was that of a description, whose attributes are properties.
+    /// Whether the last start tag was a description, whose attributes are properties.
     private var readsAttributes = false
-    /// The depth of the description that is open, and not part of another.
+    /// The depth of the outermost open description.
     private var descriptionDepth: Int?
 
     init(_ packet: [UInt8]) { scanner = XMLScanner(packet) }
@@ -149,6 +164,7 @@ struct XMPPropertyReader {
     /// See ``XMLScanner/workByteCount``.
     var workByteCount: Int { scanner.workByteCount }
 
+    /// Returns the next property; `nil` at the end and at damage.
     mutating func next() -> Property? {
         while true {
             while readsAttributes {
@@ -178,8 +194,7 @@ struct XMPPropertyReader {
         }
     }
 
-    /// The values of the property whose start tag has just been read, up to its end tag, as many as
-    /// ``MetadataText`` allows.
+    /// Reads the values of the property of the last start tag, up to the limits of ``MetadataText``.
     private mutating func items() -> [Item] {
         let depth = scanner.depth
         var items: [Item] = []
@@ -219,7 +234,7 @@ struct XMPPropertyReader {
         return items
     }
 
-    /// The value of the attribute `xml:lang` of the last start tag.
+    /// Returns the value of the attribute `xml:lang` of the last start tag.
     private mutating func language() -> String? {
         while let attribute = scanner.nextAttribute() {
             if attribute.name == Self.languageName {

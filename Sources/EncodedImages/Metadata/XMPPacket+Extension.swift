@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Packets in two parts, which JPEG needs: a segment holds 64 KiB.
+/// Extended XMP of JPEG, whose segments are limited to 64 KiB.
 ///
-/// The second part is a packet of its own; the first names it by its MD5 digest.
+/// The extension is a packet of its own; the main packet contains its MD5 digest.
 /// - SeeAlso: Adobe, *XMP Specification Part 3*, section 1.1.3.1.
 extension XMPPacket {
     private static let note = XMLScanner.Name(XMPNamespace.notes, "HasExtendedXMP")
     private static let root = XMLScanner.Name(XMPNamespace.rdf, "RDF")
     private static let description = XMLScanner.Name(XMPNamespace.rdf, "Description")
 
-    /// The name of the second part; `nil` if there is none.
+    /// Returns the digest of the extension; `nil` if the packet has none.
     package static func extensionName(of packet: [UInt8]) -> String? {
         var reader = XMPPropertyReader(packet)
         while let property = reader.next() {
@@ -18,7 +18,7 @@ extension XMPPacket {
         return nil
     }
 
-    /// One packet with the properties of both parts; the first as it is if that cannot be.
+    /// Joins a main packet and its extension; returns the main packet if the extension is invalid.
     package static func joined(_ packet: [UInt8], _ rest: [UInt8]) -> [UInt8] {
         guard let rest = Envelope(rest), let bytes = rest.descriptions(),
             let packet = removing(from: packet, where: { $0 == note }),
@@ -29,13 +29,13 @@ extension XMPPacket {
         return packet[..<end] + bytes + packet[end...]
     }
 
-    /// Splits a packet that is too long into two.
+    /// Splits a packet that is too long into a main packet and an extension.
     ///
     /// - Parameters:
     ///   - packet: XML in UTF-8.
-    ///   - maximumByteCount: what the first part may have.
-    /// - Returns: a packet, and the largest properties if they had no room in it; `nil` if the
-    ///   packet is damaged or does not become small enough.
+    ///   - maximumByteCount: the maximum length of the main packet.
+    /// - Returns: the main packet, and the extension with the largest properties if needed; `nil` if
+    ///   the packet is damaged or cannot be split.
     package static func split(
         _ packet: [UInt8], maximumByteCount: Int
     ) -> (packet: [UInt8], rest: (name: String, bytes: [UInt8])?)? {
@@ -45,7 +45,7 @@ extension XMPPacket {
         guard let clean = removing(from: packet, where: { $0 == note }),
             let list = PropertyList(clean), let tagEnd = list.firstTagEnd
         else { return nil }
-        // The name of the second part takes some as well.
+        // Reserved for the digest of the extension.
         let room = maximumByteCount - 200
         var byteCount = clean.count
         var moved: [PropertyList.Item] = []
@@ -76,7 +76,7 @@ extension XMPPacket {
         return (result, (name, bytes))
     }
 
-    /// Without the blanks before its end that leave an editor room.
+    /// Removes the padding before the end of a packet.
     private static func withoutPadding(_ packet: [UInt8]) -> [UInt8] {
         let mark = Array("<?xpacket end".utf8)
         guard packet.count > mark.count + 64,
@@ -87,10 +87,10 @@ extension XMPPacket {
         return packet[...end] + [0x0A] + packet[start...]
     }
 
-    /// How many bytes of declarations a packet may get for `byteCount` bytes of its own.
+    /// Returns the maximum length of namespace declarations that are added to a packet.
     ///
-    /// Ordinary packets need a kilobyte. Declarations are repeated for each description, so that a
-    /// packet made to grow would become a million times as long.
+    /// Ordinary packets need a kilobyte. Declarations are repeated in each description, so that a
+    /// malicious packet would grow by a factor of a million.
     private static func maximumDeclarationByteCount(_ byteCount: Int) -> Int {
         byteCount + (64 << 10)
     }
@@ -99,12 +99,12 @@ extension XMPPacket {
         Array(" xmlns:\(prefix)=\"\(escaped(namespace))\"".utf8)
     }
 
-    /// What stands within `rdf:RDF`.
+    /// The contents of `rdf:RDF`.
     private struct Envelope {
         private let packet: [UInt8]
         private(set) var content = 0..<0
         private(set) var namespaces: [String: String] = [:]
-        /// Where the names of the descriptions end, and which prefixes each declares.
+        /// For each description, the end of its name and the prefixes that it declares.
         private var tags: [(nameEnd: Int, declared: Set<String>)] = []
 
         init?(_ packet: [UInt8]) {
@@ -134,9 +134,9 @@ extension XMPPacket {
             guard !scanner.isDamaged, !content.isEmpty else { return nil }
         }
 
-        /// The content, with the namespaces that were declared around it.
+        /// Returns the contents, with declarations of the namespaces that were in scope.
         ///
-        /// - Returns: `nil` if it would become much longer.
+        /// - Returns: `nil` if the contents would grow beyond the limit.
         func descriptions() -> [UInt8]? {
             let declarations = namespaces.sorted { $0.key < $1.key }
                 .filter { !["", "xml", "rdf", "x"].contains($0.key) }
@@ -166,7 +166,7 @@ extension XMPPacket {
 
         private let packet: [UInt8]
         private(set) var items: [Item] = []
-        /// Where the first description's start tag takes another attribute.
+        /// The offset in the first start tag of a description at which an attribute can be added.
         private(set) var firstTagEnd: Int?
 
         init?(_ packet: [UInt8]) {
@@ -184,9 +184,9 @@ extension XMPPacket {
             self.firstTagEnd = firstTagEnd
         }
 
-        /// Each of some properties in a description of its own, which declares the prefixes in it.
+        /// Returns each of the properties in a description with the declarations that it needs.
         ///
-        /// - Returns: `nil` if that would become much longer than the properties.
+        /// - Returns: `nil` if the properties would grow beyond the limit.
         func descriptions(of items: [Item]) -> [UInt8]? {
             let moved = Dictionary(items.map { ($0.range.lowerBound, $0) }) { first, _ in first }
             var room = maximumDeclarationByteCount(packet.count)
@@ -210,11 +210,11 @@ extension XMPPacket {
             return room >= 0 ? bytes : nil
         }
 
-        /// Calls `body` with each property's attribute or start tag, while its prefixes are declared,
-        /// and `end` with the end of each that is an element.
+        /// Calls `body` with the attribute or start tag of each property while its namespaces are in
+        /// scope, and `end` with the end of each element.
         ///
-        /// - Returns: where the first description's start tag takes another attribute; `nil` if the
-        ///   packet is damaged or has none.
+        /// - Returns: the offset at which an attribute can be added to the first description; `nil` if
+        ///   the packet is damaged or has no description.
         private static func forEachStart(
             in packet: [UInt8],
             _ body: (XMLScanner, _ range: Range<Int>, _ isAttribute: Bool) -> Void,
@@ -251,7 +251,7 @@ extension XMPPacket {
             return scanner.isDamaged ? nil : firstTagEnd
         }
 
-        /// All that stands before colons, among which are the prefixes of names.
+        /// Returns the words before colons, which include all prefixes.
         private static func prefixes(in text: ArraySlice<UInt8>) -> Set<String> {
             var prefixes: Set<String> = []
             var start = text.startIndex

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changes to the bytes of XMP packets: everything that is not taken out stays as it was.
+/// Edits XMP packets; bytes that are not removed remain as they are.
 package enum XMPPacket {
-    /// A packet without the properties, and fields of properties, that are named.
+    /// Removes properties, and fields of properties, by name.
     ///
     /// - Parameters:
     ///   - packet: XML in UTF-8.
-    ///   - isRemoved: whether what has a name is taken out, with all that is in it.
-    /// - Returns: `nil` if the packet is damaged, so that nobody knows what it may hold.
+    ///   - isRemoved: whether elements and attributes of a name are removed.
+    /// - Returns: `nil` if the packet is damaged, so that its contents are unknown.
     static func removing(
         from packet: [UInt8], where isRemoved: (XMLScanner.Name) -> Bool
     ) -> [UInt8]? {
