@@ -24,7 +24,7 @@ struct ChangedFileTests {
         bytes.withBytes { bytes in bytes.indices.reduce(0) { $0 + Int(bytes[$1]) } }
     }
 
-    @Test("reads as zeros where it was cut short, and is reported")
+    @Test("reads as zeros after truncation, and is reported")
     func truncated() throws {
         let path = try file()
         let bytes = try EncodedBytes(mapping: path)
@@ -39,7 +39,7 @@ struct ChangedFileTests {
         #expect(bytes.withBytes { $0[99_999] } == 0)
     }
 
-    @Test("is reported though it is as long again")
+    @Test("is reported even if it has its old length again")
     func extendedAgain() throws {
         let path = try file()
         let bytes = try EncodedBytes(mapping: path)
@@ -51,7 +51,7 @@ struct ChangedFileTests {
     }
 
     @Test(
-        "is reported if it was cut short within a page, made longer, or written to",
+        "is reported if it was truncated within a page, extended or written to",
         arguments: ["truncate", "extend", "rewrite", "rewrite and set its date back"])
     func changed(how: String) throws {
         // The system's clock of files is coarse, so the file is made to be older.
@@ -75,7 +75,7 @@ struct ChangedFileTests {
         }
     }
 
-    @Test("is still whole if another file takes its name, or it is removed")
+    @Test("remains readable if it is replaced or removed")
     func replaced() throws {
         let path = try file()
         let bytes = try EncodedBytes(mapping: path)
@@ -89,7 +89,7 @@ struct ChangedFileTests {
         try second.checkUnchanged()
     }
 
-    @Test("is told from many others that are mapped")
+    @Test("is distinguished from many other mapped files")
     func many() throws {
         let mapped = try (0..<200).map { index in
             let path = try file("\(index)", byteCount: 9_000)
@@ -104,7 +104,7 @@ struct ChangedFileTests {
         }
     }
 
-    @Test("ends no thread of many, whatever is mapped and unmapped beside")
+    @Test("crashes no thread while others map and unmap files")
     func threads() async throws {
         let paths = try (0..<4).map { try file("\($0)", byteCount: 300_000) }
         await withTaskGroup(of: Void.self) { group in
@@ -134,7 +134,7 @@ struct ChangedFileTests {
     }
 
     @Test(
-        "gives no picture, whichever step it changes in",
+        "returns no image, whichever step it changes in",
         arguments: ["header", "decode", "thumbnail rows", "metadata"])
     func source(step: String) throws {
         let path = folder.path("picture.fake")
@@ -158,7 +158,7 @@ struct ChangedFileTests {
         }
     }
 
-    @Test("is read whole, or not at all")
+    @Test("is read completely or not at all")
     func reading() throws {
         let path = try file(byteCount: 1_000)
         #expect(try EncodedBytes(reading: path, first: 100).count == 100)
@@ -171,7 +171,7 @@ struct ChangedFileTests {
         #expect(throws: CodecError.fileChanged) { try bytes.checkUnchanged() }
     }
 
-    @Test("comes in the same pieces, mapped or not")
+    @Test("has the same pieces, mapped or not")
     func pieces() throws {
         let path = try file(byteCount: 2_500_000)
         for bytes in [
@@ -185,7 +185,7 @@ struct ChangedFileTests {
     }
 }
 
-@Suite("A fault of memory that is not guarded", .timeLimit(.minutes(3)))
+@Suite("A memory fault outside of guarded mappings", .timeLimit(.minutes(3)))
 struct UnguardedFaultTests {
     /// - Returns: how the process ended, and what it wrote.
     private func run(_ what: String) throws -> (Process.TerminationReason, Int32, String) {
@@ -209,7 +209,7 @@ struct UnguardedFaultTests {
         )
     }
 
-    @Test("ends the program as it would without the guard", arguments: ["outside", "sent"])
+    @Test("terminates the program as without the guard", arguments: ["outside", "sent"])
     func ends(what: String) throws {
         let (reason, status, output) = try run(what)
         #expect(reason == .uncaughtSignal)
@@ -217,7 +217,7 @@ struct UnguardedFaultTests {
         #expect(output == "")
     }
 
-    @Test("goes to the handler that was there before the guard")
+    @Test("is passed to the handler that was installed before the guard")
     func chained() throws {
         let (reason, status, output) = try run("chained")
         #expect(reason == .exit)
@@ -225,7 +225,7 @@ struct UnguardedFaultTests {
         #expect(output == "")
     }
 
-    @Test("goes once to a handler that came later, and on from there")
+    @Test("is passed once to a handler that was installed later")
     func replaced() throws {
         let (reason, status, output) = try run("replaced")
         #expect(reason == .uncaughtSignal)

@@ -5,20 +5,22 @@ import Foundation
 import ImageTesting
 import Testing
 
-@Suite("A text that is compared by bytes") struct ComparedByBytesTests {
+@Suite("A string that is compared by bytes") struct ComparedByBytesTests {
     private struct Key: Hashable, Codable {
         @ComparedByBytes var name: String
         var number = 0
     }
 
-    @Test("differs from equivalent texts of other bytes", arguments: EquivalentNames.groups)
+    @Test(
+        "differs from canonically equivalent strings of other bytes",
+        arguments: EquivalentNames.groups)
     func equivalent(group: [String]) {
         #expect(Set(group).count == 1, "the texts are equal to Swift")
         #expect(Set(group.map { Key(name: $0) }).count == group.count)
         #expect(Set(group.map { ComparedByBytes($0) }).count == group.count)
     }
 
-    @Test("equals the same bytes, wherever they come from")
+    @Test("equals strings of the same bytes")
     func same() {
         let bytes = Array("house/e\u{301}.jpg".utf8)
         let copy = String(decoding: bytes, as: UTF8.self)
@@ -29,7 +31,7 @@ import Testing
         #expect(ComparedByBytes("a") != ComparedByBytes("ab"))
     }
 
-    @Test("is coded like a plain text")
+    @Test("is encoded like a plain string")
     func coding() throws {
         let json = #"{"name":"é","number":0}"#
         let key = try JSONDecoder().decode(Key.self, from: Data(json.utf8))

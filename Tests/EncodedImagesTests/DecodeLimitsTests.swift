@@ -64,7 +64,7 @@ import Testing
             EncodedBytes(Array("LIAR".utf8)), codecs: CodecSet([codec]), limits: limits)
     }
 
-    @Test("can each be read and changed by their names", arguments: DecodeLimits.Name.allCases)
+    @Test("are read and set by name", arguments: DecodeLimits.Name.allCases)
     func names(name: DecodeLimits.Name) {
         var limits = DecodeLimits()
         #expect(limits[name] > 0)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("hold for all frames of an animation together, by the header")
+    @Test("apply to all frames of an animation together, by the header")
     func animation() throws {
         var codec = LiarCodec()
         codec.header.storedSize = PixelSize(width: 8000, height: 8000)
@@ -97,7 +97,7 @@ import Testing
         #expect(throws: Never.self) { _ = try source(codec, limits) }
     }
 
-    @Test("hold for frames that no header announced")
+    @Test("apply to frames that the header does not state")
     func moreFrames() throws {
         var codec = LiarCodec()
         codec.header.frameCount = 2
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("hold for the profile that a header brings along")
+    @Test("apply to the profile of a header")
     func profile() {
         var codec = LiarCodec()
         codec.header.colorProfile = .icc(Array(repeating: 0, count: 101))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("hold for what a decoder delivers", arguments: [false, true])
+    @Test("apply to the output of a decoder", arguments: [false, true])
     func delivered(givesPlanes: Bool) throws {
         var codec = LiarCodec()
         codec.givesPlanes = givesPlanes
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("let a picture be drawn larger that has no size of its own")
+    @Test("do not apply the size of a scalable image to its result")
     func scalable() throws {
         var codec = LiarCodec()
         codec.header.isScalable = true
@@ -160,7 +160,7 @@ import Testing
         #expect(image.size == codec.delivered)
     }
 
-    @Test("hold for blocks of metadata, and for the levels of XMP")
+    @Test("apply to blocks of metadata and to the nesting of XMP")
     func metadata() throws {
         var codec = LiarCodec()
         codec.blocks.iptc = Array(repeating: 0, count: 11)

@@ -13,7 +13,7 @@ import Testing
         return header
     }
 
-    @Test("leaves the resampler a factor of 2 at least")
+    @Test("leaves a factor of at least 2 to the resampler")
     func shrinking() {
         let header = header(4032, 3024, .upright)
         let factors = [4032, 2017, 2016, 1009, 1008, 505, 504, 253, 252, 100, 1].map {
@@ -22,7 +22,7 @@ import Testing
         #expect(factors == [1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 8])
     }
 
-    @Test("means the box for the picture as it is looked at", arguments: Orientation.allCases)
+    @Test("applies the box to the upright image", arguments: Orientation.allCases)
     func orientation(orientation: Orientation) {
         let header = header(400, 300, orientation)
         let plan = DecodePlan(
@@ -34,7 +34,7 @@ import Testing
             DecodePlan(header, options).resultSize == PixelSize(width: 100, height: 75))
     }
 
-    @Test("finds a part of the picture as it is looked at", arguments: Orientation.allCases)
+    @Test("applies the region to the upright image", arguments: Orientation.allCases)
     func region(orientation: Orientation) {
         let header = header(5, 3, orientation)
         var options = DecodeOptions()
@@ -72,7 +72,7 @@ import Testing
         #expect(options.part(of: PixelSize(width: 5, height: 3)) == expected)
     }
 
-    @Test("keeps the edge that a fill is anchored to") func anchor() {
+    @Test("keeps the edge of the anchor of a fill") func anchor() {
         var options = DecodeOptions(box: PixelSize(width: 100, height: 100), mode: .fill)
         for (x, expected) in [(0.0, 0.0), (0.5, 1500), (1, 3000), (7, 3000), (-1, 0), (.nan, 0)] {
             options.anchor = CropAnchor(x: x, y: 0)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("of a fill shrinks by the part that is kept")
+    @Test("shrinks a fill by the part that is kept")
     func fill() {
         let header = header(4000, 1000, .upright)
         let plan = DecodePlan(

@@ -5,8 +5,8 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("Fields of EXIF") struct EXIFFieldsTests {
-    @Test("are read in either order of bytes", arguments: [true, false])
+@Suite("EXIF fields") struct EXIFFieldsTests {
+    @Test("are read in both byte orders", arguments: [true, false])
     func all(isLittleEndian: Bool) throws {
         let fields = EXIFFields(EXIFBlock.photograph(isLittleEndian: isLittleEndian).span)
         #expect(fields.cameraMake == "Maker")
@@ -47,7 +47,7 @@ import Testing
         #expect(location.time?.description == "2024-03-01T03:29:59+00:00")
     }
 
-    @Test("damage leaves out what it hits and nothing else", arguments: [true, false])
+    @Test("that are damaged are nil, and no others are", arguments: [true, false])
     func damage(isLittleEndian: Bool) {
         let block = EXIFBlock.photograph(isLittleEndian: isLittleEndian)
         for length in block.indices {
@@ -66,7 +66,7 @@ import Testing
         #expect(changed > 2_500)
     }
 
-    @Test("a directory that refers to itself, and one of 65535 entries, end")
+    @Test("of a directory that refers to itself, or states 65535 entries, are read")
     func loops() {
         let loop: [UInt8] =
             Array("II*\0".utf8) + [8, 0, 0, 0] + [2, 0]
@@ -78,14 +78,14 @@ import Testing
     }
 
     @Test(
-        "dates of clocks that were never set are none",
+        "dates of unset clocks are nil",
         arguments: [
             "0000:00:00 00:00:00", "    :  :     :  :  ", "", "2024:13:01 00:00:00",
             "2024:02:29 25:00:00", "99999999999999999999999:1:1 1:1:1",
         ])
     func noDate(text: String) { #expect(PhotoDate(exif: text) == nil) }
 
-    @Test("dates in forms that programs write are understood")
+    @Test("dates in common forms are parsed")
     func dates() {
         #expect(PhotoDate(exif: "2024-02-29T01:02:03")?.description == "2024-02-29T01:02:03")
         #expect(PhotoDate(exif: "2024:02:29")?.description == "2024-02-29T00:00:00")

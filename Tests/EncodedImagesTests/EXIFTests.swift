@@ -13,14 +13,14 @@ import Testing
         + [2, 0, 0x01, 0x02, 4, 0, 1, 0, 0, 0, 56, 0, 0, 0]
         + [0x02, 0x02, 4, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0] + [0xFF, 0xD8, 0xFF, 0xD9]
 
-    @Test("gives the orientation and the place of the thumbnail")
+    @Test("contains the orientation and the range of the thumbnail")
     func facts() {
         let exif = EXIF(Self.block.span)
         #expect(exif.orientation == .rotated90)
         #expect(exif.thumbnail == 56..<60)
     }
 
-    @Test("leaves out what a damaged block cannot say")
+    @Test("omits fields of a damaged block")
     func damage() {
         for length in Self.block.indices {
             let exif = EXIF(Self.block.span.extracting(first: length))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("takes no directory that comes before the one it follows")
+    @Test("ignores a directory that precedes the one before it")
     func loop() {
         var block = Self.block
         block[22] = 8

@@ -7,7 +7,7 @@ import Testing
 @testable import EncodedImages
 
 @Suite("Encoded bytes") struct EncodedBytesTests {
-    @Test("are the same read and mapped")
+    @Test("are equal, read or mapped")
     func contents() throws {
         try withTemporaryFolder { folder in
             for count in [0, 1, 4096, 100_000] {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("are there again after their memory was given back")
+    @Test("are readable after their memory was released")
     func release() throws {
         try withTemporaryFolder { folder in
             let contents = (0..<100_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("say why a file cannot be had")
+    @Test("report why a file cannot be opened")
     func failures() throws {
         try withTemporaryFolder { folder in
             let missing = folder.appending(path: "missing").path
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("are not read when there are more than the limit")
+    @Test("are not read if they exceed the limit")
     func limit() throws {
         try withTemporaryFolder { folder in
             let path = folder.appending(path: "large").path

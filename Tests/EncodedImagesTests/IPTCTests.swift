@@ -17,7 +17,7 @@ import Testing
         + record((2, 120), Array("A caption".utf8)) + record((2, 55), Array("20240229".utf8))
         + record((2, 60), Array("235959+0200".utf8))
 
-    @Test("are read by their numbers")
+    @Test("are read by their dataset numbers")
     func fields() {
         let fields = IPTCFields(Self.records)
         #expect(fields.title == "Häfen")
@@ -30,7 +30,7 @@ import Testing
         #expect(fields.dateCreated?.description == "2024-02-29T23:59:59+02:00")
     }
 
-    @Test("are Latin-1 where they cannot be UTF-8, or say so")
+    @Test("are Latin-1 if they are invalid as UTF-8 or state another encoding")
     func encodings() {
         #expect(IPTCFields(Self.record((2, 5), [0x48, 0xE4, 0x66])).title == "Häf")
         #expect(IPTCFields(Self.record((2, 5), Array("Häf".utf8))).title == "Häf")
@@ -45,7 +45,7 @@ import Testing
         #expect(IPTCFields(records).caption?.utf8.count == 40_000)
     }
 
-    @Test("are found among Photoshop's blocks, and put there")
+    @Test("are read from and written to Photoshop resources")
     func resources() {
         let other = Array("8BIM".utf8) + [4, 0x0B, 3, 0x61, 0x62, 0x63, 0, 0, 0, 1, 7, 0]
         let blocks = other + PhotoshopResources.block(iptc: Self.records) + other
@@ -54,7 +54,7 @@ import Testing
         #expect(PhotoshopResources.iptc(in: []) == nil)
     }
 
-    @Test("damage does no harm")
+    @Test("that are damaged do not trap")
     func damage() {
         let blocks = PhotoshopResources.block(iptc: Self.records)
         var random = SeededRandom(seed: 2)

@@ -25,7 +25,7 @@ import Testing
 
     private let codecs = CodecSet([RawCodec()])
 
-    @Test("replaces a file as a whole and leaves nothing else behind")
+    @Test("replaces a file atomically and leaves no temporary file")
     func replacing() throws {
         try withTemporaryFolder { folder in
             let path = folder.appending(path: "a.raw").path
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("says why a file cannot be written")
+    @Test("reports why a file cannot be written")
     func failures() throws {
         let picture = TestPicture.noise(PixelSize(width: 2, height: 2))
         let destination = try ImageDestination(format: "raw", codecs: codecs)

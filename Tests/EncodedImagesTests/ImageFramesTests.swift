@@ -93,7 +93,7 @@ import Testing
     private let blue: [UInt8] = [0, 0, 255, 255]
     private let clear: [UInt8] = [0, 0, 0, 0]
 
-    @Test("stay, are cleared, or are taken back, as each says")
+    @Test("are kept, cleared or undone by their disposal")
     func disposal() throws {
         let frames = [
             Self.frame(0, 3, red, .keep), Self.frame(1, 2, green, .restore),
@@ -102,7 +102,7 @@ import Testing
         #expect(try rows(source(frames)) == ["rrr.", "rgg.", "rrbb", "gr.."])
     }
 
-    @Test("show what is below them where they are transparent, or replace it")
+    @Test("are composited over the canvas or replace it")
     func blending() throws {
         let frames = [
             Self.frame(0, 4, red, .keep), Self.frame(1, 2, clear, .keep, .over),
@@ -111,13 +111,13 @@ import Testing
         #expect(try rows(source(frames)) == ["rrrr", "rrrr", "r..r"])
     }
 
-    @Test("are cut off at the canvas")
+    @Test("are clipped to the canvas")
     func clipping() throws {
         let frames = [Self.frame(-1, 3, red, .restore), Self.frame(3, 9, blue, .keep)]
         #expect(try rows(source(frames)) == ["rr..", "...b"])
     }
 
-    @Test("mix colours by alpha")
+    @Test("are blended by alpha")
     func mixing() throws {
         let half = TestPicture.flat(PixelSize(width: 4, height: 2), .rgba8, [0, 0, 255, 128])
         let frames = [
@@ -131,7 +131,7 @@ import Testing
         #expect(Array(second.image.packedBytes.prefix(4)) == [127, 0, 128, 255])
     }
 
-    @Test("come at the size that was asked for, with their durations")
+    @Test("have the size of the options and their durations")
     func resized() throws {
         let opened = try source([Self.frame(0, 4, red, .keep), Self.frame(0, 4, blue, .keep)])
         var frames = try opened.frames(DecodeOptions(maximumSide: 2))
@@ -142,7 +142,7 @@ import Testing
         #expect(first.image.packedBytes == red + red)
     }
 
-    @Test("end where the file does, if that is accepted")
+    @Test("end with a truncated file, if that is accepted")
     func truncated() throws {
         let frames = [Self.frame(0, 4, red, .keep), Self.frame(0, 4, blue, .keep)]
         let opened = try source(frames, error: .truncated(byteCount: 4))
@@ -155,7 +155,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test("a picture that does not move is its only frame")
+    @Test("a still image is its only frame")
     func still() throws {
         let opened = try source([Self.frame(0, 4, red, .keep)])
         var frames = try opened.frames()
@@ -164,7 +164,7 @@ import Testing
         #expect(try frames.next() == nil)
     }
 
-    @Test("are limited in number, and in memory before any is decoded")
+    @Test("are limited in number, and in memory before the first is decoded")
     func limits() throws {
         let frames = [Self.frame(0, 4, red, .keep), Self.frame(0, 4, blue, .keep)]
         var limits = DecodeLimits()
@@ -178,7 +178,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try opened.frames() }
     }
 
-    @Test("stop when nobody waits any more")
+    @Test("stop when cancelled")
     func cancelled() throws {
         let flag = CancellationFlag()
         var frames = try source([Self.frame(0, 4, red, .keep), Self.frame(0, 4, blue, .keep)])

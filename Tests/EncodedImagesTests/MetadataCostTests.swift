@@ -6,7 +6,7 @@ import Pixels
 import Testing
 
 @Suite("The cost of metadata") struct MetadataCostTests {
-    @Test("grows in proportion to an XMP packet", arguments: GrowingPacket.all)
+    @Test("is linear in the length of an XMP packet", arguments: GrowingPacket.all)
     func linear(packet: GrowingPacket) {
         let works = [1_000, 2_000, 4_000].map { count in
             let bytes = packet.bytes(count)
@@ -20,7 +20,7 @@ import Testing
         #expect(works[2] <= 2 * works[1] + 1_000)
     }
 
-    @Test("is bounded by what is kept of an XMP packet", arguments: GrowingPacket.all)
+    @Test("is bounded by the limits on texts of an XMP packet", arguments: GrowingPacket.all)
     func kept(packet: GrowingPacket) {
         let fields = XMPFields(packet.bytes(5_000))
         let texts = [fields.title, fields.description].compactMap(\.self)
@@ -29,7 +29,7 @@ import Testing
         #expect(!(fields.title ?? "").unicodeScalars.contains { $0.value < 0x20 })
     }
 
-    @Test("a text is cut between characters, and the texts of a block have a common bound")
+    @Test("a text is cut between characters, and all texts of a block have a common limit")
     func cut() {
         let long = String(repeating: "é", count: MetadataText.maximumByteCount)
         let packet = """
@@ -56,14 +56,14 @@ import Testing
         #expect(parsed.cameraMake == "Maker")
     }
 
-    @Test("of IPTC a thousand keywords are kept")
+    @Test("1,000 keywords of IPTC are kept")
     func keywords() {
         let keyword: [UInt8] = [0x1C, 2, 25, 0, 1, 0x61]
         let records = (0..<5_000).flatMap { _ in keyword }
         #expect(IPTCFields(records).keywords.count == MetadataText.maximumItemCount)
     }
 
-    @Test("parts of a packet are not joined where that would multiply their namespaces")
+    @Test("parts of a packet are not joined if that multiplies their namespaces")
     func joined() {
         let first = GrowingPacket.all[0].bytes(1)
         for count in [10_000, 20_000, 40_000] {
@@ -76,14 +76,14 @@ import Testing
         #expect(joined.count <= first.count + 2 * small.count + 64 << 10)
     }
 
-    @Test("a packet is not split where that would multiply its namespaces")
+    @Test("a packet is not split if that multiplies its namespaces")
     func split() {
         let packet = GrowingPacket.all.first { $0.description == "a long namespace" }
         let bytes = packet?.bytes(20_000) ?? []
         #expect(XMPPacket.split(bytes, maximumByteCount: 65_502) == nil)
     }
 
-    @Test("positions that are stated many times are all taken out of EXIF")
+    @Test("all of many GPS directories are removed from EXIF")
     func locations() throws {
         let position = EXIFBlock.Value.directory([(0x0001, .ascii("N"))])
         let entries: [(Int, EXIFBlock.Value)] =
@@ -101,7 +101,7 @@ import Testing
         #expect(EXIFRewriter.rewritten(many, policy, changes) == nil)
     }
 
-    @Test("values of a TIFF file that stand in each other are not copied beyond its length")
+    @Test("overlapping values of a TIFF file are not copied beyond its length")
     func extraction() throws {
         // A thousand tags of the camera's directory, each with the same 4 KB.
         let value = [UInt8](repeating: 7, count: 4_096)

@@ -5,7 +5,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("Metadata of a picture that was made from another") struct MetadataPolicyTests {
+@Suite("Metadata of an image that was made from another one") struct MetadataPolicyTests {
     private func written(
         _ block: [UInt8], strips: Bool = false,
         _ change: (inout PictureChanges) -> Void = { _ in }
@@ -17,7 +17,7 @@ import Testing
         return blocks.forWriting(MetadataPolicy(.all, stripsLocation: strips), changes).exif
     }
 
-    @Test("states what is true of it, and all else as before", arguments: [true, false])
+    @Test("is updated to match the image, and otherwise unchanged", arguments: [true, false])
     func upToDate(isLittleEndian: Bool) throws {
         let block = EXIFBlock.photograph(isLittleEndian: isLittleEndian)
         let result = try #require(written(block) { $0.isConvertedToSRGB = true })
@@ -35,7 +35,7 @@ import Testing
                 == place(of: "notes of the maker", in: block))
     }
 
-    @Test("keeps a thumbnail that still shows it", arguments: [true, false])
+    @Test("keeps a thumbnail that still matches", arguments: [true, false])
     func thumbnail(isLittleEndian: Bool) throws {
         let block = EXIFBlock.photograph(isLittleEndian: isLittleEndian, orientation: 1)
         let same = try #require(written(block))
@@ -47,7 +47,7 @@ import Testing
         #expect(small.count < range.upperBound)
     }
 
-    @Test("holds no position once it is taken out", arguments: [true, false])
+    @Test("contains no position after it was stripped", arguments: [true, false])
     func location(isLittleEndian: Bool) throws {
         for orientation in [1, 6] {
             let block = EXIFBlock.photograph(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("is without a block whose positions cannot be told from the rest")
+    @Test("omits a block from which positions cannot be stripped")
     func hostile() {
         // The directory of positions is the first directory itself.
         let loop = EXIFBlock.make([(0x0112, .shorts([1])), (0x8825, .longs([8]))])
@@ -94,7 +94,7 @@ import Testing
         #expect(EXIF(result.span).thumbnail == nil)
     }
 
-    @Test("survives damage anywhere, and then holds no position either")
+    @Test("contains no position after damage anywhere")
     func damage() {
         let block = EXIFBlock.photograph(isLittleEndian: true)
         var random = SeededRandom(seed: 9)
@@ -113,7 +113,7 @@ import Testing
         #expect(kept > 500)
     }
 
-    @Test("has its position taken out of XMP, and what the file says by itself")
+    @Test("omits positions and outdated properties from XMP")
     func xmp() throws {
         var blocks = MetadataBlocks()
         blocks.xmp = Array(XMPTests.packet.utf8)

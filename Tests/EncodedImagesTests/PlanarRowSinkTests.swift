@@ -67,7 +67,7 @@ import Testing
             codecs: CodecSet([codec], colorConverter: Converter()), limits: limits)
     }
 
-    @Test("are joined to RGB unless planes are accepted and no colour must be converted")
+    @Test("are converted to RGB unless planes are accepted and no colours need conversion")
     func formats() throws {
         let other = ColorProfile.calibrated(gamma: 1, .sRGB)
         for (profile, accepts, converts, expected) in [
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("tell a decoder how far each plane may shrink")
+    @Test("shrink by a factor for each plane")
     func reduction() throws {
         var options = DecodeOptions(maximumSide: 16)
         let header = try PlanarCodec().header(of: [UInt8]().span, limits: DecodeLimits())
@@ -99,7 +99,7 @@ import Testing
         #expect(DecodePlan(header, options).reduction(ofChroma: true) == 8)
     }
 
-    @Test("are charged for the result before it is held, and for what waits")
+    @Test("are limited by the memory of the result and of buffered rows")
     func limits() throws {
         var limits = DecodeLimits()
         // Rows of 64 pixels of RGB fill their 192 bytes.
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("that are missing leave no picture, and nobody waiting ends the work")
+    @Test("that are missing result in no image, and cancelling stops them")
     func cancellation() throws {
         let flag = CancellationFlag()
         flag.cancel()

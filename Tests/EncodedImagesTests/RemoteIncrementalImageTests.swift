@@ -5,8 +5,8 @@ import Pixels
 import Synchronization
 import Testing
 
-@Suite("A file that comes in and is decoded elsewhere") struct RemoteIncrementalImageTests {
-    @Test("is sent there a few times its length in all, however small its pieces are")
+@Suite("A file that is received and decoded remotely") struct RemoteIncrementalImageTests {
+    @Test("is sent a few times in all, however small its pieces are")
     func looks() throws {
         let remote = Undecided()
         var image = IncrementalImage(codecs: CodecSet([]).decoded(by: remote))

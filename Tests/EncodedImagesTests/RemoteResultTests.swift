@@ -5,7 +5,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("A picture that is decoded elsewhere") struct RemoteResultTests {
+@Suite("An image that is decoded remotely") struct RemoteResultTests {
     private func source(_ answer: PixelBuffer) throws -> ImageSource {
         let codecs = CodecSet([FakeCodec()]).decoded(by: Liar(answer: answer))
         return try ImageSource(EncodedBytes([1, 2, 3]), codecs: codecs)
@@ -15,7 +15,7 @@ import Testing
         MutablePixelBuffer(size: PixelSize(width: width, height: height), format: format).finish()
     }
 
-    @Test("is taken at the size and in the formats that were asked for")
+    @Test("is accepted at the size and in the formats of the options")
     func expected() throws {
         for format in [PixelFormat.gray8, .rgb8, .rgba8] {
             let image = try source(Self.picture(20, 10, format)).image()
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "is refused at another size or in another format",
+        "is rejected at another size or in another format",
         arguments: [
             picture(40, 10, .rgb8), picture(20, 1, .rgb8), picture(20, 10, .yCbCr420),
             picture(20, 10, .rgbaHalf), picture(20, 10, .rgb565), picture(20, 10, .rgb16),

@@ -5,7 +5,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("Rows as they are decoded") struct RowConsumerTests {
+@Suite("Decoded rows") struct RowConsumerTests {
     /// Keeps what it gets, and has enough after some rows.
     private final class Rows: RowConsumer {
         private(set) var size: PixelSize?
@@ -41,7 +41,7 @@ import Testing
         return try ImageSource(file, codecs: CodecSet([codec]), limits: limits)
     }
 
-    @Test("are those of the picture as it is stored, and take no memory", arguments: [1, 3, 4])
+    @Test("are those of the stored image, and use no memory", arguments: [1, 3, 4])
     func rows(_ channelCount: Int) throws {
         let file = FormulaCodec.file(size, channelCount: channelCount, orientation: .rotated90)
         let rows = Rows()
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: CodecError.self) { try source(file).image() }
     }
 
-    @Test("stop when the consumer has enough, and when nobody waits") func stopping() throws {
+    @Test("stop at an error of the consumer and when cancelled") func stopping() throws {
         let file = FormulaCodec.file(size)
         let rows = Rows(mostRows: 5)
         #expect(throws: CodecError.file(reason: "full")) { try source(file).decodeRows(into: rows) }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("are filled up if the file may be cut short") func truncated() throws {
+    @Test("are completed with zeros if a truncated file is accepted") func truncated() throws {
         let codec = FormulaCodec(error: .truncated(byteCount: 18))
         let source = try source(FormulaCodec.file(size, damagedRow: 7), codec)
         let rows = Rows()

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("reports the bytes of the largest of several results", arguments: [true, false])
+    @Test("reports the size of the largest of several results", arguments: [true, false])
     func largestResult(isLargestFirst: Bool) throws {
         let codec = RecordingCodec()
         let source = try ImageSource(

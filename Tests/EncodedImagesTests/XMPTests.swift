@@ -41,7 +41,7 @@ import Testing
         #expect(fields.rights == nil)
     }
 
-    @Test("what is taken out is gone, and all else stays byte for byte")
+    @Test("removed properties are gone, and all other bytes remain")
     func removing() throws {
         let packet = Array(Self.packet.utf8)
         let result = try #require(
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "a packet that is not well-formed is not changed but refused",
+        "a packet that is not well-formed is rejected",
         arguments: [
             "<a", "<a>", "<a></b>", "<a b></a>", "<a b='></a>", "</a>", "<a><![CDATA[</a>",
             "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "<a b=c></a>", "< a></a>",
@@ -66,13 +66,13 @@ import Testing
         #expect(XMPPacket.removing(from: Array(text.utf8)) { _ in false } == nil)
     }
 
-    @Test("nesting without end is refused")
+    @Test("unbounded nesting is rejected")
     func nesting() {
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(XMPPacket.removing(from: Array(deep.utf8)) { _ in false } == nil)
     }
 
-    @Test("prefixes without end are refused, and each of many takes no more room than one")
+    @Test("an unbounded number of prefixes is rejected")
     func prefixes() throws {
         let names = (0..<2_000).map { " xmlns:n\($0)=\"http://example.org/\($0)\"" }
         let many = "<a\(names.joined())></a>"
@@ -89,7 +89,7 @@ import Testing
         #expect(try #require(rest).bytes.count < 60_000)
     }
 
-    @Test("damage anywhere does no harm")
+    @Test("damage anywhere does not trap")
     func damage() {
         let packet = Array(Self.packet.utf8)
         for length in packet.indices { _ = XMPFields(Array(packet[..<length])) }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("a packet in two parts becomes one and the same again")
+    @Test("a packet that is split and joined has the same properties")
     func parts() throws {
         let packet = Array(Self.packet.utf8)
         for maximum in [packet.count - 1, packet.count - 150, 850] {
@@ -125,7 +125,7 @@ import Testing
         #expect(XMPPacket.split(packet, maximumByteCount: 100) == nil)
     }
 
-    @Test("digests are those of RFC 1321")
+    @Test("digests match RFC 1321")
     func digest() {
         func hex(_ text: String) -> String {
             MD5.digest(Array(text.utf8)).map { String(Int($0) + 256, radix: 16).dropFirst() }

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "files of others decode as Pillow decodes them",
+        "pixels match Pillow",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func peers() throws {
         for file in try real() {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("files with two lists of properties show the picture that they were made from")
+    @Test("files with two ipma boxes decode correctly")
     func repaired() throws {
         let folder = "avif-link-u"
         guard
@@ -108,7 +108,7 @@ import Testing
         return result.finish()
     }
 
-    @Test("sequences say how many frames there are and how long each is shown")
+    @Test("sequences have the expected frames and durations")
     func sequence() throws {
         let size = PixelSize(width: 48, height: 32)
         let destination = try ImageDestination(
@@ -136,7 +136,9 @@ import Testing
         #expect(try frames.next() == nil)
     }
 
-    @Test("is lossless if asked to, with and without alpha", arguments: [PixelFormat.rgb8, .rgba8])
+    @Test(
+        "is lossless with that option, with and without alpha",
+        arguments: [PixelFormat.rgb8, .rgba8])
     func lossless(format: PixelFormat) throws {
         let picture = TestPicture.photograph(PixelSize(width: 61, height: 37), format)
         let file = try encoded(picture) { $0.isLossless = true }
@@ -147,7 +149,7 @@ import Testing
         #expect(PixelComparison(image, picture).maximumDifference <= allowed)
     }
 
-    @Test("keeps 16-bit pictures to 12 bits")
+    @Test("keeps 12 bits of 16-bit images")
     func deep() throws {
         let size = PixelSize(width: 64, height: 16)
         var buffer = MutablePixelBuffer(size: size, format: .rgb16)
@@ -167,7 +169,7 @@ import Testing
         #expect(comparison.maximumDifference <= 1, "\(comparison)")
     }
 
-    @Test("keeps metadata, ICC profiles and code points of colours")
+    @Test("keeps metadata, ICC profiles and CICP code points")
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
@@ -190,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("says so at once if 256 KiB do not hold the header, and else reads it from them")
+    @Test("needs at most 256 KiB for the header, or reports truncation at once")
     func headerFromStart() throws {
         let picture = TestPicture.noise(PixelSize(width: 64, height: 64))
         let file = try encoded(picture) { $0.quality = 100 }
@@ -206,7 +208,7 @@ import Testing
         }
     }
 
-    @Test("files of others survive being cut and damaged", .timeLimit(.minutes(10)))
+    @Test("truncated and damaged files do not trap", .timeLimit(.minutes(10)))
     func damage() throws {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 1_000_000

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "reads back what it wrote", arguments: formats,
+        "decodes the files that it encodes", arguments: formats,
         [PixelFormat.gray8, .rgb8, .rgba8, .yCbCr420])
     func roundTrip(name: String, format: PixelFormat) throws {
         let loss = Self.losses[name] ?? Loss()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("writes pictures of every pixel format", arguments: formats)
+    @Test("encodes every pixel format", arguments: formats)
     func everyFormat(name: String) throws {
         let loss = Self.losses[name] ?? Loss()
         var options = EncodeOptions()
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("refuses a file cut short at any byte", arguments: formats, [false, true])
+    @Test("rejects a file truncated at any byte", arguments: formats, [false, true])
     func truncatedFile(name: String, isProgressive: Bool) throws {
         var options = EncodeOptions()
         options.isProgressive = isProgressive
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("survives a thousand files with damaged bytes", arguments: formats)
+    @Test("does not trap on a thousand damaged files", arguments: formats)
     func damagedFile(name: String) throws {
         let file = try smallFile(name)
         var random = SeededRandom(seed: 7)
@@ -143,7 +143,7 @@ import Testing
         #expect(refused > 0)
     }
 
-    @Test("refuses garbage behind a good signature", arguments: formats)
+    @Test("rejects garbage after a valid signature", arguments: formats)
     func garbage(name: String) throws {
         let signature = try codec(name).format.signatures.first?.bytes ?? []
         var random = SeededRandom(seed: 3)
@@ -174,7 +174,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try opened.image() }
     }
 
-    @Test("stops when nobody waits any more", arguments: formats)
+    @Test("stops when cancelled", arguments: formats)
     func cancelled(name: String) throws {
         let flag = CancellationFlag()
         flag.cancel()
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(
-        "shrinks to what a full decode and one kernel make, but for a level or two",
+        "shrinks to the pixels of a full decode and one kernel, within two levels",
         arguments: formats)
     func shrinking(name: String) throws {
         var encoding = EncodeOptions()
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("tells its files from all others by their first bytes", arguments: formats)
+    @Test("recognizes its files, and no others, by their first bytes", arguments: formats)
     func signatures(name: String) throws {
         let file = try smallFile(name)
         let found = builtInCodecs.codec(for: file.span)
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test("knows nothing of an empty or a foreign file")
+    @Test("does not recognize an empty or foreign file")
     func unknown() {
         for file in [[], [0], Array("%PDF-1.7".utf8), Array("<html/>".utf8)] as [[UInt8]] {
             #expect(throws: CodecError.unknownFormat) { _ = try source(file) }

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("files of others decode as pillow-heif decodes them, or are refused with a reason")
+    @Test("pixels match pillow-heif, or files are rejected with a reason")
     func peers() throws {
         for file in try files() {
             let name = URL(filePath: file.name).lastPathComponent
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("own samples say their size, alpha and pages")
+    @Test("samples have the expected size, alpha and pages")
     func facts() throws {
         for url in SampleFiles.own("heif", "valid") {
             let opened = try source(Array(try Data(contentsOf: url)))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("the header of the whole file stands in its first 256 KiB")
+    @Test("the first 256 KiB contain the header")
     func headerFromStart() throws {
         for file in try files() where file.bytes.count > 256 << 10 {
             guard let whole = try? source(file.bytes).header else { continue }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("a large enough thumbnail stands for the picture")
+    @Test("a thumbnail that is large enough is decoded instead")
     func thumbnails() throws {
         for file in try files() {
             guard let opened = try? source(file.bytes),
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("files that are cut or damaged end in an error or a picture", .timeLimit(.minutes(10)))
+    @Test("truncated and damaged files result in an error or an image", .timeLimit(.minutes(10)))
     func damage() throws {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 1_000_000

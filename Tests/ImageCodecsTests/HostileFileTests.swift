@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("get the answer that they deserve", arguments: entries)
+    @Test("cause the expected error or image", arguments: entries)
     func answer(entry: Entry) throws {
         let folder = try #require(Self.folder)
         let decode = { () throws(CodecError) -> PixelSize in

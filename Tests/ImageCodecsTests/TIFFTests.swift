@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "pixels are those of an independent decoder",
+        "pixels match an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: (SampleFiles.own("tiff", "valid") + SampleFiles.real(extensions: extensions))
             .filter { !refused.contains($0.lastPathComponent) })
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "damaged files are refused",
+        "damaged files are rejected",
         arguments: SampleFiles.real(extensions: extensions)
             .filter { refused.contains($0.lastPathComponent) })
     func refusal(file: URL) {
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "files that once broke another decoder give an error or a picture",
+        "files that crashed other decoders result in an error or an image",
         arguments: SampleFiles.real("image-tiff/tests/fuzz_images", extensions: ["", "tiff"]))
     func fuzzed(file: URL) {
         let image = try? open(file).image(DecodeOptions(maximumSide: 100))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "each page is a picture of its own, as an independent decoder counts them",
+        "pages match those of an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func pages() throws {
         let files = SampleFiles.own("tiff", "valid")
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "a pyramid's smaller versions are decoded where they are enough",
+        "reduced versions of a pyramid are decoded if they are large enough",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8], [false, true])
     func pyramid(format: PixelFormat, isLossless: Bool) throws {
         let picture = TestPicture.photograph(PixelSize(width: 700, height: 523), format)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("16 bits and alpha are written and read again", arguments: [false, true])
+    @Test("16 bits and alpha survive a round trip", arguments: [false, true])
     func wide(hasAlpha: Bool) throws {
         let size = PixelSize(width: 40, height: 30)
         var buffer = MutablePixelBuffer(size: size, format: hasAlpha ? .rgba16 : .rgb16)
@@ -164,7 +164,7 @@ import Testing
         #expect(comparison.maximumDifference <= (hasAlpha ? 1 : 0), "\(comparison)")
     }
 
-    @Test("metadata comes back as it was given, the camera's directory in a block of its own")
+    @Test("metadata survives a round trip, the EXIF directory in a block of its own")
     func metadata() throws {
         var options = EncodeOptions()
         options.metadata.xmp = Array("<x:xmpmeta/>".utf8)
@@ -191,7 +191,7 @@ import Testing
         #expect(block.firstRange(of: [1, 0, 0, 0, 125, 0, 0, 0]) != nil)
     }
 
-    @Test("survives files cut and damaged anywhere")
+    @Test("truncated and damaged files do not trap")
     func damage() throws {
         var random = SeededRandom(seed: 5)
         var limits = DecodeLimits()
