@@ -3,9 +3,9 @@
 internal import Pixels
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The bytes of a file, in memory or memory-mapped; copies share them.

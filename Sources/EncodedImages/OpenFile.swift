@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A file that is open for reading, closed with its last reference.
@@ -99,11 +99,11 @@ private struct FileStamp {
     init(_ status: stat) {
         byteCount = Int(status.st_size)
         #if canImport(Glibc)
-            modification = status.st_mtim
-            change = status.st_ctim
+        modification = status.st_mtim
+        change = status.st_ctim
         #else
-            modification = status.st_mtimespec
-            change = status.st_ctimespec
+        modification = status.st_mtimespec
+        change = status.st_ctimespec
         #endif
         linkCount = UInt64(status.st_nlink)
     }

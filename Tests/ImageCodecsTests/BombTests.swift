@@ -91,57 +91,57 @@ import Testing
     }
 
     #if PNG
-        @Test("a profile that is too long is ignored")
-        func profile() throws {
-            let bomb = try #require(Bomb.all.first { $0.name == "png profile of 2 GiB" })
-            let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
-            #expect(source.header.colorProfile == .sRGB)
-            #expect(try source.image().size == PixelSize(width: 1, height: 1))
-        }
+    @Test("a profile that is too long is ignored")
+    func profile() throws {
+        let bomb = try #require(Bomb.all.first { $0.name == "png profile of 2 GiB" })
+        let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
+        #expect(source.header.colorProfile == .sRGB)
+        #expect(try source.image().size == PixelSize(width: 1, height: 1))
+    }
     #endif
 
     #if TIFF
-        @Test("directories of a TIFF beyond the limit are ignored")
-        func pages() throws {
-            let bomb = try #require(Bomb.all.first { $0.name == "tiff of 20,000 directories" })
-            let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
-            #expect(source.header.pageCount == DecodeLimits().maximumDirectoryCount)
-            #expect(try source.image().size == PixelSize(width: 1, height: 1))
-        }
+    @Test("directories of a TIFF beyond the limit are ignored")
+    func pages() throws {
+        let bomb = try #require(Bomb.all.first { $0.name == "tiff of 20,000 directories" })
+        let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
+        #expect(source.header.pageCount == DecodeLimits().maximumDirectoryCount)
+        #expect(try source.image().size == PixelSize(width: 1, height: 1))
+    }
     #endif
 
     #if JPEG
-        @Test("a JPEG of 1,000 scans is rejected before decoding")
-        func scans() throws {
-            let encoder = try #require(builtInCodecs.codec(named: "jpeg")?.encoder)
-            var options = EncodeOptions()
-            options.isProgressive = true
-            let picture = TestPicture.photograph(PixelSize(width: 64, height: 48))
-            let file = Bomb.jpeg(try encoder.encode(picture, options), moreScans: 1_000)
-            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
-            #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
-                _ = try source.image(DecodeOptions(maximumSide: 100))
-            }
-            #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
-                var image = IncrementalImage(codecs: builtInCodecs)
-                for start in stride(from: 0, to: file.count, by: 1_000) {
-                    try image.append(Array(file[start..<min(start + 1_000, file.count)]))
-                    _ = try image.preview()
-                }
-                _ = try image.finish()
-            }
+    @Test("a JPEG of 1,000 scans is rejected before decoding")
+    func scans() throws {
+        let encoder = try #require(builtInCodecs.codec(named: "jpeg")?.encoder)
+        var options = EncodeOptions()
+        options.isProgressive = true
+        let picture = TestPicture.photograph(PixelSize(width: 64, height: 48))
+        let file = Bomb.jpeg(try encoder.encode(picture, options), moreScans: 1_000)
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
+            _ = try source.image(DecodeOptions(maximumSide: 100))
         }
+        #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
+            var image = IncrementalImage(codecs: builtInCodecs)
+            for start in stride(from: 0, to: file.count, by: 1_000) {
+                try image.append(Array(file[start..<min(start + 1_000, file.count)]))
+                _ = try image.preview()
+            }
+            _ = try image.finish()
+        }
+    }
     #endif
 
     #if SVG
-        @Test("an SVG with nested entities is rejected")
-        func entities() {
-            let text =
-                Bomb.entities + "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>&i;</text></svg>"
-            #expect(throws: CodecError.self) {
-                let source = try ImageSource(EncodedBytes(Array(text.utf8)), codecs: builtInCodecs)
-                _ = try source.image(DecodeOptions(maximumSide: 100))
-            }
+    @Test("an SVG with nested entities is rejected")
+    func entities() {
+        let text =
+            Bomb.entities + "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>&i;</text></svg>"
+        #expect(throws: CodecError.self) {
+            let source = try ImageSource(EncodedBytes(Array(text.utf8)), codecs: builtInCodecs)
+            _ = try source.image(DecodeOptions(maximumSide: 100))
         }
+    }
     #endif
 }

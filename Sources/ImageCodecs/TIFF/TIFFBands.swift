@@ -1,239 +1,239 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if TIFF
-    internal import EncodedImages
-    internal import Pixels
+internal import EncodedImages
+internal import Pixels
 
-    /// The place of the packed samples of a row within a band.
-    struct TIFFRowPlace {
-        /// The offset of the row in the first plane.
-        let offset: Int
-        /// The distance between planes in bytes; 0 for interleaved samples.
-        let planeStride: Int
+/// The place of the packed samples of a row within a band.
+struct TIFFRowPlace {
+    /// The offset of the row in the first plane.
+    let offset: Int
+    /// The distance between planes in bytes; 0 for interleaved samples.
+    let planeStride: Int
+}
+
+/// Reads the packed rows of an image from its strips or tiles, as few at a time as possible.
+struct TIFFBands {
+    typealias Body = (
+        _ band: Span<UInt8>, _ place: TIFFRowPlace, _ rows: inout RowSink
+    ) throws(CodecError) -> Void
+
+    /// The maximum size of a strip that is read as a whole, in bytes.
+    private static let largestStrip = 4 << 20
+
+    let picture: TIFFPicture
+
+    func forEachRow(
+        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ body: Body
+    ) throws(CodecError) {
+        if picture.isTiled {
+            try forEachTileRow(reader, bytes, &rows, body)
+        } else if picture.isPlanar {
+            try forEachPlanarStrip(reader, bytes, &rows, body)
+        } else {
+            try forEachStripRow(reader, bytes, &rows, body)
+        }
     }
 
-    /// Reads the packed rows of an image from its strips or tiles, as few at a time as possible.
-    struct TIFFBands {
-        typealias Body = (
-            _ band: Span<UInt8>, _ place: TIFFRowPlace, _ rows: inout RowSink
-        ) throws(CodecError) -> Void
-
-        /// The maximum size of a strip that is read as a whole, in bytes.
-        private static let largestStrip = 4 << 20
-
-        let picture: TIFFPicture
-
-        func forEachRow(
-            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
-            _ body: Body
-        ) throws(CodecError) {
-            if picture.isTiled {
-                try forEachTileRow(reader, bytes, &rows, body)
-            } else if picture.isPlanar {
-                try forEachPlanarStrip(reader, bytes, &rows, body)
-            } else {
-                try forEachStripRow(reader, bytes, &rows, body)
-            }
-        }
-
-        private func forEachStripRow(
-            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
-            _ body: Body
-        ) throws(CodecError) {
-            let rowByteCount = reader.rowByteCount
-            guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
-            let stripByteCount = rowByteCount.saturatingProduct(picture.blockSize.height)
-            let readsStrips =
-                picture.isDeflated && stripByteCount <= Self.largestStrip
-                && stripByteCount <= rows.workLimits.maximumMemoryByteCount
-            let byteCount = readsStrips ? stripByteCount : rowByteCount
-            try rows.workLimits.check(.memoryByteCount, byteCount)
-            var band = [UInt8](repeating: 0, count: byteCount)
-            for y in 0..<picture.size.height {
-                let line = y % picture.blockSize.height
-                if line == 0 {
-                    let strip = y / picture.blockSize.height
-                    try picture.checkBlock(strip, bytes)
-                    if readsStrips {
-                        let lines = min(picture.blockSize.height, picture.size.height - y)
-                        try reader.readStrip(
-                            strip, byteCount: lines * rowByteCount, into: &band, at: 0)
-                    }
-                }
-                if !readsStrips { try reader.readRow(y, into: &band) }
-                let offset = readsStrips ? line * rowByteCount : 0
-                try body(band.span, TIFFRowPlace(offset: offset, planeStride: 0), &rows)
-            }
-        }
-
-        private func forEachPlanarStrip(
-            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
-            _ body: Body
-        ) throws(CodecError) {
-            let rowCount = picture.blockSize.height
-            let rowByteCount = reader.rowByteCount
-            guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
-            let (planeByteCount, overflow) = rowByteCount.multipliedReportingOverflow(by: rowCount)
-            let planeCount = picture.sampleCount
-            let (total, tooMuch) = planeByteCount.multipliedReportingOverflow(by: planeCount)
-            try rows.workLimits.check(.memoryByteCount, overflow || tooMuch ? .max : total)
-            var band = [UInt8](repeating: 0, count: total)
-            let counts = picture.blockCounts
-            for strip in 0..<counts.y {
-                if rows.cancellation?.isCancelled == true { throw .cancelled }
-                let lines = min(rowCount, picture.size.height - strip * rowCount)
-                for plane in picture.neededPlanes {
-                    let index = plane * counts.y + strip
-                    try picture.checkBlock(index, bytes)
+    private func forEachStripRow(
+        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ body: Body
+    ) throws(CodecError) {
+        let rowByteCount = reader.rowByteCount
+        guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
+        let stripByteCount = rowByteCount.saturatingProduct(picture.blockSize.height)
+        let readsStrips =
+            picture.isDeflated && stripByteCount <= Self.largestStrip
+            && stripByteCount <= rows.workLimits.maximumMemoryByteCount
+        let byteCount = readsStrips ? stripByteCount : rowByteCount
+        try rows.workLimits.check(.memoryByteCount, byteCount)
+        var band = [UInt8](repeating: 0, count: byteCount)
+        for y in 0..<picture.size.height {
+            let line = y % picture.blockSize.height
+            if line == 0 {
+                let strip = y / picture.blockSize.height
+                try picture.checkBlock(strip, bytes)
+                if readsStrips {
+                    let lines = min(picture.blockSize.height, picture.size.height - y)
                     try reader.readStrip(
-                        index, byteCount: lines * rowByteCount, into: &band,
-                        at: plane * planeByteCount)
+                        strip, byteCount: lines * rowByteCount, into: &band, at: 0)
                 }
-                for y in 0..<lines {
-                    try body(
-                        band.span,
-                        TIFFRowPlace(offset: y * rowByteCount, planeStride: planeByteCount), &rows)
-                }
+            }
+            if !readsStrips { try reader.readRow(y, into: &band) }
+            let offset = readsStrips ? line * rowByteCount : 0
+            try body(band.span, TIFFRowPlace(offset: offset, planeStride: 0), &rows)
+        }
+    }
+
+    private func forEachPlanarStrip(
+        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ body: Body
+    ) throws(CodecError) {
+        let rowCount = picture.blockSize.height
+        let rowByteCount = reader.rowByteCount
+        guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
+        let (planeByteCount, overflow) = rowByteCount.multipliedReportingOverflow(by: rowCount)
+        let planeCount = picture.sampleCount
+        let (total, tooMuch) = planeByteCount.multipliedReportingOverflow(by: planeCount)
+        try rows.workLimits.check(.memoryByteCount, overflow || tooMuch ? .max : total)
+        var band = [UInt8](repeating: 0, count: total)
+        let counts = picture.blockCounts
+        for strip in 0..<counts.y {
+            if rows.cancellation?.isCancelled == true { throw .cancelled }
+            let lines = min(rowCount, picture.size.height - strip * rowCount)
+            for plane in picture.neededPlanes {
+                let index = plane * counts.y + strip
+                try picture.checkBlock(index, bytes)
+                try reader.readStrip(
+                    index, byteCount: lines * rowByteCount, into: &band,
+                    at: plane * planeByteCount)
+            }
+            for y in 0..<lines {
+                try body(
+                    band.span,
+                    TIFFRowPlace(offset: y * rowByteCount, planeStride: planeByteCount), &rows)
             }
         }
+    }
 
-        private func forEachTileRow(
-            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
-            _ body: Body
-        ) throws(CodecError) {
-            let size = picture.blockSize
-            let counts = picture.blockCounts
-            let tileRowByteCount = packedByteCount(size.width)
-            var tile = try room(
-                for: reader.tileByteCount, of: tileRowByteCount.saturatingProduct(size.height), rows
-            )
-            let bitCount = size.width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount)
-            guard bitCount % 8 == 0 || counts.x == 1 else {
-                throw .unsupported(feature: "TIFF with tiles whose rows end within a byte")
-            }
-            let planeCount = picture.isPlanar ? picture.sampleCount : 1
-            let rowByteCount = tileRowByteCount.saturatingProduct(counts.x)
-            let planeByteCount = rowByteCount.saturatingProduct(size.height)
-            let total = planeByteCount.saturatingProduct(planeCount)
-            try rows.workLimits.check(.memoryByteCount, total)
-            var band = [UInt8](repeating: 0, count: total)
-            for tileRow in 0..<counts.y {
-                let lines = min(size.height, picture.size.height - tileRow * size.height)
-                for plane in picture.isPlanar ? picture.neededPlanes : [0] {
-                    for column in 0..<counts.x {
-                        if rows.cancellation?.isCancelled == true { throw .cancelled }
-                        let index = (plane * counts.y + tileRow) * counts.x + column
-                        try picture.checkBlock(index, bytes)
-                        try reader.readTile(index, into: &tile)
-                        let start = plane * planeByteCount + column * tileRowByteCount
-                        copy(
-                            tile.span, tileRowByteCount, lines: lines, into: &band, at: start,
-                            stride: rowByteCount)
-                    }
-                }
-                for y in 0..<lines {
-                    try body(
-                        band.span,
-                        TIFFRowPlace(
-                            offset: y * rowByteCount,
-                            planeStride: picture.isPlanar ? planeByteCount : 0), &rows)
-                }
-            }
+    private func forEachTileRow(
+        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ body: Body
+    ) throws(CodecError) {
+        let size = picture.blockSize
+        let counts = picture.blockCounts
+        let tileRowByteCount = packedByteCount(size.width)
+        var tile = try room(
+            for: reader.tileByteCount, of: tileRowByteCount.saturatingProduct(size.height), rows
+        )
+        let bitCount = size.width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount)
+        guard bitCount % 8 == 0 || counts.x == 1 else {
+            throw .unsupported(feature: "TIFF with tiles whose rows end within a byte")
         }
-
-        private func copy(
-            _ tile: Span<UInt8>, _ byteCount: Int, lines: Int, into band: inout [UInt8],
-            at start: Int, stride: Int
-        ) {
-            precondition(tile.count >= lines * byteCount, "the tile is too short")
-            precondition(start + (lines - 1) * stride + byteCount <= band.count, "no room")
-            unsafe tile.withUnsafeBufferPointer { tile in
-                unsafe band.withUnsafeMutableBufferPointer { band in
-                    guard let source = tile.baseAddress,
-                        let result = band.baseAddress
-                    else { return }
-                    for y in 0..<lines {
-                        unsafe (result + start + y * stride).update(
-                            from: source + y * byteCount, count: byteCount)
-                    }
-                }
-            }
-        }
-
-        /// Reads rows that libtiff converts to RGB, by strip or by row of tiles.
-        func forEachConvertedRow(
-            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
-        ) throws(CodecError) {
-            let size = picture.blockSize
-            let counts = picture.blockCounts
-            let blockCount = size.width.saturatingProduct(size.height)
-            let bandWidth = size.width.saturatingProduct(counts.x)
-            let total = bandWidth.saturatingProduct(size.height).saturatingProduct(3)
-            try rows.workLimits.check(
-                .memoryByteCount, blockCount.saturatingProduct(8).saturatingSum(total))
-            var block = [UInt32](repeating: 0, count: blockCount)
-            var band = [UInt8](repeating: 0, count: total)
-            for blockRow in 0..<counts.y {
-                let top = blockRow * size.height
-                let lines = min(size.height, picture.size.height - top)
+        let planeCount = picture.isPlanar ? picture.sampleCount : 1
+        let rowByteCount = tileRowByteCount.saturatingProduct(counts.x)
+        let planeByteCount = rowByteCount.saturatingProduct(size.height)
+        let total = planeByteCount.saturatingProduct(planeCount)
+        try rows.workLimits.check(.memoryByteCount, total)
+        var band = [UInt8](repeating: 0, count: total)
+        for tileRow in 0..<counts.y {
+            let lines = min(size.height, picture.size.height - tileRow * size.height)
+            for plane in picture.isPlanar ? picture.neededPlanes : [0] {
                 for column in 0..<counts.x {
                     if rows.cancellation?.isCancelled == true { throw .cancelled }
-                    try picture.checkBlock(blockRow * counts.x + column, bytes)
-                    try reader.readColors(x: column * size.width, y: top, into: &block)
-                    // The last strip has the remaining rows only; a tile is always complete.
-                    let bottom = picture.isTiled ? size.height : lines
-                    for y in 0..<lines {
-                        var place = (y * bandWidth + column * size.width) * 3
-                        let source = (bottom - 1 - y) * size.width
-                        for x in 0..<size.width {
-                            let pixel = block[source + x]
-                            band[place] = UInt8(truncatingIfNeeded: pixel)
-                            band[place + 1] = UInt8(truncatingIfNeeded: pixel >> 8)
-                            band[place + 2] = UInt8(truncatingIfNeeded: pixel >> 16)
-                            place += 3
-                        }
-                    }
+                    let index = (plane * counts.y + tileRow) * counts.x + column
+                    try picture.checkBlock(index, bytes)
+                    try reader.readTile(index, into: &tile)
+                    let start = plane * planeByteCount + column * tileRowByteCount
+                    copy(
+                        tile.span, tileRowByteCount, lines: lines, into: &band, at: start,
+                        stride: rowByteCount)
                 }
+            }
+            for y in 0..<lines {
+                try body(
+                    band.span,
+                    TIFFRowPlace(
+                        offset: y * rowByteCount,
+                        planeStride: picture.isPlanar ? planeByteCount : 0), &rows)
+            }
+        }
+    }
+
+    private func copy(
+        _ tile: Span<UInt8>, _ byteCount: Int, lines: Int, into band: inout [UInt8],
+        at start: Int, stride: Int
+    ) {
+        precondition(tile.count >= lines * byteCount, "the tile is too short")
+        precondition(start + (lines - 1) * stride + byteCount <= band.count, "no room")
+        unsafe tile.withUnsafeBufferPointer { tile in
+            unsafe band.withUnsafeMutableBufferPointer { band in
+                guard let source = tile.baseAddress,
+                    let result = band.baseAddress
+                else { return }
                 for y in 0..<lines {
-                    let start = y * bandWidth * 3
-                    try rows.append(
-                        band.span.extracting(start..<start + picture.size.width * 3))
+                    unsafe (result + start + y * stride).update(
+                        from: source + y * byteCount, count: byteCount)
                 }
             }
         }
+    }
 
-        /// Returns the size of a row of samples in a strip or tile, in bytes.
-        private func packedByteCount(_ width: Int) -> Int {
-            (width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount) + 7) / 8
-        }
-
-        /// Allocates a tile of the size that libtiff states, which must match the directory.
-        private func room(
-            for delivered: Int, of expected: Int, _ rows: borrowing RowSink
-        ) throws(CodecError) -> [UInt8] {
-            guard delivered >= expected else { throw disagreement }
-            try rows.workLimits.check(.memoryByteCount, delivered)
-            return [UInt8](repeating: 0, count: delivered)
-        }
-
-        private var disagreement: CodecError {
-            .malformed(
-                reason: "the size of strips or tiles in libtiff contradicts the directory",
-                offset: picture.directory.offset)
+    /// Reads rows that libtiff converts to RGB, by strip or by row of tiles.
+    func forEachConvertedRow(
+        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
+    ) throws(CodecError) {
+        let size = picture.blockSize
+        let counts = picture.blockCounts
+        let blockCount = size.width.saturatingProduct(size.height)
+        let bandWidth = size.width.saturatingProduct(counts.x)
+        let total = bandWidth.saturatingProduct(size.height).saturatingProduct(3)
+        try rows.workLimits.check(
+            .memoryByteCount, blockCount.saturatingProduct(8).saturatingSum(total))
+        var block = [UInt32](repeating: 0, count: blockCount)
+        var band = [UInt8](repeating: 0, count: total)
+        for blockRow in 0..<counts.y {
+            let top = blockRow * size.height
+            let lines = min(size.height, picture.size.height - top)
+            for column in 0..<counts.x {
+                if rows.cancellation?.isCancelled == true { throw .cancelled }
+                try picture.checkBlock(blockRow * counts.x + column, bytes)
+                try reader.readColors(x: column * size.width, y: top, into: &block)
+                // The last strip has the remaining rows only; a tile is always complete.
+                let bottom = picture.isTiled ? size.height : lines
+                for y in 0..<lines {
+                    var place = (y * bandWidth + column * size.width) * 3
+                    let source = (bottom - 1 - y) * size.width
+                    for x in 0..<size.width {
+                        let pixel = block[source + x]
+                        band[place] = UInt8(truncatingIfNeeded: pixel)
+                        band[place + 1] = UInt8(truncatingIfNeeded: pixel >> 8)
+                        band[place + 2] = UInt8(truncatingIfNeeded: pixel >> 16)
+                        place += 3
+                    }
+                }
+            }
+            for y in 0..<lines {
+                let start = y * bandWidth * 3
+                try rows.append(
+                    band.span.extracting(start..<start + picture.size.width * 3))
+            }
         }
     }
 
-    extension Int {
-        /// Returns the product, or `Int.max` on overflow.
-        func saturatingProduct(_ other: Int) -> Int {
-            let (product, overflow) = multipliedReportingOverflow(by: other)
-            return overflow ? .max : product
-        }
-
-        /// Returns the sum, or `Int.max` on overflow.
-        func saturatingSum(_ other: Int) -> Int {
-            let (sum, overflow) = addingReportingOverflow(other)
-            return overflow ? .max : sum
-        }
+    /// Returns the size of a row of samples in a strip or tile, in bytes.
+    private func packedByteCount(_ width: Int) -> Int {
+        (width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount) + 7) / 8
     }
+
+    /// Allocates a tile of the size that libtiff states, which must match the directory.
+    private func room(
+        for delivered: Int, of expected: Int, _ rows: borrowing RowSink
+    ) throws(CodecError) -> [UInt8] {
+        guard delivered >= expected else { throw disagreement }
+        try rows.workLimits.check(.memoryByteCount, delivered)
+        return [UInt8](repeating: 0, count: delivered)
+    }
+
+    private var disagreement: CodecError {
+        .malformed(
+            reason: "the size of strips or tiles in libtiff contradicts the directory",
+            offset: picture.directory.offset)
+    }
+}
+
+extension Int {
+    /// Returns the product, or `Int.max` on overflow.
+    func saturatingProduct(_ other: Int) -> Int {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+
+    /// Returns the sum, or `Int.max` on overflow.
+    func saturatingSum(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
 #endif

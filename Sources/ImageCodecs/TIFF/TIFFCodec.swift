@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if TIFF
-    internal import CTIFF
+internal import CTIFF
 #endif
 internal import EncodedImages
 
@@ -15,27 +15,27 @@ extension ImageFormat {
 }
 
 #if TIFF
-    /// TIFF 6.0 with its usual extensions, and BigTIFF.
-    ///
-    /// A file is a chain of directories (IFDs). Each is a list of tagged entries that describe an
-    /// image: a page, or a reduced version of the page before. Pixels are stored in strips or tiles,
-    /// which are compressed separately. This codec reads and checks directories itself, so that
-    /// reading a header needs no library and libtiff opens no invalid directory. libtiff decompresses
-    /// by row or by row of tiles; this codec converts the samples. A reduced version that is large
-    /// enough is decoded instead of its page.
-    struct TIFFCodec: ImageCodec {
-        let format = ImageFormat.tiff
-        let decoder: any ImageDecoder = TIFFDecoder()
-        let encoder: (any ImageEncoder)? = TIFFEncoder()
-    }
+/// TIFF 6.0 with its usual extensions, and BigTIFF.
+///
+/// A file is a chain of directories (IFDs). Each is a list of tagged entries that describe an
+/// image: a page, or a reduced version of the page before. Pixels are stored in strips or tiles,
+/// which are compressed separately. This codec reads and checks directories itself, so that
+/// reading a header needs no library and libtiff opens no invalid directory. libtiff decompresses
+/// by row or by row of tiles; this codec converts the samples. A reduced version that is large
+/// enough is decoded instead of its page.
+struct TIFFCodec: ImageCodec {
+    let format = ImageFormat.tiff
+    let decoder: any ImageDecoder = TIFFDecoder()
+    let encoder: (any ImageEncoder)? = TIFFEncoder()
+}
 #endif
 
 extension CodecEntry {
     static var tiff: CodecEntry {
         #if TIFF
-            CodecEntry(TIFFCodec(), preload: { _ = unsafe calotype_tiff_missing() })
+        CodecEntry(TIFFCodec(), preload: { _ = unsafe calotype_tiff_missing() })
         #else
-            CodecEntry(missing: .tiff, trait: "TIFF")
+        CodecEntry(missing: .tiff, trait: "TIFF")
         #endif
     }
 }

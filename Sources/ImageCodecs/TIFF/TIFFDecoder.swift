@@ -1,88 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if TIFF
-    internal import EncodedImages
-    internal import Pixels
+internal import EncodedImages
+internal import Pixels
 
-    /// A decoder of a page, which prefers the smallest reduced version that is large enough.
-    struct TIFFDecoder: ImageDecoder {
-        var page = 0
+/// A decoder of a page, which prefers the smallest reduced version that is large enough.
+struct TIFFDecoder: ImageDecoder {
+    var page = 0
 
-        func selecting(page: Int) -> (any ImageDecoder)? { TIFFDecoder(page: page) }
+    func selecting(page: Int) -> (any ImageDecoder)? { TIFFDecoder(page: page) }
 
-        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-            let pages = try TIFFPages(bytes, limits: limits)
-            let picture = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
-            var header = picture.header(bytes, limits)
-            header.pageCount = pages.count
-            let smaller = pages.reducedVersions(ofPage: page, picture, bytes)
-            if !smaller.isEmpty {
-                let sizes = smaller.map { "\($0.size.width)x\($0.size.height)" }
-                header.facts.append(.init("smaller versions", sizes.joined(separator: ", ")))
-            }
-            return header
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        let pages = try TIFFPages(bytes, limits: limits)
+        let picture = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
+        var header = picture.header(bytes, limits)
+        header.pageCount = pages.count
+        let smaller = pages.reducedVersions(ofPage: page, picture, bytes)
+        if !smaller.isEmpty {
+            let sizes = smaller.map { "\($0.size.width)x\($0.size.height)" }
+            header.facts.append(.init("smaller versions", sizes.joined(separator: ", ")))
         }
+        return header
+    }
 
-        func metadata(
-            of bytes: Span<UInt8>, limits: DecodeLimits
-        ) throws(CodecError) -> MetadataBlocks {
-            let pages = try TIFFPages(bytes, limits: limits)
-            return try TIFFMetadata.blocks(
-                try pages.directory(ofPage: page, bytes), bytes, limits)
-        }
+    func metadata(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> MetadataBlocks {
+        let pages = try TIFFPages(bytes, limits: limits)
+        return try TIFFMetadata.blocks(
+            try pages.directory(ofPage: page, bytes), bytes, limits)
+    }
 
-        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-            let pages = try TIFFPages(bytes, limits: rows.limits)
-            let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
-            let profile = whole.colorProfile(bytes, rows.limits)
-            let candidates = pages.reducedVersions(ofPage: page, whole, bytes)
-            let choice = try rows.choose { smallest(candidates, whole, $0) }
-            let picture = choice.map { candidates[$0] } ?? whole
-            let factor = (whole.size.width + picture.size.width / 2) / picture.size.width
-            rows.report.decoder = "libtiff"
-            rows.report.shrinkFactors = [max(factor, 1)]
-            try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
-                let reader = try unsafe TIFFReader(buffer, limits: rows.limits)
-                try reader.open(picture.directory.offset)
-                let source = TIFFBands(picture: picture)
-                if picture.model == .converted {
-                    try rows.begin(picture.size, .rgb8, profile)
-                    try source.forEachConvertedRow(reader, bytes, into: &rows)
-                } else if picture.format.plane(0).bytesPerChannel == 2 {
-                    try decode(
-                        TIFFRows<UInt16>(picture, profile), source, reader, bytes, into: &rows)
-                } else {
-                    try decode(
-                        TIFFRows<UInt8>(picture, profile), source, reader, bytes, into: &rows)
-                }
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let pages = try TIFFPages(bytes, limits: rows.limits)
+        let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
+        let profile = whole.colorProfile(bytes, rows.limits)
+        let candidates = pages.reducedVersions(ofPage: page, whole, bytes)
+        let choice = try rows.choose { smallest(candidates, whole, $0) }
+        let picture = choice.map { candidates[$0] } ?? whole
+        let factor = (whole.size.width + picture.size.width / 2) / picture.size.width
+        rows.report.decoder = "libtiff"
+        rows.report.shrinkFactors = [max(factor, 1)]
+        try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
+            let reader = try unsafe TIFFReader(buffer, limits: rows.limits)
+            try reader.open(picture.directory.offset)
+            let source = TIFFBands(picture: picture)
+            if picture.model == .converted {
+                try rows.begin(picture.size, .rgb8, profile)
+                try source.forEachConvertedRow(reader, bytes, into: &rows)
+            } else if picture.format.plane(0).bytesPerChannel == 2 {
+                try decode(
+                    TIFFRows<UInt16>(picture, profile), source, reader, bytes, into: &rows)
+            } else {
+                try decode(
+                    TIFFRows<UInt8>(picture, profile), source, reader, bytes, into: &rows)
             }
-        }
-
-        private func decode<Sample: BitwiseCopyable>(
-            _ maker: consuming TIFFRows<Sample>, _ source: TIFFBands,
-            _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
-        ) throws(CodecError) {
-            let picture = source.picture
-            try rows.begin(picture.size, picture.format, maker.profile)
-            var maker = maker
-            try source.forEachRow(reader, bytes, &rows) {
-                (band, place, sink: inout RowSink) throws(CodecError) in
-                try maker.append(band, place, into: &sink)
-            }
-        }
-
-        /// Returns the index of the smallest reduced version that is large enough for the resampler;
-        /// `nil` for the whole image.
-        private func smallest(
-            _ candidates: [TIFFPicture], _ whole: TIFFPicture, _ plan: DecodePlan
-        ) -> Int? {
-            let rest = plan.quality == .fast ? 1 : DecodePlan.residualFactor
-            let reduction = plan.reduction(ofChroma: false)
-            guard reduction >= rest else { return nil }
-            let enough = candidates.indices.filter {
-                Double(whole.size.width) / Double(candidates[$0].size.width) * rest <= reduction
-            }
-            return enough.min { candidates[$0].size.width < candidates[$1].size.width }
         }
     }
+
+    private func decode<Sample: BitwiseCopyable>(
+        _ maker: consuming TIFFRows<Sample>, _ source: TIFFBands,
+        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
+    ) throws(CodecError) {
+        let picture = source.picture
+        try rows.begin(picture.size, picture.format, maker.profile)
+        var maker = maker
+        try source.forEachRow(reader, bytes, &rows) {
+            (band, place, sink: inout RowSink) throws(CodecError) in
+            try maker.append(band, place, into: &sink)
+        }
+    }
+
+    /// Returns the index of the smallest reduced version that is large enough for the resampler;
+    /// `nil` for the whole image.
+    private func smallest(
+        _ candidates: [TIFFPicture], _ whole: TIFFPicture, _ plan: DecodePlan
+    ) -> Int? {
+        let rest = plan.quality == .fast ? 1 : DecodePlan.residualFactor
+        let reduction = plan.reduction(ofChroma: false)
+        guard reduction >= rest else { return nil }
+        let enough = candidates.indices.filter {
+            Double(whole.size.width) / Double(candidates[$0].size.width) * rest <= reduction
+        }
+        return enough.min { candidates[$0].size.width < candidates[$1].size.width }
+    }
+}
 #endif
