@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parsed metadata of a picture: the fields of its EXIF, XMP and IPTC blocks.
+/// The parsed metadata of an image: the fields of its EXIF, XMP and IPTC blocks.
 ///
 /// Its size has a bound whatever the blocks contain: a text is cut after ``maximumTextByteCount``
 /// bytes, a list after ``maximumListByteCount`` bytes and ``maximumListCount`` items.

@@ -8,7 +8,7 @@ internal import Pixels
 /// Both libraries follow all references of a file, so that they are checked before the file is passed
 /// on.
 /// - SeeAlso: ISO/IEC 14496-12, 8.11.3 (`iloc`), 8.11.6 (`iinf`) and 8.11.12 (`iref`);
-///   ISO/IEC 23008-12, 6.5.3 (`ispe`) and 6.6.2 (derived pictures).
+///   ISO/IEC 23008-12, 6.5.3 (`ispe`) and 6.6.2 (derived images).
 struct ItemGraph {
     /// The cost of decoding an item: itself and all its inputs, as often as they are used.
     private struct Item {

@@ -45,18 +45,7 @@ struct TIFFPicture {
         self.directory = directory
         let place = directory.offset
         func integer(_ tag: TIFFTag) -> Int? { directory.unsigned(tag, bytes) }
-        guard let width = integer(.imageWidth), let height = integer(.imageLength), width > 0,
-            height > 0
-        else {
-            throw .malformed(
-                reason: "ImageWidth and ImageLength must both be present and positive",
-                offset: place)
-        }
-        guard width <= UInt32.max, height <= UInt32.max else {
-            throw .malformed(
-                reason: "invalid ImageWidth × ImageLength: \(width) × \(height)", offset: place)
-        }
-        size = PixelSize(width: width, height: height)
+        size = try Self.size(directory, bytes)
         // The values on which decoding depends and that may lie outside their entries.
         for tag in [
             TIFFTag.bitsPerSample, .stripOffsets, .stripByteCounts, .colorMap, .tileOffsets,
@@ -84,11 +73,11 @@ struct TIFFPicture {
         let isFax = [2, 3, 4, 32771].contains(compression)
         photometric = integer(.photometricInterpretation) ?? (isFax ? 0 : count >= 3 ? 2 : 1)
         isTiled = directory.entry(.tileWidth) != nil || directory.entry(.tileOffsets) != nil
-        let rows = integer(.rowsPerStrip) ?? height
+        let rows = integer(.rowsPerStrip) ?? size.height
         let block =
             isTiled
             ? PixelSize(width: integer(.tileWidth) ?? 0, height: integer(.tileLength) ?? 0)
-            : PixelSize(width: width, height: min(rows, height))
+            : PixelSize(width: size.width, height: min(rows, size.height))
         guard block.width > 0, block.height > 0, block.width <= 1 << 24,
             block.height <= UInt32.max
         else {
@@ -101,6 +90,20 @@ struct TIFFPicture {
         try setSampleFormat(bytes)
         setAlpha(bytes)
         try checkBlocks(bytes)
+    }
+
+    private static func size(
+        _ directory: TIFFDirectory, _ bytes: Span<UInt8>
+    ) throws(CodecError) -> PixelSize {
+        let width = directory.unsigned(.imageWidth, bytes) ?? 0
+        let height = directory.unsigned(.imageLength, bytes) ?? 0
+        let sides = 1...Int(UInt32.max)
+        guard sides.contains(width), sides.contains(height) else {
+            throw .malformed(
+                reason: "invalid ImageWidth × ImageLength: \(width) × \(height)",
+                offset: directory.offset)
+        }
+        return PixelSize(width: width, height: height)
     }
 
     private mutating func setModel(_ bytes: Span<UInt8>) throws(CodecError) {
