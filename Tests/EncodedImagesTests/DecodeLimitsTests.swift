@@ -140,7 +140,8 @@ import Testing
             codec.delivered = size
             #expect(
                 throws: CodecError.malformed(
-                    reason: "a picture of \(size) pixels that calls itself 4x4", offset: 0)
+                    reason: "decoded size \(size) does not match the size 4x4 in the header",
+                    offset: 0)
             ) { _ = try source(codec).image() }
         }
         codec.delivered = PixelSize(width: 500, height: 4)
