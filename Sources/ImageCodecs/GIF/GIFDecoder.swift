@@ -3,7 +3,8 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Decodes a picture's indices whole, as they may be interlaced, and colours them row by row.
+/// Decompresses all indices of the first image, because they may be interlaced, then converts row
+/// by row.
 struct GIFDecoder: ImageDecoder {
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         let file = try GIFFile(bytes, limits: limits)
@@ -50,7 +51,8 @@ struct GIFDecoder: ImageDecoder {
                 continue
             }
             let there = indices.row(line, of: frame)
-            // What did not come is given as such to whoever accepts it.
+            // Missing rows are not appended, so that the caller can tell them from transparent
+            // ones.
             if ending == .cut && there.isEmpty && !frame.isInterlaced { break }
             if there.count < frame.region.width {
                 for index in row.indices { row[index] = 0 }
@@ -83,7 +85,7 @@ struct GIFDecoder: ImageDecoder {
     }
 }
 
-/// Reads the pictures of an animation one after the other.
+/// Reads the frames of an animation in order.
 struct GIFFrameReader: FrameReader {
     private let bytes: EncodedBytes
     private let file: GIFFile
@@ -131,7 +133,7 @@ extension GIFFile {
 }
 
 extension GIFIndices {
-    /// Decompresses the indices of a frame, after limits have been checked.
+    /// Decompresses the indices of a frame after checking the limits.
     ///
     /// - Throws: ``CodecError/malformed(reason:offset:)`` for damaged data.
     fileprivate mutating func decompress(
@@ -144,19 +146,20 @@ extension GIFIndices {
         let ending = decompress(file, at: frame.dataOffset, count: frame.region.size.area)
         guard ending != .damaged else {
             throw .malformed(
-                reason: "the compressed data is damaged", offset: frame.dataOffset)
+                reason: "invalid LZW code", offset: frame.dataOffset)
         }
         return ending
     }
 
-    /// Where the indices of a row are, as many of them as there are.
+    /// Returns the range of the indices of a row, as far as they are present.
     fileprivate func row(_ y: Int, of frame: GIFFrame) -> Range<Int> {
         let stored = frame.isInterlaced ? Self.storedRow(y, frame.region.height) : y
         let start = min(stored * frame.region.width, count)
         return start..<min(start + frame.region.width, count)
     }
 
-    /// Interlaced pictures store every eighth row, those between them, and so on.
+    /// Returns the position of a row in an interlaced image (GIF89a, appendix E): first every
+    /// eighth row, then the rows between.
     private static func storedRow(_ y: Int, _ height: Int) -> Int {
         let eighths = (height + 7) / 8
         if y % 8 == 0 { return y / 8 }

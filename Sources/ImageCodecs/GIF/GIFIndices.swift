@@ -2,43 +2,43 @@
 
 internal import EncodedImages
 
-/// Undoes the LZW compression of a picture's indices.
+/// An LZW decoder for the indices of an image (GIF89a, appendix F).
 ///
-/// Each code stands for a string of indices that has been written before: the string of the code
-/// before it and one index more. So a table entry is a place in what has been written and a length,
-/// and a code is a copy from there; no chain is followed and no string turned around.
+/// Each code stands for a string of indices that was written before: the string of the previous
+/// code and one more index. A table entry is therefore an offset in the output and a length, and
+/// decoding a code is a copy. No chain of prefixes is followed and no string reversed.
 struct GIFIndices {
-    /// Bytes behind the last index that a copy may write over.
+    /// The number of bytes after the last index that a copy may overwrite.
     private static let writeAhead = 16
     private static let maximumCodeCount = 4096
 
-    /// How the compressed data came to its end.
+    /// How the compressed data ended.
     enum Ending {
-        /// All indices are there, or the data says that there are no more.
+        /// All indices are present, or an end-of-information code followed.
         case complete
-        /// The file ends first.
+        /// The file ends before the data does.
         case cut
-        /// A code that stands for nothing.
+        /// A code is not in the table.
         case damaged
     }
 
-    /// The indices in the order in which they are stored.
+    /// The indices in stored order.
     private(set) var bytes: [UInt8] = []
-    /// How many of them are there; the others were missing.
+    /// The number of decoded indices; the others are missing.
     private(set) var count = 0
     private var compressed: [UInt8] = []
-    /// Each code's string: its length in the upper half, where it begins in the lower one.
+    /// The string of each code: its length in the upper half, its offset in the lower one.
     private var strings = [UInt64](repeating: 0, count: maximumCodeCount)
 
-    /// Decompresses the indices of a picture.
+    /// Decompresses the indices of an image.
     ///
     /// - Parameters:
     ///   - file: the whole file.
-    ///   - offset: where the number of bits of the first codes stands.
-    ///   - needed: how many indices there should be.
+    ///   - offset: the offset of the LZW minimum code size.
+    ///   - needed: the expected number of indices.
     /// - Returns: how the data ended.
     mutating func decompress(_ file: Span<UInt8>, at offset: Int, count needed: Int) -> Ending {
-        precondition(needed > 0 && needed <= Int32.max, "so many indices cannot be counted")
+        precondition(needed > 0 && needed <= Int32.max, "the number of indices must be 1 to 2147483647")
         count = 0
         if bytes.count < needed + Self.writeAhead {
             bytes = Array(repeating: 0, count: needed + Self.writeAhead)
@@ -51,9 +51,9 @@ struct GIFIndices {
         return isWhole ? .complete : .cut
     }
 
-    /// Joins the pieces, and puts zeros behind them.
+    /// Joins the sub-blocks and appends zeros.
     ///
-    /// - Returns: whether the last is there.
+    /// - Returns: whether the block terminator is present.
     private mutating func gather(_ file: Span<UInt8>, _ offset: Int) -> Bool {
         compressed.removeAll(keepingCapacity: true)
         var offset = offset
@@ -74,7 +74,9 @@ struct GIFIndices {
         return isWhole
     }
 
-    /// - Returns: whether all codes that were looked at stand for something.
+    /// Decodes all codes.
+    ///
+    /// - Returns: whether every code was in the table.
     private mutating func expand(bits: Int, _ needed: Int) -> Bool {
         let bitCount = (compressed.count - 8) * 8
         var made = 0
@@ -90,10 +92,10 @@ struct GIFIndices {
         return isSound
     }
 
-    /// The loop over all codes; everything that it touches was checked by the caller.
+    /// Decodes all codes; the caller has checked the buffers.
     ///
-    /// A string begins at less than `made` and ends at most at it, so no copy reads what is not
-    /// there; the last copy is shortened to what is needed and may write `writeAhead` bytes behind.
+    /// A string begins before `written` and ends at most there, so no copy reads unwritten indices.
+    /// The last copy is shortened to `needed` and may overwrite `writeAhead` bytes after it.
     private static func expand(
         _ source: UnsafeRawBufferPointer, bitCount: Int, _ rootBits: Int,
         _ strings: UnsafeMutableBufferPointer<UInt64>,
@@ -107,7 +109,7 @@ struct GIFIndices {
         var next = clear &+ 2
         var place = 0
         var written = 0
-        // The string of the code before; its length is 0 behind a clear code.
+        // The string of the previous code; its length is 0 after a clear code.
         var lastStart = 0
         var lastCount = 0
         defer { made = written }
@@ -156,7 +158,7 @@ struct GIFIndices {
                     copied &+= 8
                 }
                 if isNew, count == lastCount {
-                    // The last index of the string is the first that was written just now.
+                    // The last index of the string is the first one just written (the KwKwK case).
                     unsafe result.storeBytes(
                         of: result.load(fromByteOffset: written, as: UInt8.self),
                         toByteOffset: written &+ count &- 1, as: UInt8.self)

@@ -2,17 +2,17 @@
 
 internal import Pixels
 
-/// The colours that a picture's indices stand for.
+/// The colour table of an image, as pixels.
 struct GIFPalette {
-    /// Bytes behind the last pixel that may be written over.
+    /// The number of bytes after the last pixel that may be overwritten.
     static let writeAhead = 4
 
-    /// The four bytes of each index: red, green, blue, and alpha, which is 0 or 255.
+    /// The RGBA bytes of each index; alpha is 0 or 255.
     private var colors = [UInt32](repeating: 0, count: 256)
-    /// How many indices have a colour.
+    /// The number of indices with a colour.
     private let count: Int
     private let transparentIndex: Int?
-    /// Whether red, green and blue of all colours are equal.
+    /// Whether all colours are grey.
     private(set) var isGray = true
 
     init(_ frame: GIFFrame, _ file: Span<UInt8>) {
@@ -26,7 +26,7 @@ struct GIFPalette {
                 colors[index] = Self.pixel(red, green, blue)
             }
         } else {
-            // A file without palettes leaves the colours to whoever shows it.
+            // Without a colour table the decoder chooses: a grey ramp.
             count = 256
             for index in 0..<256 {
                 let gray = UInt8(truncatingIfNeeded: index)
@@ -40,7 +40,7 @@ struct GIFPalette {
         UInt32(littleEndian: UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | 0xFF00_0000)
     }
 
-    /// Whether a pixel has the transparent index, or one without a colour.
+    /// Returns whether a pixel has the transparent index, or an index without a colour.
     func hasTransparency(among indices: GIFIndices) -> Bool {
         guard transparentIndex != nil || count < 256 else { return false }
         let transparent = transparentIndex ?? 256
@@ -55,7 +55,7 @@ struct GIFPalette {
         }
     }
 
-    /// Writes the colours of some indices as RGBA, at the beginning of a row.
+    /// Writes the colours of a range of indices as RGBA to the start of a row.
     func color(_ indices: [UInt8], _ range: Range<Int>, into row: inout MutableSpan<UInt8>) {
         precondition(
             range.upperBound <= indices.count && range.count * 4 <= row.count,
@@ -73,14 +73,14 @@ struct GIFPalette {
         }
     }
 
-    /// Writes the colours of some indices.
+    /// Writes the colours of a range of indices.
     ///
     /// - Parameters:
-    ///   - indices: those of the picture.
-    ///   - range: which of them.
-    ///   - format: grey, RGB or RGBA of 8 bits.
-    ///   - row: where the pixels go; ``writeAhead`` bytes behind them may change.
-    ///   - start: where they begin.
+    ///   - indices: the indices of the image.
+    ///   - range: the range of indices to convert.
+    ///   - format: 8-bit grey, RGB or RGBA.
+    ///   - row: receives the pixels; ``writeAhead`` bytes after them may change.
+    ///   - start: the offset of the first pixel in `row`.
     func color(
         _ indices: [UInt8], _ range: Range<Int>, _ format: PixelFormat,
         into row: inout [UInt8], at start: Int
