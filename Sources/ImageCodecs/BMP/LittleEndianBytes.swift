@@ -3,13 +3,13 @@
 internal import Pixels
 
 extension Span<UInt8> {
-    /// The number of 16 bits at an offset, the smaller byte first, if the bytes go that far.
+    /// Returns the little-endian 16-bit integer at an offset, or `nil` beyond the end.
     func littleEndian16(at offset: Int) -> Int? {
         guard offset >= 0, offset <= count - 2 else { return nil }
         return Int(self[offset]) | Int(self[offset + 1]) << 8
     }
 
-    /// The number of 32 bits at an offset, the smallest byte first, if the bytes go that far.
+    /// Returns the little-endian 32-bit integer at an offset, or `nil` beyond the end.
     func littleEndian32(at offset: Int) -> UInt32? {
         guard offset >= 0, offset <= count - 4 else { return nil }
         return UInt32(self[offset]) | UInt32(self[offset + 1]) << 8
@@ -18,7 +18,7 @@ extension Span<UInt8> {
 }
 
 extension [UInt8] {
-    /// Adds numbers of 16 bits, the smaller byte first.
+    /// Appends little-endian 16-bit integers.
     mutating func appendLittleEndian16(_ values: Int...) {
         for value in values {
             append(UInt8(truncatingIfNeeded: value))
@@ -26,7 +26,7 @@ extension [UInt8] {
         }
     }
 
-    /// Adds a row of 16-bit samples in the machine's byte order, the smaller byte first.
+    /// Appends a row of 16-bit samples in little-endian order.
     mutating func appendLittleEndian16(_ row: Span<UInt8>) {
         row.withSamples16 { samples in
             for index in samples.indices {
@@ -36,7 +36,7 @@ extension [UInt8] {
         }
     }
 
-    /// Adds numbers of 32 bits, the smallest byte first.
+    /// Appends little-endian 32-bit integers.
     mutating func appendLittleEndian32(_ values: Int...) {
         for value in values {
             appendLittleEndian16(value & 0xFFFF, value >> 16)

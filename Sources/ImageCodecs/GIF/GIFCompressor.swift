@@ -8,8 +8,9 @@ struct GIFCompressor {
     private var piece: [UInt8] = []
     private var bits: UInt32 = 0
     private var bitCount = 0
-    /// The keys and codes of a hash table. A key is the code of a string without its last index,
-    /// and that index.
+    /// The keys and codes of a hash table.
+    ///
+    /// A key is the code of a string without its last index, and that index.
     private var keys = [UInt32](repeating: .max, count: slotCount)
     private var codes = [UInt16](repeating: 0, count: slotCount)
 

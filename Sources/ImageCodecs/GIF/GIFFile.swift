@@ -94,7 +94,8 @@ struct GIFFile {
             x: Self.number(file, at: start + 1), y: Self.number(file, at: start + 3),
             width: Self.number(file, at: start + 5), height: Self.number(file, at: start + 7))
         guard !region.isEmpty else {
-            throw .malformed(reason: "invalid image size: \(region.width) × \(region.height)", offset: start)
+            throw .malformed(
+                reason: "invalid image size: \(region.width) × \(region.height)", offset: start)
         }
         let flags = file[start + 9]
         offset = start + 10

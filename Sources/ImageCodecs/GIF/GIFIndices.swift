@@ -38,7 +38,8 @@ struct GIFIndices {
     ///   - needed: the expected number of indices.
     /// - Returns: how the data ended.
     mutating func decompress(_ file: Span<UInt8>, at offset: Int, count needed: Int) -> Ending {
-        precondition(needed > 0 && needed <= Int32.max, "the number of indices must be 1 to 2147483647")
+        precondition(
+            needed > 0 && needed <= Int32.max, "the number of indices must be 1 to 2147483647")
         count = 0
         if bytes.count < needed + Self.writeAhead {
             bytes = Array(repeating: 0, count: needed + Self.writeAhead)

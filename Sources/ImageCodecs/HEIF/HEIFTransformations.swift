@@ -3,11 +3,12 @@
 #if HEIF
     internal import Pixels
 
-    /// How an item is turned and cut, which libheif does but does not tell.
+    /// The rotation, mirroring and cropping of an item, which libheif applies but does not report.
     struct HEIFTransformations {
-        /// What the turns come to, in the order in which they are listed.
+        /// The combined orientation of all transformations, in the order in which they are listed.
         ///
-        /// It is ``Orientation/upright`` if the item is cut as well: libheif then does both.
+        /// It is ``Orientation/upright`` if the item is also cropped: then libheif applies
+        /// everything.
         private(set) var orientation = Orientation.upright
         private(set) var isCut = false
 
@@ -42,7 +43,7 @@
             if !isCut { orientation = turned }
         }
 
-        /// The numbers of an item's properties, from 1.
+        /// Returns the indices of an item's properties, counted from 1.
         private static func associations(
             _ item: Int, _ range: Range<Int>, _ file: Span<UInt8>
         ) -> [Int] {

@@ -3,7 +3,7 @@
 #if JPEG2000
     internal import EncodedImages
 
-    /// Whole numbers, the most significant byte first.
+    /// Big-endian integers.
     enum JPEG2000Bytes {
         static func integer(_ bytes: Span<UInt8>, at offset: Int, count: Int) -> Int? {
             guard offset >= 0, count <= 8, offset <= bytes.count - count else { return nil }
@@ -13,20 +13,21 @@
         }
     }
 
-    /// A box of a JP2 file: a length, a type of four letters, and a body.
+    /// A box of a JP2 file (ISO/IEC 15444-1, I.4): a length, a four-character type, and contents.
     struct JPEG2000Box {
         let type: String
-        /// Where the body stands; it may end behind the end of a file that was cut short.
+        /// The range of the contents; it may end beyond the end of a truncated file.
         let body: Range<Int>
 
-        /// The box at `offset`, which then is where the next one begins; `nil` behind the last.
+        /// Reads the box at `offset` and advances `offset` to the next one.
         ///
         /// - Parameters:
         ///   - file: the whole file.
-        ///   - offset: where the box begins.
-        ///   - end: where the box around it ends.
-        /// - Returns: `nil` where no whole head of a box is left.
-        /// - Throws: ``CodecError/malformed(reason:offset:)`` if it is shorter than its own head.
+        ///   - offset: the offset of the box; on return, that of the next one.
+        ///   - end: the end of the enclosing box.
+        /// - Returns: `nil` if no complete box header is left.
+        /// - Throws: ``CodecError/malformed(reason:offset:)`` if the box is shorter than its header or
+        ///   exceeds the enclosing box.
         static func next(
             _ file: Span<UInt8>, _ offset: inout Int, end: Int
         ) throws(CodecError) -> JPEG2000Box? {
@@ -45,11 +46,12 @@
                 length = end - start
             }
             guard length >= head else {
-                throw .malformed(reason: "a box is shorter than its head", offset: start)
+                throw .malformed(
+                    reason: "box length \(length) is shorter than the box header", offset: start)
             }
             let (boxEnd, overflow) = start.addingReportingOverflow(length)
             guard !overflow, isOutermost || boxEnd <= end else {
-                throw .malformed(reason: "a box is longer than the one around it", offset: start)
+                throw .malformed(reason: "box exceeds the enclosing box", offset: start)
             }
             offset = boxEnd
             let letters = (start + 4..<start + 8).map { file[$0] }
@@ -57,9 +59,9 @@
                 type: String(decoding: letters, as: UTF8.self), body: start + head..<boxEnd)
         }
 
-        /// The bytes of the body.
+        /// Checks that the file contains the whole box.
         ///
-        /// - Throws: ``CodecError/truncated(byteCount:)`` if the file ends before it does.
+        /// - Throws: ``CodecError/truncated(byteCount:)`` if it does not.
         func check(_ file: Span<UInt8>) throws(CodecError) {
             if body.upperBound > file.count { throw .truncated(byteCount: file.count) }
         }

@@ -4,8 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Draws what libjxl knows of a picture that is still coming in: first an eighth of its
-    /// resolution, then group after group.
+    /// Renders the available part of an image: first at an eighth of its resolution, then group
+    /// after group.
     final class JPEGXLIncrementalDecoder: IncrementalDecoder {
         private let reader: JPEGXLReader
         private var header: ImageHeader?
@@ -17,7 +17,7 @@
             let header = try begin(bytes, &rows)
             do throws(CodecError) {
                 guard try reader.next(bytes) else {
-                    throw .malformed(reason: "no picture", offset: 0)
+                    throw .malformed(reason: "no frame in the codestream", offset: 0)
                 }
             } catch {
                 if case .truncated = error { passCount += 1 }

@@ -30,8 +30,9 @@ internal import EncodedImages
     internal import CWebP
 #endif
 
-/// Loads the libraries that are otherwise loaded by the first picture that needs them; what is
-/// missing is told by that picture all the same.
+/// Loads the libraries that are otherwise loaded for the first image that needs them.
+///
+/// A missing library is reported when an image needs it.
 func loadLazyLibraries() {
     #if AVIF
         _ = unsafe calotype_avif_missing()
@@ -62,11 +63,11 @@ func loadLazyLibraries() {
     #endif
 }
 
-/// Says which library is missing on this machine.
+/// Throws if a library could not be loaded on this machine.
 ///
-/// - Parameter problem: what the loader said; `nil` if the library is there.
+/// - Parameter problem: the error of the dynamic loader; `nil` if the library is loaded.
 /// - Throws: ``CodecError/library(message:)``.
 func requireLibrary(_ problem: UnsafePointer<CChar>?) throws(CodecError) {
     guard let problem = unsafe problem else { return }
-    throw .library(message: "it cannot be loaded: \(unsafe String(cString: problem))")
+    throw .library(message: "cannot load the library: \(unsafe String(cString: problem))")
 }

@@ -104,8 +104,9 @@
             return try PNGChunk.next(file, &offset, verifiesChecksum: verifiesChecksum)
         }
 
-        /// Advances past the next chunk if it has the given type. The caller reads its data and
-        /// compares its CRC as the bytes become available.
+        /// Advances past the next chunk if it has the given type.
+        ///
+        /// The caller reads its data and compares its CRC as the bytes become available.
         mutating func begin(_ type: String, _ file: Span<UInt8>) throws(CodecError) -> PNGChunk? {
             try limits.check(.chunkCount, count + 1)
             let chunk = try PNGChunk(file, at: offset)

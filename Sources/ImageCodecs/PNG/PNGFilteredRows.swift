@@ -90,7 +90,8 @@
                 let chunk = try chunks.next(file, verifiesChecksum: verifiesChecksums)
                 if chunk.type == "IEND" { return }
                 guard chunk.isAncillary || chunk.type == "IDAT" else {
-                    throw .malformed(reason: "chunk \(chunk.type) is not allowed after IDAT", offset: start)
+                    throw .malformed(
+                        reason: "chunk \(chunk.type) is not allowed after IDAT", offset: start)
                 }
             }
         }
@@ -116,7 +117,8 @@
             end = kept.count
             while end - place <= rowByteCount {
                 guard try inflateMore(file) else {
-                    throw .malformed(reason: "image data ends before the last row", offset: chunks.offset)
+                    throw .malformed(
+                        reason: "image data ends before the last row", offset: chunks.offset)
                 }
             }
         }

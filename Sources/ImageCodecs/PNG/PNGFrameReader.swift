@@ -75,7 +75,8 @@
         ) throws(CodecError) -> StoredFrame {
             let size = control.region.size
             guard PixelRect(header.layout.size).contains(control.region) else {
-                throw .malformed(reason: "frame \(control.region) exceeds the image", offset: chunks.offset)
+                throw .malformed(
+                    reason: "frame \(control.region) exceeds the image", offset: chunks.offset)
             }
             try limits.check(
                 .memoryByteCount, 2 * PixelBuffer.byteCount(of: size, samples.format))

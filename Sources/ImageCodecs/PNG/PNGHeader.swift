@@ -113,12 +113,16 @@
                 throw .malformed(
                     reason: "duplicate IHDR chunk", offset: chunk.body.lowerBound)
             default:
-                guard chunk.isAncillary else { throw .unsupported(feature: "PNG critical chunk \(chunk.type)") }
+                guard chunk.isAncillary else {
+                    throw .unsupported(feature: "PNG critical chunk \(chunk.type)")
+                }
             }
         }
 
         /// Returns the profile of an `iCCP` chunk: a name, a zero, the compression method and a
-        /// zlib stream. Returns `nil` if it is damaged or too long.
+        /// zlib stream.
+        ///
+        /// Returns `nil` if it is damaged or too long.
         private static func profile(_ body: Span<UInt8>, _ limits: DecodeLimits) -> [UInt8]? {
             guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }),
                 end + 2 < body.count, body[end + 1] == 0

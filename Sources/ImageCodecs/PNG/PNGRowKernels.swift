@@ -3,14 +3,18 @@
 #if PNG
     internal import Pixels
 
-    /// The inner loops over the samples of a row. They check their buffers once, before the loop.
+    /// The inner loops over the samples of a row.
+    ///
+    /// They check their buffers once, before the loop.
     enum PNGRowKernels {
         /// The number of bytes after the last pixel that may be overwritten.
         static let writeAhead = 32
 
         /// Moves a range of an array to its beginning.
         static func moveToFront(_ range: Range<Int>, of bytes: inout [UInt8]) {
-            precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range is outside of the array")
+            precondition(
+                range.lowerBound >= 0 && range.upperBound <= bytes.count,
+                "the range is outside of the array")
             unsafe bytes.withUnsafeMutableBytes { bytes in
                 unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
             }
@@ -122,7 +126,8 @@
 
         /// Multiplies the colours of RGBA pixels by their alpha, in place.
         static func premultiply(_ pixels: inout [UInt8], byteCount: Int) {
-            precondition(byteCount % 4 == 0 && byteCount <= pixels.count, "the byte count exceeds the array")
+            precondition(
+                byteCount % 4 == 0 && byteCount <= pixels.count, "the byte count exceeds the array")
             unsafe pixels.withUnsafeMutableBytes { pixels in
                 guard let base = pixels.baseAddress else { return }
                 unsafe premultiply(base, base, byteCount)

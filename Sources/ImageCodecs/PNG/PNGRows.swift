@@ -65,8 +65,9 @@
             }
         }
 
-        /// The number of times that the known columns and rows have doubled. The first version of
-        /// an interlaced image has every eighth.
+        /// The number of times that the known columns and rows have doubled.
+        ///
+        /// The first version of an interlaced image has every eighth.
         var gridCount: Int { min(passIndex + 1, Self.passes.count) / 2 }
 
         /// The distance of known pixels along each side.

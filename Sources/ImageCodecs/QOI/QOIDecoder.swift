@@ -14,10 +14,11 @@ struct QOIDecoder: ImageDecoder {
         }
         let size = PixelSize(width: number(4), height: number(8))
         guard !size.isEmpty else {
-            throw .malformed(reason: "a picture of \(size) pixels", offset: 4)
+            throw .malformed(reason: "invalid image size: \(size)", offset: 4)
         }
         guard [3, 4].contains(bytes[12]), bytes[13] <= 1 else {
-            throw .malformed(reason: "unknown channels or colour space", offset: 12)
+            throw .malformed(
+                reason: "invalid channels \(bytes[12]) or colour space \(bytes[13])", offset: 12)
         }
         var header = ImageHeader(storedSize: size, colorModel: .rgb, bitsPerComponent: 8)
         header.hasAlpha = bytes[12] == 4
@@ -45,27 +46,29 @@ struct QOIDecoder: ImageDecoder {
     }
 }
 
-/// The state between two chunks.
+/// The decoder state between two chunks.
 private struct QOIChunks {
-    /// Bytes behind the last pixel of a row that may be written over.
+    /// The number of bytes after the last pixel of a row that may be overwritten.
     static let writeAhead = 4
 
     private(set) var offset = QOICodec.headerByteCount
     private let channelCount: Int
-    /// The pixels that were seen; red is in the lowest byte.
+    /// The array of previously seen pixels; red is in the lowest byte.
     private var seen = [UInt32](repeating: 0, count: 64)
     private var pixel: UInt32 = 0xFF00_0000
-    /// How often the pixel is still to be repeated.
+    /// The remaining repetitions of the pixel.
     private var repeats = 0
 
     init(channelCount: Int) { self.channelCount = channelCount }
 
-    /// - Returns: whether there were enough chunks.
+    /// Decodes the next row.
+    ///
+    /// - Returns: whether the file contains enough chunks.
     mutating func readRow(
         of width: Int, from bytes: Span<UInt8>, into row: inout [UInt8]
     ) -> Bool {
         precondition(row.count >= width * channelCount + Self.writeAhead, "the row is too short")
-        // No chunk is longer than what stands behind the last one, so only its start is checked.
+        // The end marker is longer than any chunk, so only the start of a chunk is checked.
         let end = bytes.count - QOICodec.end.count
         let channelCount = channelCount
         var (offset, pixel, repeats) = (offset, pixel, repeats)
@@ -124,7 +127,7 @@ private struct QOIChunks {
         return isComplete
     }
 
-    /// Adds to red, green and blue, each on its own.
+    /// Adds to red, green and blue separately, modulo 256.
     @inline(__always)
     private static func sum(
         _ pixel: UInt32, _ red: UInt32, _ green: UInt32, _ blue: UInt32

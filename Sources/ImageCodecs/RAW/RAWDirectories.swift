@@ -4,8 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What the directories of a file say that is built like TIFF: whether it holds a sensor's data,
-    /// and where its previews are.
+    /// The TIFF directories of a RAW file: whether they contain sensor data, and where the previews
+    /// are.
     enum RAWDirectories {
         private enum Tag {
             static let compression = 0x0103
@@ -19,10 +19,11 @@
             static let dngVersion = 0xC612
         }
 
-        /// Directories that are looked at, of a file that may hold loops of them.
+        /// The maximum number of directories that are read; a file may contain cycles.
         private static let maximumCount = 32
 
-        /// Whether a TIFF file holds the data of a sensor: a mosaic, or what DNG calls linear.
+        /// Returns whether a TIFF file contains sensor data: a colour filter array, or DNG's
+        /// LinearRaw.
         static func areOfSensor(_ file: Span<UInt8>) -> Bool {
             guard let order = TIFFByteOrder(file), order.integer(file, at: 2, 2) == 42 else {
                 return false
@@ -35,7 +36,7 @@
             }
         }
 
-        /// Where JPEG files may stand.
+        /// Returns the ranges that may contain JPEG files.
         static func previewRanges(_ file: Span<UInt8>) -> [Range<Int>] {
             if ImageFormat.Signature(Array("FUJIFILMCCD-RAW".utf8)).matches(file) {
                 guard let start = file.bigEndian(at: 84), let count = file.bigEndian(at: 88) else {
@@ -71,7 +72,7 @@
             return [start..<start + count]
         }
 
-        /// The directories of the chain and those below them.
+        /// Returns the directories of the chain and their subdirectories.
         private static func all(
             _ file: Span<UInt8>, _ order: TIFFByteOrder
         ) -> [TIFFByteOrder.Directory] {
@@ -96,7 +97,7 @@
     }
 
     extension Span<UInt8> {
-        /// The number of 32 bits at an offset, the highest byte first.
+        /// Returns the big-endian 32-bit integer at an offset, or `nil` beyond the end.
         fileprivate func bigEndian(at offset: Int) -> Int? {
             guard offset <= count - 4 else { return nil }
             return (0..<4).reduce(0) { $0 << 8 | Int(self[offset + $1]) }

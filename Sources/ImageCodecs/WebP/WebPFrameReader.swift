@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Reads the frames of an animation, each from its own chunk.
+    /// Reads the frames of an animation, each from its own `ANMF` chunk.
     struct WebPFrameReader: FrameReader {
         private let bytes: EncodedBytes
         private let container: WebPContainer

@@ -76,7 +76,7 @@ static bool add_boxes(JxlEncoder *encoder, const calotype_jxl_settings *settings
     if (lazy.JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS) return false;
     bool is_added = true;
     if (settings->exif_count) {
-        // The distance of the byte order mark comes first.
+        // The offset of the TIFF header comes first.
         uint8_t *box = calloc(1, settings->exif_count + 4);
         if (!box) return false;
         memcpy(box + 4, settings->exif, settings->exif_count);
