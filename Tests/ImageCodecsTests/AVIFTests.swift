@@ -30,21 +30,21 @@ import Testing
             .map { ($0.path, Array(try Data(contentsOf: $0))) }
     }
 
-    /// AV1 pictures whose brand is not that of AVIF but of HEIF.
+    /// AV1 images with a HEIF brand instead of AVIF's.
     static let otherBrand: Set<String> = [
         "simple_osm_tile_alpha.avif", "av1-in-heif.avif",
     ]
 
-    /// Files that no Pillow reads.
+    /// Files that no version of Pillow reads.
     ///
-    /// Some have two lists of properties, which the standard forbids, and are compared with the
-    /// picture that they were made from; the sequences lack a brand.
+    /// Some have two `ipma` boxes, which the standard forbids, and are compared with the image from
+    /// which they were made; the sequences lack a brand.
     static func lacksPeer(_ name: String) -> Bool {
         name.hasPrefix("plum-blossom-small") || name.hasSuffix("-with-alpha.avifs")
     }
 
     @Test(
-        "files of others decode as Pillow decodes them",
+        "files of other encoders decode as Pillow decodes them",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func peers() throws {
         for file in try real() {
@@ -61,8 +61,8 @@ import Testing
                 let peer = try #require(
                     try PeerTool.picture("upright.py", [file.name]), "\(name)")
                 let comparison = PixelComparison(image.asRGBA, peer)
-                // Differences at half the resolution are enlarged by two slightly different
-                // filters, so single pixels at edges differ by more.
+                // Chroma at half the resolution is upsampled by two slightly different filters, so
+                // single pixels at edges differ by more.
                 #expect(comparison.meanDifference < 0.75, "\(name): \(comparison)")
             } catch {
                 Issue.record("\(name): \(error)")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("files with two lists of properties show the picture that they were made from")
+    @Test("files with two ipma boxes decode to the image from which they were made")
     func repaired() throws {
         let folder = "avif-link-u"
         guard
@@ -86,7 +86,7 @@ import Testing
             #expect(opened.header.colorModel == (isGray ? .gray : .rgb))
             var other = expected
             if isGray {
-                // Grey is what the file has of it; alpha is compared all the same.
+                // Grey is stored directly; alpha is compared all the same.
                 other = gray(expected)
             }
             let comparison = PixelComparison(image.asRGBA, other)
@@ -108,7 +108,7 @@ import Testing
         return result.finish()
     }
 
-    @Test("sequences say how many frames there are and how long each is shown")
+    @Test("sequences have the right frame count and durations")
     func sequence() throws {
         let size = PixelSize(width: 48, height: 32)
         let destination = try ImageDestination(
@@ -136,7 +136,8 @@ import Testing
         #expect(try frames.next() == nil)
     }
 
-    @Test("is lossless if asked to, with and without alpha", arguments: [PixelFormat.rgb8, .rgba8])
+    @Test(
+        "is lossless if requested, with and without alpha", arguments: [PixelFormat.rgb8, .rgba8])
     func lossless(format: PixelFormat) throws {
         let picture = TestPicture.photograph(PixelSize(width: 61, height: 37), format)
         let file = try encoded(picture) { $0.isLossless = true }
@@ -147,7 +148,7 @@ import Testing
         #expect(PixelComparison(image, picture).maximumDifference <= allowed)
     }
 
-    @Test("keeps 16-bit pictures to 12 bits")
+    @Test("keeps 12 bits of 16-bit images")
     func deep() throws {
         let size = PixelSize(width: 64, height: 16)
         var buffer = MutablePixelBuffer(size: size, format: .rgb16)
@@ -167,7 +168,7 @@ import Testing
         #expect(comparison.maximumDifference <= 1, "\(comparison)")
     }
 
-    @Test("keeps metadata, ICC profiles and code points of colours")
+    @Test("keeps metadata, ICC profiles and CICP code points")
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
@@ -190,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("says so at once if 256 KiB do not hold the header, and else reads it from them")
+    @Test("the header is read from the first 256 KiB, or the file is reported as truncated")
     func headerFromStart() throws {
         let picture = TestPicture.noise(PixelSize(width: 64, height: 64))
         let file = try encoded(picture) { $0.quality = 100 }
@@ -206,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("files of others survive being cut and damaged", .timeLimit(.minutes(10)))
+    @Test("truncated and damaged files end in an image or an error", .timeLimit(.minutes(10)))
     func damage() throws {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 1_000_000
@@ -218,7 +219,7 @@ import Testing
                     bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
                 }
                 for _ in 0..<Int.random(in: 0...6, using: &random) {
-                    // Most of what can go wrong stands at the start.
+                    // Most of the damage is in the boxes at the start.
                     let end = Bool.random(using: &random) ? min(600, bytes.count) : bytes.count
                     bytes[Int.random(in: 0..<end, using: &random)] = UInt8.random(
                         in: 0...255, using: &random)

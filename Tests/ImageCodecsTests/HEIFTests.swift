@@ -14,12 +14,12 @@ import Testing
         try ImageSource(EncodedBytes(bytes), codecs: builtInCodecs)
     }
 
-    /// The project's own samples and those outside it, but for AVIF under this name.
+    /// The project's own samples and those of the corpus, except for AVIF files under this name.
     private func files() throws -> [(name: String, bytes: [UInt8])] {
         let urls =
             SampleFiles.own("heif", "valid")
             + SampleFiles.real(extensions: Self.extensions).filter {
-                // Of a damaged file, the peer shows memory that nothing wrote.
+                // For a damaged file, the peer shows uninitialized memory.
                 !$0.path.contains("/bombs/") && $0.lastPathComponent != "uninitialised.heic"
             }
         return try urls.map { ($0.path, Array(try Data(contentsOf: $0))) }.filter {
@@ -27,7 +27,8 @@ import Testing
         }
     }
 
-    @Test("files of others decode as pillow-heif decodes them, or are refused with a reason")
+    @Test(
+        "files of other encoders decode as pillow-heif decodes them, or are rejected with a reason")
     func peers() throws {
         for file in try files() {
             let name = URL(filePath: file.name).lastPathComponent
@@ -43,7 +44,7 @@ import Testing
                 let comparison = PixelComparison(image.asRGBA, peer)
                 #expect(comparison.meanDifference < 0.75, "\(name): \(comparison)")
             } catch {
-                // Refused with a reason; what pillow-heif reads must be read, though.
+                // A rejected file needs a reason; every file that pillow-heif reads must be read.
                 let hasPeer =
                     PeerTool.python != nil
                     && (try? PeerTool.picture("upright.py", [file.name])) != nil
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("own samples say their size, alpha and pages")
+    @Test("own samples have the right size, alpha and page count")
     func facts() throws {
         for url in SampleFiles.own("heif", "valid") {
             let opened = try source(Array(try Data(contentsOf: url)))
@@ -67,11 +68,11 @@ import Testing
         }
     }
 
-    @Test("the header of the whole file stands in its first 256 KiB")
+    @Test("the header is read from the first 256 KiB")
     func headerFromStart() throws {
         for file in try files() where file.bytes.count > 256 << 10 {
             guard let whole = try? source(file.bytes).header else { continue }
-            // Some writers put the boxes behind the pictures.
+            // Some encoders write the boxes after the images.
             do throws(CodecError) {
                 let start = try source(Array(file.bytes.prefix(256 << 10))).header
                 #expect(start == whole, "\(file.name)")
@@ -81,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a large enough thumbnail stands for the picture")
+    @Test("a sufficiently large thumbnail is decoded instead of the image")
     func thumbnails() throws {
         for file in try files() {
             guard let opened = try? source(file.bytes),
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("files that are cut or damaged end in an error or a picture", .timeLimit(.minutes(10)))
+    @Test("truncated and damaged files end in an image or an error", .timeLimit(.minutes(10)))
     func damage() throws {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 1_000_000

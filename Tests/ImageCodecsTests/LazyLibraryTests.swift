@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("A library that is loaded when it is needed") struct LazyLibraryTests {
+@Suite("A lazily loaded library") struct LazyLibraryTests {
     private func problem(_ library: String, _ function: String) -> String? {
         unsafe function.withCString { name in
             var address: UnsafeMutableRawPointer?
@@ -18,13 +18,13 @@ import Testing
         }
     }
 
-    @Test("is named if it is missing, and what it lacks") func missing() {
+    @Test("is named in the error if it or a function is missing") func missing() {
         #expect(problem("libmissing.so.1", "malloc")?.contains("libmissing.so.1") == true)
         #expect(problem("libm.so.6", "no_such_function")?.contains("no_such_function") == true)
         #expect(problem("libm.so.6", "cos") == nil)
     }
 
-    @Test("is told of where a picture needs it") func told() throws {
+    @Test("is reported as missing when an image needs it") func told() throws {
         try requireLibrary(nil)
         let error = unsafe "libmissing.so.1".withCString { name in
             do throws(CodecError) {

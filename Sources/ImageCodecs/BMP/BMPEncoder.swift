@@ -16,14 +16,7 @@ struct BMPEncoder: ImageEncoder {
             packedFormat.map { image.laidOverWhite().converted(to: $0) }
             ?? image.converted(to: image.format.withWholeSamples)
         let size = image.size
-        let format: PixelFormat
-        switch packedFormat ?? image.format.with8BitChannels {
-        case .gray8: format = .gray8
-        case .rgba8, .alpha8: format = .rgba8
-        case .rgb565: format = .rgb565
-        case .rgb555: format = .rgb555
-        default: format = .rgb8
-        }
+        let format = writtenFormat(of: image)
         let bitsPerPixel = format.bytesPerPixel * 8
         let masks = BMPMasks.stated(for: format)
         var profile: [UInt8] = []
@@ -74,6 +67,17 @@ struct BMPEncoder: ImageEncoder {
             }
         }
         return file + profile
+    }
+
+    /// Returns the pixel format of the file.
+    private func writtenFormat(of image: PixelBuffer) -> PixelFormat {
+        switch packedFormat ?? image.format.with8BitChannels {
+        case .gray8: .gray8
+        case .rgba8, .alpha8: .rgba8
+        case .rgb565: .rgb565
+        case .rgb555: .rgb555
+        default: .rgb8
+        }
     }
 
     /// Appends the rows bottom-up with straight alpha.

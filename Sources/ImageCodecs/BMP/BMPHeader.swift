@@ -48,23 +48,9 @@ struct BMPHeader {
         /// Returns a field; fields beyond a short header are 0.
         func number(_ offset: Int) -> UInt32 { fields.littleEndian32(at: offset) ?? 0 }
 
-        let width: Int
-        let height: Int
         let isOldest = byteCount == 12
-        if isOldest {
-            width = fields.littleEndian16(at: 4) ?? 0
-            height = fields.littleEndian16(at: 6) ?? 0
-            bitsPerPixel = fields.littleEndian16(at: 10) ?? 0
-        } else {
-            width = Int(Int32(truncatingIfNeeded: number(4)))
-            height = Int(Int32(truncatingIfNeeded: number(8)))
-            bitsPerPixel = fields.littleEndian16(at: 14) ?? 0
-        }
-        guard width > 0, height != 0 else {
-            throw .malformed(reason: "invalid bitmap size: \(width) × \(height)", offset: start + 4)
-        }
-        size = PixelSize(width: width, height: abs(height))
-        isTopDown = height < 0
+        bitsPerPixel = fields.littleEndian16(at: isOldest ? 10 : 14) ?? 0
+        (size, isTopDown) = try Self.size(fields, isOldest: isOldest, offset: start + 4)
         compression = try Self.compression(
             number(16), bitsPerPixel, isOS2: byteCount == 64, offset: start + 16)
         dataByteCount = Int(number(20))
@@ -93,14 +79,8 @@ struct BMPHeader {
         guard !isIndexed || colorCount > 0 else {
             throw .malformed(reason: "missing colour table", offset: masksEnd)
         }
-        let paletteEnd = masksEnd + colorCount * bytesPerColor
-        guard file.count >= paletteEnd else { throw .truncated(byteCount: file.count) }
-        var palette: [UInt8] = []
-        palette.reserveCapacity(colorCount * 3)
-        for color in stride(from: masksEnd, to: paletteEnd, by: bytesPerColor) {
-            palette += [file[color + 2], file[color + 1], file[color]]
-        }
-        self.palette = palette
+        palette = try Self.palette(
+            file, at: masksEnd, colorCount: colorCount, bytesPerColor: bytesPerColor)
         dataOffset =
             statedOffset >= masksEnd
             ? statedOffset
@@ -134,11 +114,42 @@ struct BMPHeader {
         var header = ImageHeader(
             storedSize: size, colorModel: isIndexed ? .palette : .rgb,
             bitsPerComponent: isIndexed
-                ? bitsPerPixel : bitsPerPixel == 64 ? 16 : masks.mostBitsPerComponent)
+                ? bitsPerPixel : bitsPerPixel == 64 ? 16 : masks.maximumBitsPerComponent)
         header.hasAlpha = masks.alpha != 0 || bitsPerPixel == 64
         header.colorProfile = colorProfile
         header.facts = facts
         return header
+    }
+
+    private static func size(
+        _ fields: Span<UInt8>, isOldest: Bool, offset: Int
+    ) throws(CodecError) -> (PixelSize, isTopDown: Bool) {
+        let width: Int
+        let height: Int
+        if isOldest {
+            width = fields.littleEndian16(at: 4) ?? 0
+            height = fields.littleEndian16(at: 6) ?? 0
+        } else {
+            width = Int(Int32(truncatingIfNeeded: fields.littleEndian32(at: 4) ?? 0))
+            height = Int(Int32(truncatingIfNeeded: fields.littleEndian32(at: 8) ?? 0))
+        }
+        guard width > 0, height != 0 else {
+            throw .malformed(reason: "invalid bitmap size: \(width) × \(height)", offset: offset)
+        }
+        return (PixelSize(width: width, height: abs(height)), height < 0)
+    }
+
+    private static func palette(
+        _ file: Span<UInt8>, at start: Int, colorCount: Int, bytesPerColor: Int
+    ) throws(CodecError) -> [UInt8] {
+        let end = start + colorCount * bytesPerColor
+        guard file.count >= end else { throw .truncated(byteCount: file.count) }
+        var palette: [UInt8] = []
+        palette.reserveCapacity(colorCount * 3)
+        for color in stride(from: start, to: end, by: bytesPerColor) {
+            palette += [file[color + 2], file[color + 1], file[color]]
+        }
+        return palette
     }
 
     private static func compression(

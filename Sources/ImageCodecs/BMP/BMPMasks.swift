@@ -59,7 +59,7 @@ struct BMPMasks: Equatable {
     /// Red, green, blue, alpha.
     var all: [UInt32] { [red, green, blue, alpha] }
 
-    var mostBitsPerComponent: Int { all.map(Self.bitCount).max() ?? 8 }
+    var maximumBitsPerComponent: Int { all.map(Self.bitCount).max() ?? 8 }
 
     /// Returns the number of bits from the lowest to the highest of a mask.
     static func bitCount(_ mask: UInt32) -> Int {

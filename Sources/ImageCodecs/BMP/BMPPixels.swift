@@ -89,7 +89,7 @@ struct BMPPixels {
             let hasAlpha = masks.alpha != 0
             let fields = masks.all.prefix(hasAlpha ? 4 : 3).map { Field($0) }
             let byteCount = header.bitsPerPixel / 8
-            if masks.mostBitsPerComponent <= 8 {
+            if masks.maximumBitsPerComponent <= 8 {
                 format = hasAlpha ? .rgba8 : .rgb8
                 layout = .fields(fields, byteCount: byteCount)
             } else {

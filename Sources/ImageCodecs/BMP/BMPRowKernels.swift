@@ -23,26 +23,21 @@ enum BMPRowKernels {
             indices.count >= width && table.count == 256,
             "there must be an index for each pixel and 256 colours")
         precondition(pixels.count >= width * byteCount + writeAhead, "the pixels do not fit")
-        unsafe indices.withUnsafeBufferPointer { indices in
-            unsafe table.withUnsafeBufferPointer { table in
-                unsafe pixels.withUnsafeMutableBytes { pixels in
-                    guard let pixels = pixels.baseAddress else { return }
-                    if byteCount == 1 {
-                        for x in 0..<width {
-                            let color = unsafe table[Int(indices[x])]
-                            unsafe pixels.storeBytes(
-                                of: UInt8(truncatingIfNeeded: color), toByteOffset: x,
-                                as: UInt8.self)
-                        }
-                    } else {
-                        for x in 0..<width {
-                            let color = unsafe table[Int(indices[x])].littleEndian
-                            unsafe pixels.storeBytes(
-                                of: color, toByteOffset: x &* 3, as: UInt32.self)
-                        }
-                    }
-                }
+        let table = table.span
+        if byteCount == 1 {
+            var grays = pixels.mutableSpan
+            for x in 0..<width {
+                let color = unsafe table[unchecked: Int(indices[unchecked: x])]
+                unsafe grays[unchecked: x] = UInt8(truncatingIfNeeded: color)
             }
+            return
+        }
+        var span = pixels.mutableSpan
+        var bytes = unsafe span.mutableBytes
+        for x in 0..<width {
+            let color = unsafe table[unchecked: Int(indices[unchecked: x])].littleEndian
+            unsafe bytes.storeBytes(
+                of: color, toUncheckedByteOffset: x &* 3, as: UInt32.self)
         }
     }
 

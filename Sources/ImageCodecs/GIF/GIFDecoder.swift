@@ -30,13 +30,14 @@ struct GIFDecoder: ImageDecoder {
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let file = try GIFFile(bytes, limits: rows.limits)
         guard let frame = file.frames.first else { return }
-        var indices = GIFIndices()
+        var indices = GIFLZWDecoder()
         let ending = try indices.decompress(
             frame, bytes, rows.workLimits, cancellation: rows.cancellation)
         let palette = GIFPalette(frame, bytes)
         let count = frame.region.size.area
         let isOpaque =
-            frame.region == PixelRect(file.canvas) && (indices.count == count || ending == .cut)
+            frame.region == PixelRect(file.canvas)
+            && (indices.count == count || ending == .truncated)
             && !palette.hasTransparency(among: indices)
         let format: PixelFormat = !isOpaque ? .rgba8 : palette.isGray ? .gray8 : .rgb8
         try rows.begin(file.canvas, format, file.colorProfile)
@@ -53,7 +54,7 @@ struct GIFDecoder: ImageDecoder {
             let there = indices.row(line, of: frame)
             // Missing rows are not appended, so that the caller can tell them from transparent
             // ones.
-            if ending == .cut && there.isEmpty && !frame.isInterlaced { break }
+            if ending == .truncated && there.isEmpty && !frame.isInterlaced { break }
             if there.count < frame.region.width {
                 for index in row.indices { row[index] = 0 }
             }
@@ -61,7 +62,7 @@ struct GIFDecoder: ImageDecoder {
                 indices.bytes, there, format, into: &row, at: frame.region.x * bytesPerPixel)
             try rows.append(row.span.extracting(first: rowByteCount))
         }
-        if ending == .cut || file.isTruncated && file.frames.count == 1 {
+        if ending == .truncated || file.isTruncated && file.frames.count == 1 {
             throw .truncated(byteCount: bytes.count)
         }
     }
@@ -90,7 +91,7 @@ struct GIFFrameReader: FrameReader {
     private let bytes: EncodedBytes
     private let file: GIFFile
     private let limits: DecodeLimits
-    private var indices = GIFIndices()
+    private var indices = GIFLZWDecoder()
     private var index = 0
 
     init(_ bytes: EncodedBytes, _ file: GIFFile, _ limits: DecodeLimits) {
@@ -110,7 +111,7 @@ struct GIFFrameReader: FrameReader {
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: size, .rgba8))
         return try bytes.withBytes { bytes throws(CodecError) in
             let ending = try indices.decompress(frame, bytes, limits, cancellation: nil)
-            if ending == .cut { throw .truncated(byteCount: bytes.count) }
+            if ending == .truncated { throw .truncated(byteCount: bytes.count) }
             let palette = GIFPalette(frame, bytes)
             var buffer = MutablePixelBuffer(
                 size: size, format: .rgba8, colorProfile: file.colorProfile)
@@ -132,7 +133,7 @@ extension GIFFile {
     var colorProfile: ColorProfile { profile.isEmpty ? .sRGB : .icc(profile) }
 }
 
-extension GIFIndices {
+extension GIFLZWDecoder {
     /// Decompresses the indices of a frame after checking the limits.
     ///
     /// - Throws: ``CodecError/malformed(reason:offset:)`` for damaged data.

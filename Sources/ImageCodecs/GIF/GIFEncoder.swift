@@ -34,10 +34,10 @@ struct GIFWriter: AnimationWriter {
     private let options: EncodeOptions
     private var file: [UInt8] = []
     /// The frame that has not been written yet, with its start and end times.
-    private var waiting: (pixels: [UInt32], start: Duration, end: Duration)?
+    private var pending: (pixels: [UInt32], start: Duration, end: Duration)?
     /// The pixels on the canvas before the pending frame is drawn.
     private var canvas: [UInt32]
-    private var hasPictures = false
+    private var hasFrames = false
 
     init(_ size: PixelSize, loopCount: Int, _ options: EncodeOptions) throws(CodecError) {
         guard size.largestSide <= 65_535 else {
@@ -56,14 +56,14 @@ struct GIFWriter: AnimationWriter {
         precondition(image.size == size, "a frame must have the size of the animation")
         if file.isEmpty { writeHeader(image.colorProfile) }
         let pixels = Self.pixels(of: image)
-        let start = waiting?.end ?? .zero
-        writeWaiting(before: pixels)
-        waiting = (pixels, start, start + max(.zero, duration))
+        let start = pending?.end ?? .zero
+        writePending(before: pixels)
+        pending = (pixels, start, start + max(.zero, duration))
     }
 
     mutating func finish() throws(CodecError) -> [UInt8] {
-        precondition(waiting != nil, "an animation needs at least one frame")
-        writeWaiting(before: nil)
+        precondition(pending != nil, "an animation needs at least one frame")
+        writePending(before: nil)
         return file + [0x3B]
     }
 
@@ -90,18 +90,18 @@ struct GIFWriter: AnimationWriter {
         }
     }
 
-    private mutating func writeWaiting(before following: [UInt32]?) {
-        guard let (pixels, start, end) = waiting else { return }
-        waiting = nil
-        var changed = GIFExtent(size)
-        var vanishing = GIFExtent(size)
+    private mutating func writePending(before following: [UInt32]?) {
+        guard let (pixels, start, end) = pending else { return }
+        pending = nil
+        var changed = GIFBoundingBox(size)
+        var vanishing = GIFBoundingBox(size)
         for (place, pixel) in pixels.enumerated() {
             if pixel != canvas[place] { changed.add(place) }
             if let following, pixel != 0, following[place] == 0 { vanishing.add(place) }
         }
         // Some decoders require that the first frame covers the canvas.
-        if !hasPictures { changed = GIFExtent(whole: size) }
-        hasPictures = true
+        if !hasFrames { changed = GIFBoundingBox(whole: size) }
+        hasFrames = true
         let disposal: UInt8 = vanishing.isEmpty ? 1 : 2
         changed.add(vanishing)
         // If nothing changes, one redrawn pixel keeps the frame and its delay.
@@ -117,7 +117,7 @@ struct GIFWriter: AnimationWriter {
                 canvas[place] = disposal == 2 ? 0 : pixels[place]
             }
         }
-        write(part, region, disposal, Self.hundredths(end) - Self.hundredths(start))
+        write(part, region, disposal, Self.centiseconds(end) - Self.centiseconds(start))
     }
 
     private mutating func write(
@@ -139,10 +139,10 @@ struct GIFWriter: AnimationWriter {
                 UInt8(truncatingIfNeeded: color >> 16),
             ]
         }
-        file += GIFCompressor.compressed(indexed.indices, bits: indexed.bits)
+        file += GIFLZWEncoder.compressed(indexed.indices, bits: indexed.bits)
     }
 
-    private static func hundredths(_ time: Duration) -> Int {
+    private static func centiseconds(_ time: Duration) -> Int {
         let (seconds, rest) = time.components
         let whole = Int(clamping: seconds).multipliedReportingOverflow(by: 100)
         let part = Int((rest + 5_000_000_000_000_000) / 10_000_000_000_000_000)
@@ -183,7 +183,7 @@ struct GIFWriter: AnimationWriter {
 }
 
 /// The bounding box of a set of pixels.
-private struct GIFExtent {
+private struct GIFBoundingBox {
     private let width: Int
     private var left = Int.max
     private var top = Int.max
@@ -211,7 +211,7 @@ private struct GIFExtent {
         bottom = max(bottom, y)
     }
 
-    mutating func add(_ other: GIFExtent) {
+    mutating func add(_ other: GIFBoundingBox) {
         left = min(left, other.left)
         right = max(right, other.right)
         top = min(top, other.top)

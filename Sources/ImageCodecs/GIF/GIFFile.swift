@@ -32,10 +32,10 @@ struct GIFFile {
     /// Whether the trailer is present.
     private(set) var hasTrailer = false
 
-    private var control = Control()
+    private var control = GraphicControl()
 
     /// The graphic control extension of the next image.
-    private struct Control {
+    private struct GraphicControl {
         var transparentIndex: Int?
         var disposal = StoredFrame.Disposal.keep
         var delay = 0
@@ -109,11 +109,11 @@ struct GIFFile {
                 region: region, palette: own ?? palette, isInterlaced: flags & 0x40 != 0,
                 transparentIndex: control.transparentIndex, disposal: control.disposal,
                 delay: control.delay, dataOffset: offset))
-        control = Control()
+        control = GraphicControl()
         try limits.check(.frameCount, frames.count)
         guard offset < file.count else { throw .truncated(byteCount: file.count) }
         offset += 1
-        try Self.skipPieces(file, &offset)
+        try Self.skipSubBlocks(file, &offset)
     }
 
     private mutating func readExtension(
@@ -128,7 +128,7 @@ struct GIFFile {
         switch (label, bodyCount) {
         case (0xF9, 4...):
             let flags = file[body]
-            control = Control(
+            control = GraphicControl(
                 transparentIndex: flags & 1 == 1 ? Int(file[body + 3]) : nil,
                 // 0 and 1 keep the frame; values above 3 act as 3, as in browsers.
                 disposal: [.keep, .keep, .clear][safe: Int(flags >> 2 & 7)] ?? .restore,
@@ -141,18 +141,18 @@ struct GIFFile {
         case (0xFE, _):
             if comment.isEmpty {
                 var end = offset
-                comment = try Self.joinedPieces(file, &end, limit: 1_000) ?? []
+                comment = try Self.joinedSubBlocks(file, &end, limit: 1_000) ?? []
             }
         default: break
         }
-        try Self.skipPieces(file, &offset)
+        try Self.skipSubBlocks(file, &offset)
     }
 
     private mutating func readApplication(
         _ name: String, _ file: Span<UInt8>, _ offset: inout Int, _ limits: DecodeLimits
     ) throws(CodecError) {
         let start = offset
-        try Self.skipPieces(file, &offset)
+        try Self.skipSubBlocks(file, &offset)
         switch name {
         case "NETSCAPE2.0", "ANIMEXTS1.0":
             guard offset >= start + 4, file[start] >= 3, file[start + 1] & 7 == 1 else { return }
@@ -161,10 +161,10 @@ struct GIFFile {
             loopCount = repeats == 0 ? 0 : repeats + 1
         case "ICCRGBG1012":
             var place = start
-            if let pieces = try Self.joinedPieces(
+            if let subBlocks = try Self.joinedSubBlocks(
                 file, &place, limit: limits.maximumProfileByteCount)
             {
-                profile = pieces
+                profile = subBlocks
             }
         case "XMP DataXMP":
             // The packet is stored without sub-blocks. A trailer of the bytes from 255 down to 0
@@ -186,7 +186,7 @@ struct GIFFile {
         return start..<offset
     }
 
-    private static func skipPieces(
+    private static func skipSubBlocks(
         _ file: Span<UInt8>, _ offset: inout Int
     ) throws(CodecError) {
         while offset < file.count {
@@ -198,7 +198,7 @@ struct GIFFile {
     }
 
     /// Returns the joined sub-blocks up to the terminator; `nil` if they exceed `limit` bytes.
-    static func joinedPieces(
+    static func joinedSubBlocks(
         _ file: Span<UInt8>, _ offset: inout Int, limit: Int
     ) throws(CodecError) -> [UInt8]? {
         var bytes: [UInt8] = []

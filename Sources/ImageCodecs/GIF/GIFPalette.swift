@@ -41,7 +41,7 @@ struct GIFPalette {
     }
 
     /// Returns whether a pixel has the transparent index, or an index without a colour.
-    func hasTransparency(among indices: GIFIndices) -> Bool {
+    func hasTransparency(among indices: GIFLZWDecoder) -> Bool {
         guard transparentIndex != nil || count < 256 else { return false }
         let transparent = transparentIndex ?? 256
         let colorCount = count
@@ -60,17 +60,8 @@ struct GIFPalette {
         precondition(
             range.upperBound <= indices.count && range.count * 4 <= row.count,
             "the pixels do not fit")
-        unsafe indices.withUnsafeBufferPointer { indices in
-            unsafe colors.withUnsafeBufferPointer { colors in
-                unsafe row.withUnsafeMutableBytes { row in
-                    guard let row = row.baseAddress else { return }
-                    for x in 0..<range.count {
-                        let color = unsafe colors[Int(indices[range.lowerBound &+ x])]
-                        unsafe row.storeBytes(of: color, toByteOffset: x &* 4, as: UInt32.self)
-                    }
-                }
-            }
-        }
+        var pixels = unsafe row.mutableBytes
+        write(indices.span.extracting(range), bytesPerPixel: 4, into: &pixels, at: 0)
     }
 
     /// Writes the colours of a range of indices.
@@ -90,17 +81,23 @@ struct GIFPalette {
             range.upperBound <= indices.count
                 && start + range.count * bytesPerPixel + Self.writeAhead <= row.count,
             "the pixels do not fit")
-        unsafe indices.withUnsafeBufferPointer { indices in
-            unsafe colors.withUnsafeBufferPointer { colors in
-                unsafe row.withUnsafeMutableBytes { row in
-                    guard let row = unsafe row.baseAddress?.advanced(by: start) else { return }
-                    for x in 0..<range.count {
-                        let color = unsafe colors[Int(indices[range.lowerBound &+ x])]
-                        unsafe row.storeBytes(
-                            of: color, toByteOffset: x &* bytesPerPixel, as: UInt32.self)
-                    }
-                }
-            }
+        var bytes = row.mutableSpan
+        var pixels = unsafe bytes.mutableBytes
+        write(
+            indices.span.extracting(range), bytesPerPixel: bytesPerPixel, into: &pixels, at: start)
+    }
+
+    /// Writes four bytes per index; the caller has checked that they fit.
+    @inline(always)
+    private func write(
+        _ indices: Span<UInt8>, bytesPerPixel: Int, into pixels: inout MutableRawSpan,
+        at start: Int
+    ) {
+        let colors = colors.span
+        for x in 0..<indices.count {
+            let color = unsafe colors[unchecked: Int(indices[unchecked: x])]
+            unsafe pixels.storeBytes(
+                of: color, toUncheckedByteOffset: start &+ x &* bytesPerPixel, as: UInt32.self)
         }
     }
 }

@@ -165,26 +165,21 @@ struct GIFColorSearch {
 
     /// Returns the index of the colour with the least squared distance.
     func nearest(_ red: Float, _ green: Float, _ blue: Float) -> Int {
-        unsafe reds.withUnsafeBufferPointer { reds in
-            unsafe greens.withUnsafeBufferPointer { greens in
-                unsafe blues.withUnsafeBufferPointer { blues in
-                    var best = 0
-                    var least = Float.infinity
-                    var index = 0
-                    while index < reds.count {
-                        let dr = unsafe reds[index] - red
-                        let dg = unsafe greens[index] - green
-                        let db = unsafe blues[index] - blue
-                        let distance = dr * dr + dg * dg + db * db
-                        if distance < least {
-                            least = distance
-                            best = index
-                        }
-                        index &+= 1
-                    }
-                    return best
-                }
+        let (reds, greens, blues) = (reds.span, greens.span, blues.span)
+        var best = 0
+        var least = Float.infinity
+        var index = 0
+        while index < reds.count {
+            let dr = unsafe reds[unchecked: index] - red
+            let dg = unsafe greens[unchecked: index] - green
+            let db = unsafe blues[unchecked: index] - blue
+            let distance = dr * dr + dg * dg + db * db
+            if distance < least {
+                least = distance
+                best = index
             }
+            index &+= 1
         }
+        return best
     }
 }

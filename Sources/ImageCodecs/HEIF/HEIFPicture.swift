@@ -96,7 +96,7 @@
             var picture = calotype_heif_picture()
             try check(
                 unsafe calotype_heif_reader_decode(
-                    raw, isThumbnail, transformations.isCut, &picture))
+                    raw, isThumbnail, transformations.isCropped, &picture))
             try body(try unsafe Self.planes(picture))
         }
 

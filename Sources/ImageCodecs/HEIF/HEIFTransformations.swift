@@ -10,7 +10,7 @@
         /// It is ``Orientation/upright`` if the item is also cropped: then libheif applies
         /// everything.
         private(set) var orientation = Orientation.upright
-        private(set) var isCut = false
+        private(set) var isCropped = false
 
         init(ofItem item: Int, _ file: Span<UInt8>) {
             guard let meta = BoxReader.first("meta", in: 0..<file.count, file),
@@ -28,7 +28,7 @@
                 let box = boxes[index - 1]
                 let value = file.integer(at: box.start, byteCount: 1) ?? 0
                 switch box.type {
-                case "clap": isCut = true
+                case "clap": isCropped = true
                 case "irot":
                     turned = turned.followed(
                         by: Orientation(
@@ -40,7 +40,7 @@
                 default: break
                 }
             }
-            if !isCut { orientation = turned }
+            if !isCropped { orientation = turned }
         }
 
         /// Returns the indices of an item's properties, counted from 1.

@@ -106,7 +106,7 @@
             }
             let order = colorIndices.keys.sorted().compactMap { colorIndices[$0] }
             let space =
-                definitions.space ?? Self.guess(components, order.count)
+                definitions.space ?? Self.assumedSpace(components, order.count)
             let needed = [.gray: 1, .cmyk: 4][space] ?? 3
             if order.count >= needed {
                 model = space
@@ -163,7 +163,7 @@
         }
 
         /// Returns the assumed colour space of an image that specifies none.
-        private static func guess(
+        private static func assumedSpace(
             _ components: [JPEG2000Codestream.Component], _ colorCount: Int
         ) -> JPEG2000ChannelDefinitions.Space {
             guard colorCount >= 3 else { return .gray }

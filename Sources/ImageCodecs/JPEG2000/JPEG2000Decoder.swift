@@ -21,7 +21,7 @@
             let header = try JPEG2000Header(bytes, limits: rows.limits)
             // Also if a partial image would be accepted: OpenJPEG's non-strict mode reads out of
             // bounds.
-            if header.isCutShort || header.codestream.isTruncated(bytes) {
+            if header.isTruncated || header.codestream.isTruncated(bytes) {
                 throw .truncated(byteCount: bytes.count)
             }
             let picture = try JPEG2000Picture(header, &rows)
@@ -75,7 +75,7 @@
         }
 
         func decode<Sample>(
-            _ file: Span<UInt8>, _ maker: JPEG2000Rows<Sample>, into rows: inout RowSink
+            _ file: Span<UInt8>, _ converter: JPEG2000Rows<Sample>, into rows: inout RowSink
         ) throws(CodecError) {
             let size = PixelSize(
                 width: grid.columns(reduction).count, height: grid.rows(reduction).count)
@@ -86,7 +86,7 @@
             let isWide = Sample.bitWidth == 16
             let isCMYK = channels.model == .cmyk
             let format: PixelFormat =
-                switch isCMYK ? 3 : maker.channelCount {
+                switch isCMYK ? 3 : converter.channelCount {
                 case 1: isWide ? .gray16 : .gray8
                 case 3: isWide && !isCMYK ? .rgb16 : .rgb8
                 default: isWide ? .rgba16 : .rgba8
@@ -109,17 +109,18 @@
                 buffer throws(CodecError) in
                 let reader = try unsafe JPEG2000Reader(buffer)
                 try reader.start(reduction: reduction)
-                try decode(reader, size, maker, into: &rows)
+                try decode(reader, size, converter, into: &rows)
             }
         }
 
         private func decode<Sample>(
-            _ reader: borrowing JPEG2000Reader, _ size: PixelSize, _ maker: JPEG2000Rows<Sample>,
+            _ reader: borrowing JPEG2000Reader, _ size: PixelSize,
+            _ converter: JPEG2000Rows<Sample>,
             into rows: inout RowSink
         ) throws(CodecError) {
             let counts = codestream.tileCounts
-            let rowCount = size.width * maker.channelCount
-            let finisher = try RowFinisher(maker, header.profile, width: size.width)
+            let rowCount = size.width * converter.channelCount
+            let finisher = try RowFinisher(converter, header.profile, width: size.width)
             let bandHeight = min(codestream.tileStep.y, size.height)
             let heldRows = counts.x == 1 ? 1 : bandHeight
             let (sampleCount, overflow) = rowCount.multipliedReportingOverflow(by: heldRows)
@@ -140,7 +141,7 @@
                     try reader.decode(tile: tileRow * counts.x + tileColumn)
                     let tile = Tile(
                         codestream, grid, codestream.tileColumns(tileColumn), extent, reduction)
-                    let shares = try maker.components.map { component throws(CodecError) in
+                    let shares = try converter.components.map { component throws(CodecError) in
                         try tile.share(of: component)
                     }
                     for y in lines {
@@ -149,7 +150,7 @@
                         var row = all._mutatingExtracting(first..<first + rowCount)
                         for (channel, share) in shares.enumerated() where !tile.columns.isEmpty {
                             try reader.withSamples(share, line: share.line(y)) { samples in
-                                maker.put(
+                                converter.put(
                                     channel, samples, share.places.span,
                                     count: tile.columns.count, into: &row,
                                     start: tile.columns.lowerBound - left)
@@ -172,25 +173,25 @@
     private struct RowFinisher<
         Sample: FixedWidthInteger & UnsignedInteger & Sendable
     >: ~Copyable {
-        private let maker: JPEG2000Rows<Sample>
+        private let converter: JPEG2000Rows<Sample>
         private let inks: CMYKConversion?
         private let width: Int
 
         init(
-            _ maker: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int
+            _ converter: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int
         ) throws(CodecError) {
-            self.maker = maker
+            self.converter = converter
             self.width = width
-            inks = maker.isCMYK ? try CMYKConversion(profile, isInverted: false) : nil
+            inks = converter.isCMYK ? try CMYKConversion(profile, isInverted: false) : nil
         }
 
         func finish(
             _ row: inout MutableSpan<Sample>, into rows: inout RowSink
         ) throws(CodecError) {
-            if maker.isCMYK { return try convertInks(row.span, into: &rows) }
-            maker.convertColors(&row)
-            if maker.alphaTreatment.clamps { PremultipliedAlpha.clamp(&row) }
-            let multiplies = maker.alphaTreatment.multiplies
+            if converter.isCMYK { return try convertInks(row.span, into: &rows) }
+            converter.convertColors(&row)
+            if converter.alphaTreatment.clamps { PremultipliedAlpha.clamp(&row) }
+            let multiplies = converter.alphaTreatment.multiplies
             try unsafe row.withUnsafeMutableBufferPointer { samples throws(CodecError) in
                 if Sample.bitWidth == 16 {
                     let start = UnsafeMutableRawPointer(samples.baseAddress)

@@ -11,7 +11,7 @@
         private(set) var metadata = MetadataBlocks()
         private(set) var profile = ColorProfile.sRGB
         /// Whether the file ends within a box.
-        private(set) var isCutShort = false
+        private(set) var isTruncated = false
 
         /// Parses the boxes up to the codestream, or all boxes.
         ///
@@ -38,7 +38,7 @@
                             offset: box.body.lowerBound)
                     }
                     picture = try JPEG2000Codestream(file, box.body)
-                    isCutShort = box.body.upperBound > file.count
+                    isTruncated = box.body.upperBound > file.count
                     if readsAll { continue }
                     break
                 }

@@ -103,18 +103,12 @@
             }
             let exif = options.metadata.exif ?? []
             let xmp = options.metadata.xmp ?? []
-            let raw = unsafe icc.withUnsafeBufferPointer { icc in
-                unsafe exif.withUnsafeBufferPointer { exif in
-                    unsafe xmp.withUnsafeBufferPointer { xmp in
-                        unsafe settings.icc = icc.baseAddress
-                        unsafe settings.icc_count = icc.count
-                        unsafe settings.exif = exif.baseAddress
-                        unsafe settings.exif_count = exif.count
-                        unsafe settings.xmp = xmp.baseAddress
-                        unsafe settings.xmp_count = xmp.count
-                        return unsafe calotype_jxl_writer_create(&settings)
-                    }
-                }
+            unsafe settings.icc_count = icc.count
+            unsafe settings.exif_count = exif.count
+            unsafe settings.xmp_count = xmp.count
+            let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
+                unsafe settings.blocks = $0.baseAddress
+                return unsafe calotype_jxl_writer_create(&settings)
             }
             guard let raw = unsafe raw else {
                 throw .library(message: "libjxl rejected the image or its settings")

@@ -23,13 +23,13 @@
                 if case .truncated = error { passCount += 1 }
                 throw error
             }
-            try giveRows(header, &rows)
+            try appendRows(header, &rows)
         }
 
         func drawPass(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             guard let header, reader.flush() else { return }
             try rows.begin(header.storedSize, reader.format, header.colorProfile)
-            try giveRows(header, &rows)
+            try appendRows(header, &rows)
         }
 
         private func begin(
@@ -48,7 +48,7 @@
             return header
         }
 
-        private func giveRows(
+        private func appendRows(
             _ header: ImageHeader, _ rows: inout RowSink
         ) throws(CodecError) {
             for y in 0..<header.storedSize.height {

@@ -52,7 +52,7 @@
             offset = chunk.end
             // Text is not displayed and may be long.
             if !verifiesChecksum || ["tEXt", "zTXt", "iTXt"].contains(chunk.type) { return chunk }
-            let found = file.checksum(of: chunk.body, behind: chunk.checksumOfType(file))
+            let found = file.checksum(of: chunk.body, after: chunk.typeChecksum(file))
             try chunk.compare(found, file)
             return chunk
         }
@@ -60,8 +60,8 @@
         /// The offset of the next chunk.
         var end: Int { body.upperBound + 4 }
 
-        func checksumOfType(_ file: Span<UInt8>) -> UInt32 {
-            file.checksum(of: body.lowerBound - 4..<body.lowerBound, behind: 0)
+        func typeChecksum(_ file: Span<UInt8>) -> UInt32 {
+            file.checksum(of: body.lowerBound - 4..<body.lowerBound, after: 0)
         }
 
         /// Compares the CRC of the chunk.
@@ -125,7 +125,7 @@
         }
 
         /// Returns the CRC of bytes that follow others whose CRC is `before`.
-        func checksum(of part: Range<Int>, behind before: UInt32) -> UInt32 {
+        func checksum(of part: Range<Int>, after before: UInt32) -> UInt32 {
             unsafe extracting(part).withUnsafeBufferPointer {
                 unsafe calotype_png_checksum(before, $0.baseAddress, $0.count)
             }

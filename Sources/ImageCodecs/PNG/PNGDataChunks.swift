@@ -58,7 +58,7 @@
                 throw .truncated(byteCount: file.count)
             }
             let part = rest.lowerBound..<end
-            if verifiesChecksums { checksum = file.checksum(of: part, behind: checksum) }
+            if verifiesChecksums { checksum = file.checksum(of: part, after: checksum) }
             rest = end..<rest.upperBound
             if rest.isEmpty {
                 current = nil
@@ -79,7 +79,7 @@
             guard let chunk = try chunks.begin(type, file) else { return }
             current = chunk
             rest = chunk.body
-            checksum = chunk.checksumOfType(file)
+            checksum = chunk.typeChecksum(file)
         }
     }
 #endif

@@ -76,7 +76,8 @@
             let size = control.region.size
             guard PixelRect(header.layout.size).contains(control.region) else {
                 throw .malformed(
-                    reason: "frame \(control.region) exceeds the image", offset: chunks.offset)
+                    reason: "frame exceeds the image of \(header.layout.size)",
+                    offset: chunks.offset)
             }
             try limits.check(
                 .memoryByteCount, 2 * PixelBuffer.byteCount(of: size, samples.format))

@@ -35,37 +35,30 @@
                 table.count == 256 * step && step >= entryByteCount
                     && (row.count - 1) * entryByteCount + step <= pixels.count,
                 "the pixels do not fit")
-            unsafe row.withUnsafeBytes { row in
-                unsafe table.withUnsafeBytes { table in
-                    unsafe pixels.withUnsafeMutableBytes { pixels in
-                        guard let table = table.baseAddress, let pixels = pixels.baseAddress
-                        else { return }
-                        switch (step, entryByteCount) {
-                        case (4, 3): unsafe lookUp(row, table, pixels, 3, UInt32.self)
-                        case (4, 4): unsafe lookUp(row, table, pixels, 4, UInt32.self)
-                        case (4, _):
-                            unsafe lookUp(row, table, pixels, entryByteCount, UInt32.self)
-                        case (8, _):
-                            unsafe lookUp(row, table, pixels, entryByteCount, UInt64.self)
-                        case (32, _):
-                            unsafe lookUp(row, table, pixels, entryByteCount, SIMD32<UInt8>.self)
-                        default: preconditionFailure("entries of \(step) bytes")
-                        }
-                    }
-                }
+            var span = pixels.mutableSpan
+            var pixels = unsafe span.mutableBytes
+            let table = unsafe table.span.bytes
+            switch (step, entryByteCount) {
+            case (4, 3): lookUp(row, table, &pixels, 3, UInt32.self)
+            case (4, 4): lookUp(row, table, &pixels, 4, UInt32.self)
+            case (4, _): lookUp(row, table, &pixels, entryByteCount, UInt32.self)
+            case (8, _): lookUp(row, table, &pixels, entryByteCount, UInt64.self)
+            case (32, _): lookUp(row, table, &pixels, entryByteCount, SIMD32<UInt8>.self)
+            default: preconditionFailure("entries must have a stride of 4, 8 or 32 bytes")
             }
         }
 
         @inline(always)
         private static func lookUp<Entry: BitwiseCopyable>(
-            _ row: UnsafeRawBufferPointer, _ table: UnsafeRawPointer,
-            _ pixels: UnsafeMutableRawPointer, _ entryByteCount: Int, _ type: Entry.Type
+            _ row: Span<UInt8>, _ table: RawSpan, _ pixels: inout MutableRawSpan,
+            _ entryByteCount: Int, _ type: Entry.Type
         ) {
             var place = 0
             for i in 0..<row.count {
-                let entry = unsafe table.loadUnaligned(
-                    fromByteOffset: Int(row[i]) &* MemoryLayout<Entry>.size, as: Entry.self)
-                unsafe pixels.storeBytes(of: entry, toByteOffset: place, as: Entry.self)
+                let entry = unsafe table.unsafeLoadUnaligned(
+                    fromUncheckedByteOffset: Int(row[unchecked: i]) &* MemoryLayout<Entry>.size,
+                    as: Entry.self)
+                unsafe pixels.storeBytes(of: entry, toUncheckedByteOffset: place, as: Entry.self)
                 place &+= entryByteCount
             }
         }

@@ -21,11 +21,11 @@ struct QOICodec: ImageCodec {
 
     static let headerByteCount = 14
     /// The end marker after the last chunk.
-    static let end: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
+    static let endMarker: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
 
     /// Returns the index position of a pixel; red is in the lowest byte.
     @inline(__always)
-    static func place(of pixel: UInt32) -> Int {
+    static func indexPosition(of pixel: UInt32) -> Int {
         let red = pixel & 0xFF
         let green = pixel &>> 8 & 0xFF
         let blue = pixel &>> 16 & 0xFF

@@ -37,7 +37,7 @@ struct QOIEncoder: ImageEncoder {
             }
         }
         file.append(addingCapacity: 1) { chunks.finish(&$0) }
-        return file + QOICodec.end
+        return file + QOICodec.endMarker
     }
 
     /// The encoder state between two pixels.
@@ -70,7 +70,7 @@ struct QOIEncoder: ImageEncoder {
             finish(&file)
             let previous = pixel
             pixel = next
-            let place = QOICodec.place(of: next)
+            let place = QOICodec.indexPosition(of: next)
             if seen[place] == next {
                 file.append(UInt8(place))
                 return

@@ -47,7 +47,7 @@ extension ImageFormat {
                 longest = max(longest, signature.bytes.count)
             }
             // More than the four bytes of any TIFF signature.
-            if longest == 0, RAWDirectories.areOfSensor(file) { longest = 8 }
+            if longest == 0, RAWDirectories.containSensorData(file) { longest = 8 }
             return longest
         }
     }

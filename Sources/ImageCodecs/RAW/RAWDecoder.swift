@@ -104,7 +104,7 @@
             }
 
             /// Returns whether a preview is large enough for the result.
-            private func isEnough(_ size: PixelSize, for plan: DecodePlan) -> Bool {
+            private func isSufficient(_ size: PixelSize, for plan: DecodePlan) -> Bool {
                 isSimilar(size, plan.storedSize)
                     && plan.stored(at: size).reduction(ofChroma: false) >= 1
             }
@@ -118,7 +118,7 @@
                 guard try rows.choose({ $0.reduction(ofChroma: false) > 1 }) else { return false }
                 let previews = previews(bytes, rows.limits)
                 let index = try rows.choose { plan in
-                    previews.firstIndex { isEnough($0.size, for: plan) }
+                    previews.firstIndex { isSufficient($0.size, for: plan) }
                 }
                 if let index {
                     let preview = previews[index]
@@ -127,7 +127,7 @@
                 }
                 guard let file = try largestPreview(bytes, &rows),
                     let size = pictureSize(file.span, rows.limits),
-                    try rows.choose({ isEnough(size, for: $0) })
+                    try rows.choose({ isSufficient(size, for: $0) })
                 else { return false }
                 try decode(file.span, size, into: &rows)
                 return true
@@ -150,10 +150,10 @@
                 guard info.has_jpeg, info.jpeg_count <= bytes.count else { return nil }
                 let stated = PixelSize(
                     width: Int(info.jpeg_width), height: Int(info.jpeg_height))
-                let mayBeEnough = try rows.choose {
-                    stated.width <= 0 || stated.height <= 0 || isEnough(stated, for: $0)
+                let maySuffice = try rows.choose {
+                    stated.width <= 0 || stated.height <= 0 || isSufficient(stated, for: $0)
                 }
-                guard mayBeEnough else { return nil }
+                guard maySuffice else { return nil }
                 try limits.check(.memoryByteCount, info.jpeg_count)
                 return try unsafe bytes.withUnsafeBufferPointer {
                     buffer throws(CodecError) -> [UInt8]? in

@@ -24,7 +24,7 @@
 
         /// Returns whether a TIFF file contains sensor data: a colour filter array, or DNG's
         /// LinearRaw.
-        static func areOfSensor(_ file: Span<UInt8>) -> Bool {
+        static func containSensorData(_ file: Span<UInt8>) -> Bool {
             guard let order = TIFFByteOrder(file), order.integer(file, at: 2, 2) == 42 else {
                 return false
             }

@@ -28,7 +28,7 @@
             let document = try SVGDocument(bytes)
             rows.report.decoder = "librsvg"
             try rows.begin(size, .rgba8, .sRGB)
-            let pixels = try document.draw(size)
+            let pixels = try document.render(size)
             var row = [UInt8](repeating: 0, count: size.width * 4)
             for y in 0..<size.height {
                 for x in 0..<size.width {
@@ -83,13 +83,13 @@
         }
 
         /// Returns premultiplied pixels: alpha in the highest byte, then red, green and blue.
-        func draw(_ size: PixelSize) throws(CodecError) -> [UInt32] {
+        func render(_ size: PixelSize) throws(CodecError) -> [UInt32] {
             var pixels = [UInt32](repeating: 0, count: size.area)
-            let isDrawn = unsafe pixels.withUnsafeMutableBufferPointer {
+            let isRendered = unsafe pixels.withUnsafeMutableBufferPointer {
                 unsafe calotype_svg_draw(
                     raw, $0.baseAddress, Int32(size.width), Int32(size.height))
             }
-            guard isDrawn else {
+            guard isRendered else {
                 throw .library(
                     message: unsafe Self.message(raw) ?? "librsvg did not render the document")
             }

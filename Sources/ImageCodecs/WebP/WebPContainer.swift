@@ -86,10 +86,10 @@
         let region: PixelRect
         let milliseconds: Int
         let isBlended: Bool
-        let isCleared: Bool
+        let clearsRegion: Bool
         let bitstream: WebPBitstream
 
-        /// Reads an `ANMF` chunk of an animation with the given canvas.
+        /// Reads an `ANMF` chunk of an animation with the deliveredRowCounts canvas.
         init(_ file: Span<UInt8>, _ chunk: WebPChunk, canvas: PixelSize) throws(CodecError) {
             let offset = chunk.body.lowerBound
             guard chunk.body.count >= 16 else {
@@ -102,11 +102,11 @@
             region = PixelRect(
                 x: number(0) * 2, y: number(3) * 2, width: number(6) + 1, height: number(9) + 1)
             guard PixelRect(canvas).contains(region) else {
-                throw .malformed(reason: "frame \(region) exceeds the canvas", offset: offset)
+                throw .malformed(reason: "frame exceeds the canvas of \(canvas)", offset: offset)
             }
             milliseconds = number(12)
             isBlended = file[offset + 15] & 2 == 0
-            isCleared = file[offset + 15] & 1 == 1
+            clearsRegion = file[offset + 15] & 1 == 1
             var alpha: WebPChunk?
             var place = offset + 16
             while place < chunk.body.upperBound {
@@ -167,17 +167,10 @@
                 if !isWhole, !isTruncated { break }
                 switch chunk.name {
                 case "VP8X" where offset == 12:
-                    guard chunk.body.count >= 10 else {
-                        throw .malformed(
-                            reason: "invalid VP8X length \(chunk.body.count)", offset: offset)
+                    guard isWhole || chunk.body.count < 10 else {
+                        throw .truncated(byteCount: file.count)
                     }
-                    guard isWhole else { throw .truncated(byteCount: file.count) }
-                    flags = Int(file[offset + 8])
-                    isAnimated = flags & 0x02 != 0
-                    hasAlpha = flags & 0x10 != 0
-                    canvas = PixelSize(
-                        width: file.littleEndian(at: offset + 12, byteCount: 3) + 1,
-                        height: file.littleEndian(at: offset + 15, byteCount: 3) + 1)
+                    flags = try readExtendedHeader(file, chunk)
                 case "ANIM" where isAnimated && chunk.body.count >= 6 && isWhole:
                     loopCount = file.littleEndian(at: offset + 12, byteCount: 2)
                 case "ANMF" where isAnimated: frames.append(chunk)
@@ -210,6 +203,25 @@
                 throw .malformed(reason: "no image chunk", offset: min(offset, end))
             }
             lacksChunks = isTruncated && (isAnimated || (flags & 0x08 != 0 && exifBlock == nil))
+        }
+
+        /// Reads the `VP8X` chunk.
+        ///
+        /// - Returns: its feature flags.
+        private mutating func readExtendedHeader(
+            _ file: Span<UInt8>, _ chunk: WebPChunk
+        ) throws(CodecError) -> Int {
+            guard chunk.body.count >= 10 else {
+                throw .malformed(
+                    reason: "invalid VP8X length \(chunk.body.count)", offset: chunk.start)
+            }
+            let flags = Int(file[chunk.start + 8])
+            isAnimated = flags & 0x02 != 0
+            hasAlpha = flags & 0x10 != 0
+            canvas = PixelSize(
+                width: file.littleEndian(at: chunk.start + 12, byteCount: 3) + 1,
+                height: file.littleEndian(at: chunk.start + 15, byteCount: 3) + 1)
+            return flags
         }
     }
 

@@ -28,7 +28,7 @@
                     }
                 }
             }
-            return try WebPAssembly(image.colorProfile, options.metadata)
+            return try WebPMuxer(image.colorProfile, options.metadata)
                 .completed(file.bytes, hasAlpha: pixels.channelCount == 4)
         }
 
@@ -70,7 +70,7 @@
         mutating func finish() throws(CodecError) -> [UInt8] {
             precondition(hasFrames, "an animation needs at least one frame")
             let file = try encoder.finished(at: try milliseconds())
-            return try WebPAssembly(profile, options.metadata).completed(file, hasAlpha: true)
+            return try WebPMuxer(profile, options.metadata).completed(file, hasAlpha: true)
         }
 
         private func milliseconds() throws(CodecError) -> Int32 {

@@ -21,8 +21,8 @@
         private let raw: OpaquePointer
         private let layout: Layout
         /// The number of bytes passed to libwebp, and the number of rows of each plane delivered.
-        private var taken = 0
-        private var given = [0, 0, 0]
+        private var passedByteCount = 0
+        private var deliveredRowCounts = [0, 0, 0]
 
         /// Creates a decoder.
         ///
@@ -67,11 +67,11 @@
             let bytes = file.extracting(bitstream.range.lowerBound..<end)
             let step = max(Self.stepByteCount, bytes.count / 64)
             var status = calotype_webp_suspended
-            while status == calotype_webp_suspended, taken < bytes.count {
+            while status == calotype_webp_suspended, passedByteCount < bytes.count {
                 if cancellation?.isCancelled == true { throw .cancelled }
-                taken = min(taken + step, bytes.count)
+                passedByteCount = min(passedByteCount + step, bytes.count)
                 status = unsafe bytes.withUnsafeBufferPointer {
-                    unsafe calotype_webp_reader_update(raw, $0.baseAddress, taken)
+                    unsafe calotype_webp_reader_update(raw, $0.baseAddress, passedByteCount)
                 }
                 guard status == calotype_webp_ok || status == calotype_webp_suspended else { break }
                 let hasEnded = status == calotype_webp_ok
@@ -79,14 +79,14 @@
                 for plane in 0..<(layout == .yuv ? 3 : 1) {
                     let isColor = plane > 0
                     let rowCount = isColor ? (count + (hasEnded ? 1 : 0)) / 2 : count
-                    while given[plane] < rowCount {
-                        try withRow(given[plane], plane, bitstream.size, body)
-                        given[plane] += 1
+                    while deliveredRowCounts[plane] < rowCount {
+                        try withRow(deliveredRowCounts[plane], plane, bitstream.size, body)
+                        deliveredRowCounts[plane] += 1
                     }
                 }
             }
             switch status {
-            case calotype_webp_ok where given[0] == bitstream.size.height: return
+            case calotype_webp_ok where deliveredRowCounts[0] == bitstream.size.height: return
             case calotype_webp_suspended where end < bitstream.range.upperBound:
                 throw .truncated(byteCount: file.count)
             case calotype_webp_suspended:

@@ -202,6 +202,14 @@ struct calotype_avif_writer {
     char message[AVIF_DIAGNOSTICS_ERROR_BUFFER_SIZE + 64];
 };
 
+static const uint8_t *exif_of(const calotype_avif_settings *settings) {
+    return settings->blocks + settings->icc_count;
+}
+
+static const uint8_t *xmp_of(const calotype_avif_settings *settings) {
+    return exif_of(settings) + settings->exif_count;
+}
+
 static bool make_image(calotype_avif_writer *writer, const calotype_avif_settings *settings) {
     avifImage *image =
         lazy.avifImageCreate(settings->width, settings->height, (uint32_t)settings->depth,
@@ -214,11 +222,11 @@ static bool make_image(calotype_avif_writer *writer, const calotype_avif_setting
         is_identity ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
     image->colorPrimaries = (avifColorPrimaries)settings->primaries;
     image->transferCharacteristics = (avifTransferCharacteristics)settings->transfer;
-    if (settings->icc_count) lazy.avifImageSetProfileICC(image, settings->icc, settings->icc_count);
+    if (settings->icc_count) lazy.avifImageSetProfileICC(image, settings->blocks, settings->icc_count);
     if (settings->exif_count)
-        lazy.avifImageSetMetadataExif(image, settings->exif, settings->exif_count);
+        lazy.avifImageSetMetadataExif(image, exif_of(settings), settings->exif_count);
     if (settings->xmp_count)
-        lazy.avifImageSetMetadataXMP(image, settings->xmp, settings->xmp_count);
+        lazy.avifImageSetMetadataXMP(image, xmp_of(settings), settings->xmp_count);
     // libavif would apply EXIF's orientation to pixels that are upright already.
     image->transformFlags = AVIF_TRANSFORM_NONE;
     if (settings->channels < 3)

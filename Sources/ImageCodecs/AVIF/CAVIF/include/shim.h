@@ -72,7 +72,8 @@ typedef struct {
     bool is_lossless;
     int speed;
     int primaries, transfer;
-    const uint8_t *icc, *exif, *xmp;
+    /// The ICC profile, the EXIF block and the XMP packet, one after the other.
+    const uint8_t *blocks;
     size_t icc_count, exif_count, xmp_count;
 } calotype_avif_settings;
 

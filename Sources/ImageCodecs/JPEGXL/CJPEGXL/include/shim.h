@@ -69,7 +69,8 @@ typedef struct {
     float distance;
     int effort;
     int primaries, transfer;
-    const uint8_t *icc, *exif, *xmp;
+    /// The ICC profile, the EXIF block and the XMP packet, one after the other.
+    const uint8_t *blocks;
     size_t icc_count, exif_count, xmp_count;
 } calotype_jxl_settings;
 

@@ -5,7 +5,7 @@
     internal import Pixels
 
     /// Adds a colour profile and metadata to a WebP file.
-    struct WebPAssembly {
+    struct WebPMuxer {
         private let profile: [UInt8]
         private let metadata: MetadataBlocks
 

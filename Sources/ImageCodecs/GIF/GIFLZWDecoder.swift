@@ -7,7 +7,7 @@ internal import EncodedImages
 /// Each code stands for a string of indices that was written before: the string of the previous
 /// code and one more index. A table entry is therefore an offset in the output and a length, and
 /// decoding a code is a copy. No chain of prefixes is followed and no string reversed.
-struct GIFIndices {
+struct GIFLZWDecoder {
     /// The number of bytes after the last index that a copy may overwrite.
     private static let writeAhead = 16
     private static let maximumCodeCount = 4096
@@ -17,7 +17,7 @@ struct GIFIndices {
         /// All indices are present, or an end-of-information code followed.
         case complete
         /// The file ends before the data does.
-        case cut
+        case truncated
         /// A code is not in the table.
         case damaged
     }
@@ -44,12 +44,12 @@ struct GIFIndices {
         if bytes.count < needed + Self.writeAhead {
             bytes = Array(repeating: 0, count: needed + Self.writeAhead)
         }
-        guard offset < file.count else { return .cut }
+        guard offset < file.count else { return .truncated }
         let bits = Int(file[offset])
         guard (1...11).contains(bits) else { return .damaged }
         let isWhole = gather(file, offset + 1)
         guard expand(bits: bits, needed) else { return .damaged }
-        return isWhole ? .complete : .cut
+        return isWhole ? .complete : .truncated
     }
 
     /// Joins the sub-blocks and appends zeros.
@@ -79,18 +79,15 @@ struct GIFIndices {
     ///
     /// - Returns: whether every code was in the table.
     private mutating func expand(bits: Int, _ needed: Int) -> Bool {
-        let bitCount = (compressed.count - 8) * 8
         var made = 0
-        let isSound = unsafe compressed.withUnsafeBytes { source in
-            unsafe bytes.withUnsafeMutableBytes { result in
-                unsafe strings.withUnsafeMutableBufferPointer { strings in
-                    unsafe Self.expand(
-                        source, bitCount: bitCount, bits, strings, into: result, needed, &made)
-                }
-            }
-        }
+        var table = strings.mutableSpan
+        var output = bytes.mutableSpan
+        var result = unsafe output.mutableBytes
+        let isValid = unsafe Self.expand(
+            compressed.span.bytes, bitCount: (compressed.count - 8) * 8, bits, &table,
+            into: &result, needed, &made)
         count = made
-        return isSound
+        return isValid
     }
 
     /// Decodes all codes; the caller has checked the buffers.
@@ -98,13 +95,9 @@ struct GIFIndices {
     /// A string begins before `written` and ends at most there, so no copy reads unwritten indices.
     /// The last copy is shortened to `needed` and may overwrite `writeAhead` bytes after it.
     private static func expand(
-        _ source: UnsafeRawBufferPointer, bitCount: Int, _ rootBits: Int,
-        _ strings: UnsafeMutableBufferPointer<UInt64>,
-        into result: UnsafeMutableRawBufferPointer, _ needed: Int, _ made: inout Int
+        _ source: RawSpan, bitCount: Int, _ rootBits: Int, _ strings: inout MutableSpan<UInt64>,
+        into result: inout MutableRawSpan, _ needed: Int, _ made: inout Int
     ) -> Bool {
-        guard let source = source.baseAddress, let result = result.baseAddress,
-            let strings = strings.baseAddress
-        else { return true }
         let clear = 1 << rootBits
         var width = rootBits &+ 1
         var next = clear &+ 2
@@ -115,12 +108,7 @@ struct GIFIndices {
         var lastCount = 0
         defer { made = written }
         while place &+ width <= bitCount {
-            let word = unsafe UInt32(
-                littleEndian: source.loadUnaligned(
-                    fromByteOffset: place &>> 3, as: UInt32.self))
-            let code = Int(
-                truncatingIfNeeded: (word &>> UInt32(truncatingIfNeeded: place & 7))
-                    & ((1 &<< UInt32(truncatingIfNeeded: width)) &- 1))
+            let code = code(in: source, at: place, width)
             place &+= width
             if code == clear {
                 width = rootBits &+ 1
@@ -131,7 +119,7 @@ struct GIFIndices {
             if code == clear &+ 1 { break }
             var isNew = false
             if lastCount > 0, next < maximumCodeCount {
-                unsafe strings[next] =
+                unsafe strings[unchecked: next] =
                     UInt64(truncatingIfNeeded: lastCount &+ 1) &<< 32
                     | UInt64(truncatingIfNeeded: lastStart)
                 isNew = code == next
@@ -141,33 +129,59 @@ struct GIFIndices {
             lastStart = written
             if code < clear {
                 unsafe result.storeBytes(
-                    of: UInt8(truncatingIfNeeded: code), toByteOffset: written, as: UInt8.self)
+                    of: UInt8(truncatingIfNeeded: code), toUncheckedByteOffset: written,
+                    as: UInt8.self)
                 written &+= 1
                 lastCount = 1
             } else {
                 guard code < next, lastCount > 0 else { return false }
-                let string = unsafe strings[code]
-                let start = Int(truncatingIfNeeded: string & 0xFFFF_FFFF)
+                let string = unsafe strings[unchecked: code]
                 lastCount = Int(truncatingIfNeeded: string &>> 32)
-                let count = min(lastCount, needed &- written)
-                var copied = 0
-                while copied < count {
-                    let piece = unsafe result.loadUnaligned(
-                        fromByteOffset: start &+ copied, as: UInt64.self)
-                    unsafe result.storeBytes(
-                        of: piece, toByteOffset: written &+ copied, as: UInt64.self)
-                    copied &+= 8
-                }
-                if isNew, count == lastCount {
-                    // The last index of the string is the first one just written (the KwKwK case).
-                    unsafe result.storeBytes(
-                        of: result.load(fromByteOffset: written, as: UInt8.self),
-                        toByteOffset: written &+ count &- 1, as: UInt8.self)
-                }
-                written &+= count
+                written &+= copy(
+                    string, isNew: isNew, in: &result, to: written, atMost: needed &- written)
             }
             if written >= needed { break }
         }
         return true
+    }
+
+    /// Returns the code of `width` bits at a bit offset, which four bytes must follow.
+    @inline(always)
+    private static func code(in source: RawSpan, at place: Int, _ width: Int) -> Int {
+        let word = unsafe UInt32(
+            littleEndian: source.unsafeLoadUnaligned(
+                fromUncheckedByteOffset: place &>> 3, as: UInt32.self))
+        return Int(
+            truncatingIfNeeded: (word &>> UInt32(truncatingIfNeeded: place & 7))
+                & ((1 &<< UInt32(truncatingIfNeeded: width)) &- 1))
+    }
+
+    /// Copies a string, eight bytes at a time.
+    ///
+    /// - Returns: the number of indices copied.
+    @inline(always)
+    private static func copy(
+        _ string: UInt64, isNew: Bool, in result: inout MutableRawSpan, to written: Int,
+        atMost room: Int
+    ) -> Int {
+        let start = Int(truncatingIfNeeded: string & 0xFFFF_FFFF)
+        let length = Int(truncatingIfNeeded: string &>> 32)
+        let count = min(length, room)
+        var copied = 0
+        while copied < count {
+            let piece = unsafe result.unsafeLoadUnaligned(
+                fromUncheckedByteOffset: start &+ copied, as: UInt64.self)
+            unsafe result.storeBytes(
+                of: piece, toUncheckedByteOffset: written &+ copied, as: UInt64.self)
+            copied &+= 8
+        }
+        if isNew, count == length {
+            // The last index of the string is the first one just written (the KwKwK case).
+            let first = unsafe result.unsafeLoad(
+                fromUncheckedByteOffset: written, as: UInt8.self)
+            unsafe result.storeBytes(
+                of: first, toUncheckedByteOffset: written &+ count &- 1, as: UInt8.self)
+        }
+        return count
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Compresses indices by LZW into sub-blocks (GIF89a, appendix F).
-struct GIFCompressor {
+struct GIFLZWEncoder {
     private static let slotCount = 1 << 14
 
     private var result: [UInt8] = []
-    private var piece: [UInt8] = []
+    private var subBlock: [UInt8] = []
     private var bits: UInt32 = 0
     private var bitCount = 0
     /// The keys and codes of a hash table.
@@ -19,9 +19,9 @@ struct GIFCompressor {
     ///   - bits: the number of bits of an index, 1 to 8.
     /// - Returns: the LZW minimum code size, the sub-blocks, and the block terminator.
     static func compressed(_ indices: [UInt8], bits: Int) -> [UInt8] {
-        var compressor = GIFCompressor()
-        compressor.compress(indices, bits: max(2, bits))
-        return compressor.result
+        var encoder = GIFLZWEncoder()
+        encoder.compress(indices, bits: max(2, bits))
+        return encoder.result
     }
 
     private mutating func compress(_ indices: [UInt8], bits rootBits: Int) {
@@ -76,14 +76,14 @@ struct GIFCompressor {
     }
 
     private mutating func append(_ byte: UInt8) {
-        piece.append(byte)
-        if piece.count == 255 { flush() }
+        subBlock.append(byte)
+        if subBlock.count == 255 { flush() }
     }
 
     private mutating func flush() {
-        guard !piece.isEmpty else { return }
-        result.append(UInt8(piece.count))
-        result += piece
-        piece.removeAll(keepingCapacity: true)
+        guard !subBlock.isEmpty else { return }
+        result.append(UInt8(subBlock.count))
+        result += subBlock
+        subBlock.removeAll(keepingCapacity: true)
     }
 }
