@@ -7,11 +7,11 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// Small files that ask for much.
+/// Small files that demand large resources.
 @Suite("Bombs") struct BombTests {
     static let bombs = Bomb.all.filter { builtInCodecs.codec(named: $0.format) != nil }
 
-    @Test("are refused by the limit that they break, or do no harm", arguments: bombs)
+    @Test("are rejected by the limit that they exceed, or do no harm", arguments: bombs)
     func answer(bomb: Bomb) {
         let answers = bomb.answers(EncodedBytes(bomb.bytes()), builtInCodecs)
         switch bomb.answer {
@@ -29,14 +29,14 @@ import Testing
             }
         case .limit(let name, let step):
             #expect(isLimit(answers[step], name), "\(answers)")
-            // Metadata are not read while a picture comes in.
+            // Incremental decoding does not read metadata.
             if step != .metadata && !bomb.isStillAtFirst {
                 #expect(isLimit(answers[.incremental], name), "\(answers)")
             }
         }
     }
 
-    @Test("break no limit that was raised", arguments: bombs)
+    @Test("are within limits that were raised", arguments: bombs)
     func raised(bomb: Bomb) {
         let names: [DecodeLimits.Name] = [
             .frameCount, .animationPixelCount, .chunkCount, .directoryCount, .itemCount,
@@ -56,7 +56,7 @@ import Testing
         return true
     }
 
-    /// Memory that was given back counts as such: AddressSanitizer would keep it to watch it.
+    /// Freed memory must count as free; AddressSanitizer would keep it in quarantine.
     private var environment: [String: String] {
         var environment = ProcessInfo.processInfo.environment
         if Sanitizer.watchesAddresses {
@@ -66,7 +66,7 @@ import Testing
         return environment
     }
 
-    @Test("take no memory for what they declare", arguments: bombs)
+    @Test("allocate no memory for what they declare", arguments: bombs)
     func memory(bomb: Bomb) throws {
         let program = try #require(builtProgram("TestHelper"))
         let bytes = bomb.bytes()
@@ -86,12 +86,12 @@ import Testing
         }
         #expect(status == 0)
         let growth = try #require(text.split(separator: "\n").last.flatMap { Int($0) })
-        // A file is mapped, comes in a second time in pieces, and moves when it has grown.
+        // A file is mapped, arrives again in pieces, and moves when it has grown.
         #expect(growth < 80 << 20 + 5 * bytes.count, "\(text)")
     }
 
     #if PNG
-        @Test("a profile that is too long is left out, and the picture shown")
+        @Test("a profile that exceeds the limit is omitted, and the image decoded")
         func profile() throws {
             let bomb = try #require(Bomb.all.first { $0.name == "png profile of 2 GiB" })
             let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
@@ -101,7 +101,7 @@ import Testing
     #endif
 
     #if TIFF
-        @Test("of a TIFF with more directories than the limit, the first are the file")
+        @Test("a TIFF with more directories than the limit has the first ones as pages")
         func pages() throws {
             let bomb = try #require(Bomb.all.first { $0.name == "tiff of 20,000 directories" })
             let source = try ImageSource(EncodedBytes(bomb.bytes()), codecs: builtInCodecs)
@@ -111,7 +111,7 @@ import Testing
     #endif
 
     #if JPEG
-        @Test("a JPEG of 1,000 scans is refused before it is decoded")
+        @Test("a JPEG of 1,000 scans is rejected before it is decoded")
         func scans() throws {
             let encoder = try #require(builtInCodecs.codec(named: "jpeg")?.encoder)
             var options = EncodeOptions()
@@ -134,7 +134,7 @@ import Testing
     #endif
 
     #if SVG
-        @Test("an SVG of entities within entities is refused")
+        @Test("an SVG with nested entities is rejected")
         func entities() {
             let text =
                 Bomb.entities + "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>&i;</text></svg>"

@@ -7,31 +7,31 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// What every codec must do, run over all that were built in.
+/// The contract of every codec, checked for all that are built in.
 @Suite("Every codec") struct CodecContractTests {
-    /// What a format cannot keep, so that the tests can tell it from a fault.
+    /// The losses of a format, so that the tests can tell them from faults.
     struct Loss {
         /// The largest difference of a sample at the best quality, of 255.
         var maximumDifference = 0
-        /// The same for colours; `nil` where the format holds none.
+        /// The same for colours; `nil` if the format has none.
         var color: Int? = 0
-        /// Files that end early may lack nothing that counts, such as a trailer.
+        /// The number of bytes at the end that do not affect the image, such as a trailer.
         var mayLackBytes = 0
         /// The longest side that a file may have.
         var largestSide = Int.max
-        /// The mean difference that a reduced picture may have; dots are as hard to reduce as noise.
+        /// The maximum mean difference of a reduced image; dithering is as hard to reduce as noise.
         var reducedDifference = 1.5
-        /// The format that a file is of, too, for those who do not look at its end.
+        /// Another format of which the file also is, unless its end is read.
         var beginsLike: String?
     }
 
-    /// By format; every other keeps all that it is given.
+    /// By format; all other formats are exact.
     static let losses: [String: Loss] = [
         // The padding of the last row.
         "bmp": Loss(mayLackBytes: 3),
         "ico": Loss(largestSide: 256),
         "jpeg": Loss(maximumDifference: 6, color: 6),
-        // 256 colours, of which errors are spread over the neighbours; and the trailer.
+        // 256 colours with error diffusion; and the trailer.
         "gif": Loss(maximumDifference: 0, color: 40, mayLackBytes: 1),
         "jpng": Loss(maximumDifference: 6, color: 6, beginsLike: "jpeg"),
         // Black and white; the end is a brace.
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "reads back what it wrote", arguments: formats,
+        "decodes what it encoded", arguments: formats,
         [PixelFormat.gray8, .rgb8, .rgba8, .yCbCr420])
     func roundTrip(name: String, format: PixelFormat) throws {
         let loss = Self.losses[name] ?? Loss()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("writes pictures of every pixel format", arguments: formats)
+    @Test("encodes images of every pixel format", arguments: formats)
     func everyFormat(name: String) throws {
         let loss = Self.losses[name] ?? Loss()
         var options = EncodeOptions()
@@ -97,14 +97,14 @@ import Testing
                 .encode(picture)
             let result = try source(file).image()
             #expect(result.size == picture.size)
-            // What coverage alone becomes in a format without alpha is another matter.
+            // Formats without alpha treat an alpha mask differently.
             guard format != .alpha8, let allowed = loss.color else { continue }
             let comparison = PixelComparison(result.asRGBA, picture.converted(to: .rgba8))
             #expect(comparison.maximumDifference <= allowed, "\(format): \(comparison)")
         }
     }
 
-    @Test("refuses a file cut short at any byte", arguments: formats, [false, true])
+    @Test("rejects a file truncated at any byte", arguments: formats, [false, true])
     func truncatedFile(name: String, isProgressive: Bool) throws {
         var options = EncodeOptions()
         options.isProgressive = isProgressive
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("survives a thousand files with damaged bytes", arguments: formats)
+    @Test("survives a thousand damaged files", arguments: formats)
     func damagedFile(name: String) throws {
         let file = try smallFile(name)
         var random = SeededRandom(seed: 7)
@@ -143,7 +143,7 @@ import Testing
         #expect(refused > 0)
     }
 
-    @Test("refuses garbage behind a good signature", arguments: formats)
+    @Test("rejects garbage after a valid signature", arguments: formats)
     func garbage(name: String) throws {
         let signature = try codec(name).format.signatures.first?.bytes ?? []
         var random = SeededRandom(seed: 3)
@@ -174,7 +174,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try opened.image() }
     }
 
-    @Test("stops when nobody waits any more", arguments: formats)
+    @Test("stops on cancellation", arguments: formats)
     func cancelled(name: String) throws {
         let flag = CancellationFlag()
         flag.cancel()
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(
-        "shrinks to what a full decode and one kernel make, but for a level or two",
+        "shrinks to within two levels of a full decode and one kernel",
         arguments: formats)
     func shrinking(name: String) throws {
         var encoding = EncodeOptions()
@@ -202,14 +202,14 @@ import Testing
             #expect(small.size.largestSide == side)
             let reference = full.resampled(to: small.size)
             let comparison = PixelComparison(small, reference)
-            // At 20 pixels the picture's waves are nearly as fine as the result's pixels, and the
-            // means that a large reduction starts with flatten such waves by 3 %.
+            // At 20 pixels the waves of the image are nearly as fine as the pixels of the result,
+            // and the means that a large reduction starts with flatten such waves by 3 %.
             let allowed = side == 20 ? 3 : loss.reducedDifference
             #expect(comparison.meanDifference < allowed, "\(side): \(comparison)")
         }
     }
 
-    @Test("tells its files from all others by their first bytes", arguments: formats)
+    @Test("recognizes its files, and no others, by their first bytes", arguments: formats)
     func signatures(name: String) throws {
         let file = try smallFile(name)
         let found = builtInCodecs.codec(for: file.span)
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test("knows nothing of an empty or a foreign file")
+    @Test("does not recognize an empty or a foreign file")
     func unknown() {
         for file in [[], [0], Array("%PDF-1.7".utf8), Array("<html/>".utf8)] as [[UInt8]] {
             #expect(throws: CodecError.unknownFormat) { _ = try source(file) }
