@@ -30,15 +30,15 @@ import Testing
             .map { ($0.path, Array(try Data(contentsOf: $0))) }
     }
 
-    /// AV1 pictures whose brand is not that of AVIF but of HEIF.
+    /// AV1 images with a HEIF brand instead of AVIF's.
     static let otherBrand: Set<String> = [
         "simple_osm_tile_alpha.avif", "av1-in-heif.avif",
     ]
 
-    /// Files that no Pillow reads.
+    /// Files that no version of Pillow reads.
     ///
-    /// Some have two lists of properties, which the standard forbids, and are compared with the
-    /// picture that they were made from; the sequences lack a brand.
+    /// Some have two `ipma` boxes, which the standard forbids, and are compared with the image from
+    /// which they were made; the sequences lack a brand.
     static func lacksPeer(_ name: String) -> Bool {
         name.hasPrefix("plum-blossom-small") || name.hasSuffix("-with-alpha.avifs")
     }
@@ -61,8 +61,8 @@ import Testing
                 let peer = try #require(
                     try PeerTool.picture("upright.py", [file.name]), "\(name)")
                 let comparison = PixelComparison(image.asRGBA, peer)
-                // Differences at half the resolution are enlarged by two slightly different
-                // filters, so single pixels at edges differ by more.
+                // Chroma at half the resolution is upsampled by two slightly different filters, so
+                // single pixels at edges differ by more.
                 #expect(comparison.meanDifference < 0.75, "\(name): \(comparison)")
             } catch {
                 Issue.record("\(name): \(error)")
@@ -86,7 +86,7 @@ import Testing
             #expect(opened.header.colorModel == (isGray ? .gray : .rgb))
             var other = expected
             if isGray {
-                // Grey is what the file has of it; alpha is compared all the same.
+                // Grey is stored directly; alpha is compared all the same.
                 other = gray(expected)
             }
             let comparison = PixelComparison(image.asRGBA, other)
@@ -220,7 +220,7 @@ import Testing
                     bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
                 }
                 for _ in 0..<Int.random(in: 0...6, using: &random) {
-                    // Most of what can go wrong stands at the start.
+                    // Most of the damage is in the boxes at the start.
                     let end = Bool.random(using: &random) ? min(600, bytes.count) : bytes.count
                     bytes[Int.random(in: 0..<end, using: &random)] = UInt8.random(
                         in: 0...255, using: &random)

@@ -29,26 +29,26 @@
         }
 
         @Test(
-            "every frame is that of another program",
+            "frames are equal to those of an independent decoder",
             .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
             arguments: files)
         func pillow(file: URL) throws {
             let source = try Self.open(file)
             guard var peers = try PeerTool.frames(of: file, atMost: 20) else { return }
-            // Pillow counts a picture that is no part of the animation.
+            // Pillow counts a default image that is not part of the animation.
             if peers.count == source.header.frameCount + 1 { peers.removeFirst() }
             #expect(source.header.frameCount >= peers.count)
             var frames = try source.frames(Self.asStored)
             for (index, peer) in peers.enumerated() {
                 let frame = try #require(try frames.next())
                 let comparison = PixelComparison(frame.image.asRGBA, peer.image)
-                // Pillow blends colours that are not premultiplied.
+                // Pillow blends colours with straight alpha.
                 let allowed = index == 0 ? 0 : 2
                 #expect(comparison.maximumDifference <= allowed, "frame \(index): \(comparison)")
             }
         }
 
-        @Test("the header tells of the animation")
+        @Test("the header contains the frame and loop counts")
         func header() throws {
             let over = try #require(
                 SampleFiles.own("png", "animated").first { $0.lastPathComponent == "over.png" })
@@ -61,7 +61,7 @@
             #expect(durations == [40, 80, 10, 1_000, 20].map { .milliseconds($0) })
         }
 
-        @Test("metadata is found in chunks of its own, and in texts, compressed or not")
+        @Test("metadata is read from eXIf and from textual chunks, compressed or not")
         func metadata() throws {
             let plain = PNGFile(width: 3, height: 2, colorType: 0, bitDepth: 8).bytes()
             let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0]
@@ -76,7 +76,7 @@
                 ("tEXt", Array("Raw profile type iptc\0\(profile)".utf8)),
                 ("tEXt", Array("Comment\0none".utf8)),
             ]
-            // Behind IHDR; the checksum of text is not compared, that of eXIf is.
+            // After IHDR; the CRC of textual chunks is not verified, that of eXIf is.
             var file = Array(plain.prefix(33))
             for (type, body) in chunks { file += PNGFile.chunk(type, body) }
             file += plain.dropFirst(33)
@@ -87,7 +87,7 @@
             #expect(blocks.iptc == records)
         }
 
-        @Test("damaged and cut files give frames or an error", arguments: files)
+        @Test("damaged and truncated files end in frames or an error", arguments: files)
         func damaged(file: URL) throws {
             let whole = try Array(Data(contentsOf: file))
             guard whole.count < 10_000 else { return }

@@ -10,7 +10,7 @@ import Testing
 @Suite("BMP") struct BMPTests {
     static let files = SampleFiles.own("bmp", "valid") + SampleFiles.real(extensions: ["bmp"])
 
-    /// The suite's own pictures of its files, by the names of both; some were not kept.
+    /// The suite's reference images of its files, by the names of both; some are not included.
     static let references: [String: String] = [
         "pal1": "pal1", "pal1wb": "pal1", "pal1bg": "pal1bg", "pal2": "pal2",
         "pal2color": "pal2color", "pal4": "pal4", "pal8rletrns": "pal8rletrns",
@@ -45,29 +45,29 @@ import Testing
     }
 
     @Test(
-        "files of the suite look as its author shows them",
+        "files of BMP Suite are equal to its reference images",
         arguments: files.filter { reference($0) != nil })
     func suite(file: URL) throws {
         let expected = try decode(try #require(Self.reference(file)))
         let comparison = PixelComparison(try decode(file).asRGBA, expected.asRGBA)
-        // Its author rounded to 11 bits and to 8 from a picture that is finer than both.
+        // The reference was rounded to 11 bits and to 8 from an image that is finer than both.
         let allowed = file.lastPathComponent == "rgb32-111110.bmp" ? 1 : 0
         #expect(comparison.maximumDifference <= allowed, "\(comparison)")
     }
 
     @Test(
-        "a profile that swaps red and green is followed",
+        "a profile that swaps red and green is applied",
         arguments: files.filter { $0.lastPathComponent == "rgb24prof2.bmp" })
     func swappedProfile(file: URL) throws {
         let plain = try #require(Self.files.first { $0.lastPathComponent == "rgb24.bmp" })
         let expected = try decode(plain)
         #expect(PixelComparison(try decode(file), expected).maximumDifference > 200)
-        // The profile's curve is a power.
+        // The curve of the profile is a power.
         let comparison = PixelComparison(try decode(file, converted: true), expected)
         #expect(comparison.maximumDifference <= 10, "\(comparison)")
     }
 
-    /// The file's number at an offset in its 40-byte header.
+    /// Returns the integer at an offset in the 40-byte header.
     private static func field(_ file: URL, _ offset: Int) -> UInt8 {
         guard let bytes = try? EncodedBytes(mapping: file.path), bytes.count > 70 else { return 0 }
         return bytes.withBytes { $0[offset] }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "runs are read as they are meant",
+        "run-length encoding is decoded correctly",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: runFiles
     )
     func runs(file: URL) throws {
@@ -89,13 +89,13 @@ import Testing
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 
-    /// Files that Pillow reads in another way, and how; it misreads runs that skip pixels, too.
+    /// Files that Pillow decodes differently, and how; it also misreads runs that skip pixels.
     static let notForPillow: [String: String] = [
         "rgba16-5551.bmp": "takes the bit of alpha for nothing"
     ]
 
     @Test(
-        "pixels are those that Pillow finds, where it can read the file",
+        "pixels are equal to Pillow's, where it can read the file",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: files.filter { file in
             notForPillow[file.lastPathComponent] == nil && !runFiles.contains(file)
@@ -104,14 +104,14 @@ import Testing
         guard let expected = try PeerTool.picture("decode.py", [file.path]),
             let image = try? decode(file).asRGBA
         else { return }
-        // It cuts the fractions off when it stretches 5 bits to 8.
+        // Pillow truncates when it scales 5 bits to 8.
         let allowed = Self.field(file, 28) == 16 ? 1 : 0
         let comparison = PixelComparison(image, expected)
         #expect(comparison.maximumDifference <= allowed, "\(comparison)")
     }
 
     @Test(
-        "masks of any width give the nearest of 256 levels",
+        "masks of any width scale to the nearest of 256 levels",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: files.filter { file in
             [3, 6].contains(field(file, 30)) && [16, 32].contains(field(file, 28))
@@ -120,20 +120,20 @@ import Testing
     func masks(file: URL) throws {
         let expected = try #require(try PeerTool.picture("bmp_fields.py", [file.path]))
         let comparison = PixelComparison(try decode(file).asRGBA, expected)
-        // Wide samples are multiplied by alpha before they are rounded, and not after.
+        // Wide samples are multiplied by alpha before they are rounded.
         let header = try open(file).header
         let allowed = header.bitsPerComponent > 8 && header.hasAlpha ? 1 : 0
         #expect(comparison.maximumDifference <= allowed, "\(comparison)")
     }
 
-    /// The files that must be refused; all others must be shown.
+    /// The files that must be rejected; all others must be decoded.
     static let refused: Set<String> = [
         "badheadersize", "shortfile", "bmp_dims_max", "bmp_palette_lie", "cve-2015-4491",
         "bug776694", "bug777315", "decodecolormap", "Bad_badbitcount", "Bad_height", "badwidth",
         "l2rgb_read", "pal1hufflsb",
     ]
 
-    @Test("all others are shown, and those that cannot be are refused", arguments: files)
+    @Test("valid files are decoded, and the others are rejected", arguments: files)
     func shown(file: URL) throws {
         let isRefused = Self.refused.contains(file.deletingPathExtension().lastPathComponent)
         if isRefused {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("damaged and shortened files end in an error or a picture", arguments: files)
+    @Test("damaged and truncated files end in an image or an error", arguments: files)
     func damaged(file: URL) throws {
         let whole = Array(try Data(contentsOf: file))
         guard whole.count < 10_000 else { return }
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("a profile is written and read again", arguments: [PixelFormat.rgb8, .rgba8, .gray8])
+    @Test("a colour profile survives a round trip", arguments: [PixelFormat.rgb8, .rgba8, .gray8])
     func profile(format: PixelFormat) throws {
         let file = try #require(
             SampleFiles.own("bmp", "valid").first { $0.lastPathComponent == "profile.bmp" })
@@ -187,17 +187,17 @@ import Testing
             .encode(buffer.finish())
         let again = try ImageSource(EncodedBytes(written), codecs: builtInCodecs)
         #expect(again.header.colorProfile == header.colorProfile)
-        // The profile stands at the end.
+        // The profile is at the end.
         #expect(throws: CodecError.truncated(byteCount: 300)) {
             _ = try ImageSource(EncodedBytes(Array(written[..<300])), codecs: builtInCodecs)
         }
     }
 
-    @Test("a calibrated colour space is read as it is written down")
+    @Test("a calibrated colour space is read")
     func calibrated() throws {
         var file = try ImageDestination(format: "bmp", codecs: builtInCodecs)
             .encode(TestPicture.flat(PixelSize(width: 2, height: 2), .rgba8, [9, 9, 9, 255]))
-        // Version 5 begins at 14; its colour space at 70.
+        // The version 5 header begins at 14; its colour space at 70.
         let adobe = [0.64, 0.33, 0.03, 0.21, 0.71, 0.08, 0.15, 0.06, 0.79]
         var space = [UInt8](repeating: 0, count: 4)
         for value in adobe.map({ UInt32($0 * Double(1 << 30)) }) + [144_179, 144_179, 144_179] {
@@ -214,7 +214,7 @@ import Testing
         #expect(primaries.white == ColorProfile.Chromaticities.sRGB.white)
     }
 
-    @Test("rows that came before the file ended are kept, and the others are black")
+    @Test("rows before a truncation are kept, and the others are black")
     func truncated() throws {
         let picture = TestPicture.flat(PixelSize(width: 4, height: 4), .rgb8, [255, 255, 255])
         let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
@@ -228,7 +228,7 @@ import Testing
         #expect(decoded.image.row(2)[0] == 255)
     }
 
-    @Test("letters alone make no BMP file")
+    @Test("the signature alone does not make a BMP file")
     func recognition() {
         for text in ["BM", "BMW is a maker of cars and motorcycles", "BA array of somethings"] {
             #expect(throws: CodecError.unknownFormat) {

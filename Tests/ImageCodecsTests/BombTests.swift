@@ -7,7 +7,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// Small files that ask for much.
+/// Small files that demand large resources.
 @Suite("Bombs") struct BombTests {
     static let bombs = Bomb.all.filter { builtInCodecs.codec(named: $0.format) != nil }
 
@@ -29,7 +29,7 @@ import Testing
             }
         case .limit(let name, let step):
             #expect(isLimit(answers[step], name), "\(answers)")
-            // Metadata are not read while a picture comes in.
+            // Incremental decoding does not read metadata.
             if step != .metadata && !bomb.isStillAtFirst {
                 #expect(isLimit(answers[.incremental], name), "\(answers)")
             }
@@ -56,7 +56,7 @@ import Testing
         return true
     }
 
-    /// Memory that was given back counts as such: AddressSanitizer would keep it to watch it.
+    /// Freed memory must count as free; AddressSanitizer would keep it in quarantine.
     private var environment: [String: String] {
         var environment = ProcessInfo.processInfo.environment
         if Sanitizer.watchesAddresses {
@@ -86,7 +86,7 @@ import Testing
         }
         #expect(status == 0)
         let growth = try #require(text.split(separator: "\n").last.flatMap { Int($0) })
-        // A file is mapped, comes in a second time in pieces, and moves when it has grown.
+        // A file is mapped, arrives again in pieces, and moves when it has grown.
         #expect(growth < 80 << 20 + 5 * bytes.count, "\(text)")
     }
 

@@ -7,31 +7,31 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// What every codec must do, run over all that were built in.
+/// The contract of every codec, checked for all that are built in.
 @Suite("Every codec") struct CodecContractTests {
-    /// What a format cannot keep, so that the tests can tell it from a fault.
+    /// The losses of a format, so that the tests can tell them from faults.
     struct Loss {
         /// The largest difference of a sample at the best quality, of 255.
         var maximumDifference = 0
-        /// The same for colours; `nil` where the format holds none.
+        /// The same for colours; `nil` if the format has none.
         var color: Int? = 0
-        /// Files that end early may lack nothing that counts, such as a trailer.
+        /// The number of bytes at the end that do not affect the image, such as a trailer.
         var mayLackBytes = 0
         /// The longest side that a file may have.
         var largestSide = Int.max
-        /// The mean difference that a reduced picture may have; dots are as hard to reduce as noise.
+        /// The maximum mean difference of a reduced image; dithering is as hard to reduce as noise.
         var reducedDifference = 1.5
-        /// The format that a file is of, too, for those who do not look at its end.
+        /// Another format of which the file also is, unless its end is read.
         var beginsLike: String?
     }
 
-    /// By format; every other keeps all that it is given.
+    /// By format; all other formats are exact.
     static let losses: [String: Loss] = [
         // The padding of the last row.
         "bmp": Loss(mayLackBytes: 3),
         "ico": Loss(largestSide: 256),
         "jpeg": Loss(maximumDifference: 6, color: 6),
-        // 256 colours, of which errors are spread over the neighbours; and the trailer.
+        // 256 colours with error diffusion; and the trailer.
         "gif": Loss(maximumDifference: 0, color: 40, mayLackBytes: 1),
         "jpng": Loss(maximumDifference: 6, color: 6, beginsLike: "jpeg"),
         // Black and white; the end is a brace.
@@ -97,7 +97,7 @@ import Testing
                 .encode(picture)
             let result = try source(file).image()
             #expect(result.size == picture.size)
-            // What coverage alone becomes in a format without alpha is another matter.
+            // Formats without alpha treat an alpha mask differently.
             guard format != .alpha8, let allowed = loss.color else { continue }
             let comparison = PixelComparison(result.asRGBA, picture.converted(to: .rgba8))
             #expect(comparison.maximumDifference <= allowed, "\(format): \(comparison)")
@@ -202,8 +202,8 @@ import Testing
             #expect(small.size.largestSide == side)
             let reference = full.resampled(to: small.size)
             let comparison = PixelComparison(small, reference)
-            // At 20 pixels the picture's waves are nearly as fine as the result's pixels, and the
-            // means that a large reduction starts with flatten such waves by 3 %.
+            // At 20 pixels the waves of the image are nearly as fine as the pixels of the result,
+            // and the means that a large reduction starts with flatten such waves by 3 %.
             let allowed = side == 20 ? 3 : loss.reducedDifference
             #expect(comparison.meanDifference < allowed, "\(side): \(comparison)")
         }

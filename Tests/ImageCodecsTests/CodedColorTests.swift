@@ -6,7 +6,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// Colours that a file states by the code points of H.273.
+/// Colours specified by the code points of ITU-T H.273.
 @Suite("Coded colours") struct CodedColorTests {
     private func converted(_ value: [UInt8], _ points: CICP) throws -> [UInt8] {
         let converter = try #require(builtInCodecs.colorConverter)
@@ -18,7 +18,7 @@ import Testing
         return Array(result.packedBytes.prefix(3))
     }
 
-    @Test("are those of sRGB for sRGB, BT.709 and what is not specified")
+    @Test("are those of sRGB for sRGB, BT.709 and unspecified code points")
     func sRGB() throws {
         for (primaries, transfer) in [(1, 13), (1, 1), (1, 6), (2, 2), (2, 13), (0, 0), (1, 14)] {
             let points = CICP(primaries: primaries, transfer: transfer)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("keep greys under other primaries, and move colours as CSS Color 4 works it out")
+    @Test("keep greys under other primaries, and convert colours as CSS Color 4 does")
     func displayP3() throws {
         let points = CICP(primaries: 12, transfer: 13)
         for grey in [0, 1, 50, 128, 254, 255] as [UInt8] {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("of linear light take sRGB's curve")
+    @Test("of linear light are encoded with sRGB's curve")
     func linear() throws {
         let result = try converted([128, 55, 255], CICP(primaries: 1, transfer: 8))
         for (value, expected) in zip(result, [188, 128, 255]) {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "of high dynamic range leave the dark half as it is and bend 1,000 cd/m² to white",
+        "of high dynamic range keep dark tones and map 1,000 cd/m² to white",
         arguments: [16, 18])
     func highDynamicRange(transfer: Int) throws {
         let points = CICP(primaries: 1, transfer: transfer)
@@ -71,7 +71,7 @@ import Testing
         #expect(abs(Int(result[0]) - 88) <= 1, "\(result)")
     }
 
-    @Test("have names that people know")
+    @Test("have well-known names")
     func names() {
         #expect(CICP(primaries: 12, transfer: 13).name == "Display P3")
         #expect(CICP(primaries: 9, transfer: 16).name == "BT.2020 PQ")

@@ -8,7 +8,7 @@ import Pixels
 import Testing
 
 @Suite("Colour") struct ColorTests {
-    /// Real pictures with an RGB profile that is not sRGB, up to 1 MB.
+    /// Real images with an RGB profile other than sRGB, up to 1 MB.
     static var profiled: [URL] {
         SampleFiles.own("jpeg", "profiles")
             + SampleFiles.real("", extensions: ["jpg", "jpeg"]).filter { file in
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "becomes sRGB as Pillow makes it by the picture's profile",
+        "is converted to sRGB by the image's profile, as Pillow does",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: profiled)
     func conversion(file: URL) throws {
         let source = try ImageSource(
@@ -37,14 +37,14 @@ import Testing
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
     }
 
-    @Test("a stated gamma is applied, and near-sRGB left alone")
+    @Test("a specified gamma is applied, and values close to sRGB are ignored")
     func gamma() throws {
         let picture = TestPicture.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in
             UInt8(x)
         }
         let plain = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
         for (stated, exponent) in [(45_455, nil), (100_000, 1.0), (70_000, 1 / 0.7)] {
-            // IHDR ends at byte 33; the checksum of each gAMA chunk is zlib's.
+            // IHDR ends at byte 33; the CRC of each gAMA chunk is computed.
             let body = Array("gAMA".utf8) + (0..<4).map { UInt8(stated >> (24 - $0 * 8) & 255) }
             let checksum = crc32(body)
             let chunk =
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The checksum of ISO 3309, as PNG's annex D defines it.
+    /// The CRC of ISO 3309, as PNG's annex D defines it.
     private func crc32(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(~0) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in

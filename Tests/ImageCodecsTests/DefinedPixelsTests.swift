@@ -7,9 +7,10 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// What a decoder did not write is a defined value: no picture shows what was in memory before it.
+/// Pixels that a decoder did not write have a defined value: no image exposes earlier contents of
+/// memory.
 @Suite("Pixels of damaged files") struct DefinedPixelsTests {
-    @Test("do not depend on what memory held before")
+    @Test("do not depend on earlier contents of memory")
     func definedPixels() throws {
         let program = try #require(builtProgram("TestHelper"))
         try withTemporaryFolder { folder in
@@ -28,8 +29,7 @@ import Testing
         }
     }
 
-    /// The samples that are damaged, and some of each format with changes at places that are always the
-    /// same.
+    /// The damaged samples, and some of each format with changes at fixed positions.
     private static func files(in folder: URL) throws -> [String] {
         let corpus = SampleFiles.packageDirectory.appending(path: "Corpus")
         var files: [String] = []
@@ -69,7 +69,7 @@ import Testing
         process.arguments = ["digests"] + files
         var environment = ProcessInfo.processInfo.environment
         environment["MALLOC_PERTURB_"] = "\(perturbation)"
-        // Small pieces come from a cache that fills nothing.
+        // Small blocks come from a cache that is not filled.
         environment["GLIBC_TUNABLES"] =
             "glibc.malloc.tcache_count=0:glibc.malloc.perturb=\(perturbation)"
         process.environment = environment

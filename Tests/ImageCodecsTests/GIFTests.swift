@@ -8,11 +8,11 @@ import Pixels
 import Testing
 
 @Suite("GIF") struct GIFTests {
-    /// Files of which Pillow makes something where there is nothing.
+    /// Files in which Pillow draws something where browsers draw nothing.
     ///
-    /// Where nothing has been drawn, or a picture taken away, Pillow shows the background's colour and
-    /// browsers nothing; pixels that are missing have the first colour in Pillow. So of these files
-    /// only pixels are compared that are not transparent.
+    /// Pillow shows the background colour on an empty canvas and for cleared frames, and the first
+    /// colour for missing pixels; browsers show transparency. For these files only opaque pixels
+    /// are compared.
     static let otherwiseEmpty: Set<String> = [
         "image-inside-bg.gif", "image-outside-bg.gif", "image-overlap-bg.gif",
         "images-combine.gif", "high-color.gif", "border_touching_layers.gif",
@@ -23,12 +23,12 @@ import Testing
         SampleFiles.own("gif", "valid")
             + SampleFiles.real(extensions: ["gif"]).filter {
                 !isHostile($0)
-                    // Nearly the files of pygif's suite; each starts a program of its own.
+                    // Nearly the files of pygif's suite; each starts a process of its own.
                     && (TestBuild.isOptimized || !$0.path.contains("gif-test-suite"))
             }
     }
 
-    /// Files made to do harm; another program takes up to a minute for one of them.
+    /// Malicious files; the peer takes up to a minute for one of them.
     static func isHostile(_ file: URL) -> Bool {
         ["/bombs/", "/fail/", "decompression_bomb"].contains { file.path.contains($0) }
     }
@@ -47,10 +47,10 @@ import Testing
         try ImageSource(try EncodedBytes(mapping: file.path), codecs: builtInCodecs)
     }
 
-    @Test("the frames of pygif's suite are as it says", arguments: suites)
+    @Test("the frames of pygif's suite match its descriptions", arguments: suites)
     func pygif(configuration: URL) throws {
         let suite = try GIFSuiteFile(configuration)
-        // A file without any picture is none, although the suite wants an empty canvas.
+        // A file without any image is rejected, although the suite expects an empty canvas.
         guard !suite.frames.isEmpty, suite.name != "no-data.gif" else {
             if suite.name == "plain-text.gif" { return }
             #expect(throws: CodecError.self) { _ = try open(suite.file).image() }
@@ -65,13 +65,13 @@ import Testing
         var shown: [ImageFrame] = []
         while let frame = try frames.next() { shown.append(frame) }
         if shown.count > suite.frames.count {
-            // The suite counts only what is there for a time.
+            // The suite counts only frames with a duration.
             let last = shown.removeLast()
             shown = shown.filter { $0.duration > .zero } + [last]
         }
         #expect(shown.count == suite.frames.count)
         for (frame, (index, expected)) in zip(shown, suite.frames.enumerated()) {
-            // The samples do not have all pictures.
+            // The samples do not have all images.
             guard FileManager.default.fileExists(atPath: expected.pixels.path) else { continue }
             let picture = PixelBuffer(
                 packed: try Array(Data(contentsOf: expected.pixels)), suite.size, .rgba8)
@@ -84,13 +84,13 @@ import Testing
     }
 
     @Test(
-        "every frame is that of another program",
+        "frames are equal to those of an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: files)
     func pillow(file: URL) throws {
         guard let peers = try PeerTool.frames(of: file, atMost: TestBuild.isOptimized ? 40 : 4)
         else {
-            // What another program refuses may be shown here, but no harm may come of it.
+            // A file that the peer rejects may be decoded here, but must do no harm.
             _ = try? open(file).image()
             return
         }
@@ -112,13 +112,13 @@ import Testing
         }
     }
 
-    @Test("broken files are refused", arguments: SampleFiles.own("gif", "invalid"))
+    @Test("broken files are rejected", arguments: SampleFiles.own("gif", "invalid"))
     func broken(file: URL) {
         #expect(throws: CodecError.self) { _ = try open(file).image() }
     }
 
     @Test(
-        "files made to do harm are refused, or give a picture",
+        "malicious files end in an image or an error",
         arguments: SampleFiles.real(extensions: ["gif"]).filter(isHostile))
     func hostile(file: URL) throws {
         let image = try? open(file).image(DecodeOptions(maximumSide: 8))
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("up to 256 colours are kept as they are, more come close", arguments: [2, 3, 200, 256])
+    @Test("up to 256 colours are exact, more are approximated", arguments: [2, 3, 200, 256])
     func palette(count: Int) throws {
         let size = PixelSize(width: 60, height: 41)
         let few = TestPicture.make(size, .rgb8) { x, y, channel in
@@ -139,7 +139,7 @@ import Testing
         #expect(PixelComparison(again.asRGBA, few.asRGBA).maximumDifference == 0)
     }
 
-    @Test("colours beyond 256 are met on the mean")
+    @Test("dithering keeps the mean colour of images with more than 256 colours")
     func dithering() throws {
         let picture = TestPicture.photograph(PixelSize(width: 300, height: 200))
         let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
@@ -151,7 +151,7 @@ import Testing
         #expect(PixelComparison(again, picture).meanDifference < 9)
     }
 
-    @Test("pixels are transparent or not")
+    @Test("alpha becomes fully transparent or fully opaque")
     func alpha() throws {
         let size = PixelSize(width: 50, height: 30)
         let picture = TestPicture.make(size, .rgba8) { x, y, channel in
@@ -168,10 +168,10 @@ import Testing
         }
     }
 
-    @Test("an animation comes back as it was written", arguments: [0, 1, 5])
+    @Test("an animation survives a round trip", arguments: [0, 1, 5])
     func animation(loopCount: Int) throws {
         let size = PixelSize(width: 40, height: 30)
-        // A square that moves over a picture, then over nothing, and pictures that are equal.
+        // A square that moves over an image, then over nothing, and equal frames.
         let pictures = [0, 1, 2, 2, 10, 11, 3].map { index in
             TestPicture.make(size, .rgba8) { x, y, channel in
                 let isSquare = (index * 3..<index * 3 + 8).contains(x) && (9..<20).contains(y)
@@ -202,14 +202,14 @@ import Testing
             #expect(comparison.maximumDifference == 0, "\(index): \(comparison)")
         }
         #expect(try frames.next() == nil)
-        // Rounded to hundredths, but not added up.
+        // Times are rounded to hundredths, without accumulating errors.
         #expect(abs(total / .milliseconds(1) - 525) <= 10)
     }
 
-    @Test("a frame is disposed of only where the next one uncovers something", arguments: [4, 12])
+    @Test("a frame is cleared only if the next one reveals something", arguments: [4, 12])
     func disposal(secondEnd: Int) throws {
         let size = PixelSize(width: 16, height: 8)
-        // A bar on nothing, which grows to the right or shrinks.
+        // A bar on an empty canvas, which grows to the right or shrinks.
         let frames = [8, secondEnd].map { end in
             TestPicture.make(size, .rgba8) { x, _, channel in
                 (0..<end).contains(x) ? (channel == 1 ? 0 : 255) : 0
@@ -224,9 +224,9 @@ import Testing
         #expect(file[start + 3] >> 2 & 7 == (secondEnd < 8 ? 2 : 1))
     }
 
-    @Test("a picture beside the canvas is not drawn")
+    @Test("a frame outside of the canvas is not drawn")
     func beside() throws {
-        // A canvas of 2 by 2, a red pixel on it, and one to the right of it and below.
+        // A canvas of 2 × 2, a red pixel on it, and one to the right of it and below.
         func picture(_ x: UInt8, _ y: UInt8) -> [UInt8] {
             [0x2C, x, 0, y, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 0x01, 0]
         }
@@ -242,10 +242,10 @@ import Testing
         #expect(try frames.next() == nil)
     }
 
-    @Test("a file that is cut gives what is there, or an error", arguments: files)
+    @Test("a truncated file ends in its available part or an error", arguments: files)
     func cut(file: URL) throws {
         let whole = try Array(Data(contentsOf: file))
-        // The second picture of one is damaged.
+        // The second frame of one file is damaged.
         guard whole.count < (TestBuild.isOptimized ? 10_000 : 1_000),
             file.lastPathComponent != "invalid_multiframe.gif",
             (try? open(file).image()) != nil
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test("damaged files give a picture or an error", arguments: files)
+    @Test("damaged files end in an image or an error", arguments: files)
     func damaged(file: URL) throws {
         let whole = try Array(Data(contentsOf: file))
         guard whole.count < (TestBuild.isOptimized ? 10_000 : 1_000) else { return }
@@ -296,7 +296,7 @@ import Testing
 }
 
 extension PixelBuffer {
-    /// The same picture, transparent wherever another is.
+    /// Returns the image, transparent wherever another one is.
     fileprivate func cleared(where other: PixelBuffer) -> PixelBuffer {
         guard size == other.size else { return self }
         var bytes = packedBytes
@@ -308,7 +308,7 @@ extension PixelBuffer {
     }
 }
 
-/// A file of pygif's suite: what its frames are, in lines of `name = value`.
+/// A description in pygif's suite: the expected frames, in lines of `name = value`.
 private struct GIFSuiteFile {
     struct Frame {
         var pixels: URL
@@ -319,7 +319,7 @@ private struct GIFSuiteFile {
     let file: URL
     let size: PixelSize
     let loopCount: Int
-    /// Whether the file itself says that it is an animation.
+    /// Whether the description specifies an animation.
     let isTimed: Bool
     private(set) var frames: [Frame] = []
 

@@ -14,12 +14,12 @@ import Testing
         try ImageSource(EncodedBytes(bytes), codecs: builtInCodecs)
     }
 
-    /// The project's own samples and those outside it, but for AVIF under this name.
+    /// The project's own samples and those of the corpus, except for AVIF files under this name.
     private func files() throws -> [(name: String, bytes: [UInt8])] {
         let urls =
             SampleFiles.own("heif", "valid")
             + SampleFiles.real(extensions: Self.extensions).filter {
-                // Of a damaged file, the peer shows memory that nothing wrote.
+                // For a damaged file, the peer shows uninitialized memory.
                 !$0.path.contains("/bombs/") && $0.lastPathComponent != "uninitialised.heic"
             }
         return try urls.map { ($0.path, Array(try Data(contentsOf: $0))) }.filter {
@@ -43,7 +43,7 @@ import Testing
                 let comparison = PixelComparison(image.asRGBA, peer)
                 #expect(comparison.meanDifference < 0.75, "\(name): \(comparison)")
             } catch {
-                // Refused with a reason; what pillow-heif reads must be read, though.
+                // A rejected file needs a reason; every file that pillow-heif reads must be read.
                 let hasPeer =
                     PeerTool.python != nil
                     && (try? PeerTool.picture("upright.py", [file.name])) != nil
@@ -71,7 +71,7 @@ import Testing
     func headerFromStart() throws {
         for file in try files() where file.bytes.count > 256 << 10 {
             guard let whole = try? source(file.bytes).header else { continue }
-            // Some writers put the boxes behind the pictures.
+            // Some encoders write the boxes after the images.
             do throws(CodecError) {
                 let start = try source(Array(file.bytes.prefix(256 << 10))).header
                 #expect(start == whole, "\(file.name)")

@@ -7,7 +7,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// Files that were made to do harm, with the answer that is expected of each.
+/// Malicious files with the expected result of each.
 @Suite("Hostile files") struct HostileFileTests {
     struct Entry: Decodable, Sendable, CustomStringConvertible {
         let file: String
@@ -41,7 +41,7 @@ import Testing
         case "decode": #expect(try decode().largestSide <= 400)
         case "refuse": #expect(throws: CodecError.self) { _ = try decode() }
         default:
-            // Either answer will do, as long as it comes.
+            // Either result is accepted, as long as there is one.
             let size = try? decode()
             #expect(size.map { $0.largestSide <= 400 } ?? true)
         }

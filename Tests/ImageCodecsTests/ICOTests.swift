@@ -19,7 +19,7 @@ import Testing
         try open(try #require(Self.own.first { $0.lastPathComponent == name }))
     }
 
-    /// Files that must be refused; all others must be shown.
+    /// The files that must be rejected; all others must be decoded.
     static let refused: Set<String> = [
         "cur_png_bomb.cur", "ico_png_bomb.ico", "bug778204.ico", "bug779012.ico",
         "bad-header.ico", "invalid.2.ico", "decompression_bomb.ico",
@@ -28,14 +28,14 @@ import Testing
         "1_Dollar.ICO", "Backup.ICO", "CDPlyr-2.ICO", "Drive_C.ICO",
     ]
 
-    /// Files that Pillow reads in another way, and how.
+    /// Files that Pillow decodes differently, and how.
     static let notForPillow: [String: String] = [
         "mask-32.ico": "takes no notice of the mask where no pixel has alpha",
         "two.cur": "chooses the first of two entries of one size, not the deepest",
         "mask_L.cur": "looks at no mask of a cursor",
     ]
 
-    @Test("files are shown, and those that cannot be are refused", arguments: files)
+    @Test("valid files are decoded, and the others are rejected", arguments: files)
     func shown(file: URL) throws {
         if Self.refused.contains(file.lastPathComponent) {
             #expect(throws: CodecError.self) { _ = try open(file).image() }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "the largest picture is the one that Pillow finds",
+        "the largest image is equal to Pillow's",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: files.filter {
             !refused.contains($0.lastPathComponent) && notForPillow[$0.lastPathComponent] == nil
@@ -60,12 +60,12 @@ import Testing
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 
-    @Test("the mask hides pixels at every depth", arguments: [1, 4, 8, 24, 32])
+    @Test("the AND mask hides pixels at every depth", arguments: [1, 4, 8, 24, 32])
     func mask(depth: Int) throws {
         let image = try sample("mask-\(depth).ico").image()
         let bytes = image.packedBytes
         let alpha = stride(from: 3, to: bytes.count, by: 4).map { bytes[$0] == 255 ? 1 : 0 }
-        // Rows come from the bottom; set bits are transparent.
+        // Rows are stored bottom-up; set bits are transparent.
         #expect(alpha == [1, 1, 1, 1, 0, 0, 0, 0] + [0, 1, 1, 1, 1, 1, 1, 0])
         if depth == 32 { #expect(Array(bytes[..<3]) == [136, 132, 128]) }
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try source.page(2) }
     }
 
-    @Test("the smallest entry that is large enough is taken", arguments: ["bmp", "png"])
+    @Test("the smallest sufficient entry is decoded", arguments: ["bmp", "png"])
     func choice(kind: String) throws {
         let source = try sample("three-\(kind).ico")
         #expect(source.header.pageCount == 3)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("an icon of 256 pixels is a PNG file inside, one of more is refused")
+    @Test("an icon of 256 pixels contains a PNG file, a larger one is rejected")
     func writing() throws {
         let destination = try ImageDestination(format: "ico", codecs: builtInCodecs)
         for (width, kind) in [(255, "BMP"), (256, "PNG")] {
@@ -106,13 +106,13 @@ import Testing
         }
         let large = TestPicture.flat(PixelSize(width: 2, height: 257), .gray8, [0])
         #expect(
-            throws: CodecError.unsupported(feature: "an icon of 2x257 pixels; 256 are the most")
+            throws: CodecError.unsupported(feature: "icon of 2x257 pixels; the largest side is 256")
         ) {
             _ = try destination.encode(large)
         }
     }
 
-    @Test("damaged and shortened files end in an error or a picture", arguments: own)
+    @Test("damaged and truncated files end in an image or an error", arguments: own)
     func damaged(file: URL) throws {
         let whole = Array(try Data(contentsOf: file))
         var random = SeededRandom(seed: 5)

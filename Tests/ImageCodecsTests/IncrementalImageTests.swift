@@ -7,17 +7,17 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("A picture that is still coming in") struct IncrementalImageTests {
-    /// A file that shows something before it is whole.
+@Suite("An image that is still arriving") struct IncrementalImageTests {
+    /// A file that has a preview before it is complete.
     struct Kind: CustomTestStringConvertible, Sendable {
         let name: String
         let format: String
         var pixels = PixelFormat.rgb8
         var change: @Sendable (inout EncodeOptions) -> Void = { _ in }
-        /// Whether it comes in versions of the whole picture, not in rows.
+        /// Whether it is refined as a whole instead of row by row.
         var hasPasses = false
-        /// The largest difference from the picture that is decoded from the whole file: libjpeg and
-        /// the shrinking decoder differ in how they round.
+        /// The largest difference from the image decoded from the whole file: libjpeg and the
+        /// shrinking decoder round differently.
         var tolerance = 0
 
         var testDescription: String { name }
@@ -45,7 +45,7 @@ import Testing
         ).encode(picture)
     }
 
-    /// Takes a file in pieces of random lengths and looks at each preview.
+    /// Appends a file in pieces of random lengths and checks each preview.
     private func decoded(
         _ file: [UInt8], _ options: DecodeOptions, pieces: ClosedRange<Int>, seed: UInt64 = 1,
         _ look: (ImagePreview) throws -> Void = { _ in }
@@ -62,7 +62,7 @@ import Testing
         return try image.finish()
     }
 
-    @Test("ends like one that came whole, and gets better on the way", arguments: kinds)
+    @Test("ends like one that arrived at once, and improves on the way", arguments: kinds)
     func previews(kind: Kind) throws {
         let picture = TestPicture.photograph(PixelSize(width: 500, height: 333), kind.pixels)
         let file = try file(kind, picture)
@@ -77,7 +77,7 @@ import Testing
                 switch preview.completeness {
                 case .rows(let count):
                     rowCounts.append(count)
-                    // Rows stay as they are.
+                    // Decoded rows do not change.
                     let last = preview.image.row(count - 1)
                     let final = expected.row(count - 1)
                     var worst = 0
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("shows every eighth, fourth and second pixel of an interlaced PNG first")
+    @Test("has every eighth, fourth and second pixel of an interlaced PNG first")
     func interlaced() throws {
         var png = PNGFile(width: 83, height: 45, colorType: 6, bitDepth: 8)
         png.isInterlaced = true
@@ -113,7 +113,7 @@ import Testing
         var passes: [Int] = []
         let result = try decoded(file, DecodeOptions(), pieces: 1...40) { preview in
             guard case .pass(let pass) = preview.completeness else {
-                // All is there but the end of the file.
+                // Only the end of the file is missing.
                 #expect(preview.completeness == .rows(45))
                 return
             }
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "ends like one that came whole, whatever the format",
+        "ends like one that arrived at once, in every format",
         arguments: CodecContractTests.formats)
     func everyFormat(format: String) throws {
         let picture = TestPicture.photograph(PixelSize(width: 61, height: 47))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("tells its size long before its end", arguments: kinds)
+    @Test("has a size long before its end", arguments: kinds)
     func header(kind: Kind) throws {
         let picture = TestPicture.photograph(PixelSize(width: 500, height: 333), kind.pixels)
         let file = try file(kind, picture)
@@ -157,7 +157,7 @@ import Testing
         #expect(image.format?.isNamed(kind.format) == true)
     }
 
-    @Test("is refused as soon as it cannot be a picture or is too long")
+    @Test("is rejected as soon as it cannot be an image or is too long")
     func refused() throws {
         var page = IncrementalImage(codecs: builtInCodecs)
         try page.append(Array("<!DOCTYPE html><title>404</title>".utf8))
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("that is cut short ends like a file that is", arguments: kinds)
+    @Test("that is truncated ends like a truncated file", arguments: kinds)
     func cut(kind: Kind) throws {
         let picture = TestPicture.photograph(PixelSize(width: 160, height: 120), kind.pixels)
         let file = try file(kind, picture)
@@ -196,7 +196,7 @@ import Testing
         #expect(result.image.size == picture.size)
     }
 
-    @Test("that is damaged ends in a picture or an error", arguments: kinds)
+    @Test("that is damaged ends in an image or an error", arguments: kinds)
     func damaged(kind: Kind) throws {
         let file = try file(
             kind, TestPicture.photograph(PixelSize(width: 64, height: 48), kind.pixels))
@@ -219,9 +219,9 @@ import Testing
     }
 }
 
-@Suite("A real picture that is still coming in") struct RealIncrementalImageTests {
+@Suite("A real image that is still arriving") struct RealIncrementalImageTests {
     @Test(
-        "ends like one that came whole",
+        "ends like one that arrived at once",
         arguments: SampleFiles.real(extensions: ["jpg", "jpeg", "png", "webp", "jxl"]).filter {
             (try? Data(contentsOf: $0).count) ?? .max < 60_000
         })

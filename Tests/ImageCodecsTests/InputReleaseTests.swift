@@ -8,14 +8,14 @@ import Testing
 @testable import EncodedImages
 @testable import ImageCodecs
 
-/// What of a mapped file a decoder gives back while it reads.
-@Suite("The memory of what has been read") struct InputReleaseTests {
+/// The parts of a mapped file that a decoder releases while it reads.
+@Suite("The memory of bytes that have been read") struct InputReleaseTests {
     private final class Releases: Sendable {
         private let ranges = Mutex<[Range<Int>]>([])
 
         func add(_ range: Range<Int>) { ranges.withLock { $0.append(range) } }
 
-        /// The most bytes that were kept at a time, as far as something was given back behind them.
+        /// The maximum number of bytes that were kept at a time, up to the last release.
         var mostKept: Int {
             var (end, most) = (0, 0)
             for range in ranges.withLock({ $0 }) {
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "is given back while the rest is read",
+        "is released while the rest is read",
         arguments: ["PNG", "PNG of one chunk", "JPEG", "progressive JPEG"])
     func release(name: String) throws {
         let (decoder, bytes) = try file(name)

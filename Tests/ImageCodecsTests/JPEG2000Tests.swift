@@ -10,9 +10,9 @@ import Testing
 @Suite("JPEG 2000") struct JPEG2000Tests {
     static let extensions: Set<String> = ["jp2", "j2k"]
 
-    /// Real files that are damaged: their answer is an error.
+    /// Real files that are damaged and must be rejected.
     static let damaged: Set<String> = [
-        // Its samples and its header disagree on how many components are how fine.
+        // The samples and the header disagree on the precision of the components.
         "00r0_gray_l.jp2",
         "unbound_variable.jp2", "zero_height.j2k", "jp2_dims.j2k", "jp2_tiles_1x1.j2k",
     ]
@@ -23,16 +23,16 @@ import Testing
             .filter { !damaged.union(otherwiseRead).contains($0.lastPathComponent) }
     }
 
-    /// Pillow does not read these as they are meant.
+    /// Files that Pillow decodes incorrectly.
     static let otherwiseRead: Set<String> = [
-        // It mixes up the palette.
+        // Pillow mixes up the palette.
         "issue412.jp2",
-        // It refuses 64 rows of the grid of which only the first has samples.
+        // Pillow rejects 64 rows of the grid of which only the first has samples.
         "crash-d2c93af851d3ab9a19e34503626368b2ecde9c03.j2k",
     ]
 
     @Test(
-        "pictures that the independent decoder misreads have the size that they state",
+        "images that the independent decoder misreads have the size in their header",
         arguments: SampleFiles.real(extensions: extensions)
             .filter { otherwiseRead.contains($0.lastPathComponent) })
     func misread(file: URL) throws {
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "pixels are those of an independent decoder",
+        "pixels are equal to those of an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: files)
     func pillow(file: URL) throws {
         let expected = try #require(try PeerTool.picture("decode.py", [file.path]))
@@ -63,12 +63,12 @@ import Testing
         options.convertsToSRGB = false
         let decoded = try open(file).image(options)
         let comparison = PixelComparison(decoded.asRGBA, expected.asRGBA)
-        // Pillow cuts off the lower half of 16 bits, which is rounded here.
+        // Pillow truncates 16 bits to 8, which are rounded here.
         #expect(comparison.maximumDifference <= 1, "\(comparison)")
     }
 
     @Test(
-        "damaged files are refused",
+        "damaged files are rejected",
         arguments: SampleFiles.real(extensions: extensions)
             .filter { damaged.contains($0.lastPathComponent) })
     func refused(file: URL) {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "a header needs no more than the start of the file, and says what the picture is",
+        "the header is read from the start of the file",
         arguments: [("gray.jp2", false, 8), ("gray-16.jp2", false, 16), ("rgba.jp2", true, 8)])
     func header(name: String, hasAlpha: Bool, depth: Int) throws {
         let files = SampleFiles.own("jpeg2000", "valid")
@@ -87,7 +87,7 @@ import Testing
         #expect(header.bitsPerComponent == depth)
     }
 
-    @Test("a picture that is wanted smaller is decoded smaller, and looks like the whole one")
+    @Test("a smaller result is decoded at a lower resolution level, close to the reduced image")
     func shrinking() throws {
         let picture = TestPicture.photograph(PixelSize(width: 405, height: 307))
         for isLossless in [true, false] {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("quality decides how large a file is and how far it is from the picture")
+    @Test("quality determines the size of a file and its distance from the image")
     func quality() throws {
         let picture = TestPicture.photograph(PixelSize(width: 256, height: 192))
         var lastCount = 0
@@ -126,7 +126,7 @@ import Testing
         #expect(lastDifference < 0.5)
     }
 
-    @Test("16 bits and alpha are written and read again", arguments: [false, true])
+    @Test("16 bits and alpha survive a round trip", arguments: [false, true])
     func wide(hasAlpha: Bool) throws {
         let size = PixelSize(width: 40, height: 30)
         let format: PixelFormat = hasAlpha ? .rgba16 : .rgb16
@@ -150,7 +150,7 @@ import Testing
         #expect(comparison.maximumDifference <= (hasAlpha ? 1 : 0), "\(comparison)")
     }
 
-    @Test("metadata comes back as it was given")
+    @Test("metadata survives a round trip")
     func metadata() throws {
         var options = EncodeOptions()
         options.metadata.exif = Array("II*\0".utf8) + [8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -161,7 +161,7 @@ import Testing
         #expect(try source.metadata() == options.metadata)
     }
 
-    /// A file of one 8-bit component whose header box also holds `boxes`.
+    /// A file of one 8-bit component whose header box also contains `boxes`.
     private func file(_ picture: PixelBuffer, colorSpace: UInt8, _ boxes: [UInt8]) throws -> [UInt8]
     {
         var options = EncodeOptions()
@@ -186,7 +186,7 @@ import Testing
         UInt8(x)
     }
 
-    @Test("numbers of a palette become its colours, and numbers beyond it its last")
+    @Test("palette indices become its colours, and indices beyond it the last one")
     func palette() throws {
         let colors: [[UInt8]] = [[1, 2, 3], [200, 100, 50], [7, 8, 9]]
         let boxes =
@@ -198,15 +198,15 @@ import Testing
         #expect(try source.image().packedBytes == expected + expected)
     }
 
-    @Test("one component cannot be three: it is shown as grey")
+    @Test("a single component declared as RGB is decoded as grey")
     func missingChannels() throws {
         let image = try open(try file(Self.indices, colorSpace: 18, [])).image()
         #expect(PixelComparison(image, Self.indices).maximumDifference == 0)
     }
 
-    @Test("luma and colour differences become colours")
+    @Test("YCbCr is converted to RGB")
     func colorDifferences() throws {
-        // Three channels that are columns of a palette: Y, Cb and Cr.
+        // Three channels from columns of a palette: Y, Cb and Cr.
         let boxes =
             box(
                 "pclr", [0, 4, 3, 7, 7, 7] + [76, 85, 255, 150, 44, 21, 29, 255, 107, 9, 128, 128])
@@ -216,7 +216,7 @@ import Testing
         #expect(image.packedBytes == expected + expected)
     }
 
-    @Test("survives files cut and damaged anywhere")
+    @Test("truncated and damaged files end in an image or an error")
     func damage() throws {
         var random = SeededRandom(seed: 11)
         for file in SampleFiles.own("jpeg2000", "valid") {

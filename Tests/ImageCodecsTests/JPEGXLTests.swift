@@ -28,7 +28,7 @@ import Testing
             .map { ($0, Array(try Data(contentsOf: $0))) }
     }
 
-    /// The picture that a suite puts beside a file.
+    /// The reference image that a suite has next to a file.
     private func reference(_ url: URL) -> URL? {
         let beside = [
             url.deletingPathExtension().appendingPathExtension("png"),
@@ -37,7 +37,7 @@ import Testing
         return beside.first { FileManager.default.fileExists(atPath: $0.path) }
     }
 
-    @Test("files of the conformance suite and others decode as their reference pictures")
+    @Test("files of the conformance suite and others decode as their reference images")
     func references() throws {
         for file in try real() {
             let name = file.url.path.split(separator: "/").suffix(2).joined(separator: "/")
@@ -45,16 +45,16 @@ import Testing
             guard let url = reference(file.url) else { continue }
             let peer = try source(Array(try Data(contentsOf: url)))
             let image = try opened.image()
-            // Noise is made anew by each decoder version: 0.7 makes other than the suite's.
+            // Noise is synthesized by the decoder: that of version 0.7 differs from the suite's.
             if name.hasPrefix("noise/") { continue }
-            // Its reference is in a wide profile of 8 bits, and both are converted to sRGB.
+            // The reference has 8 bits in a wide profile, and both are converted to sRGB.
             let allowed = name.hasPrefix("patches/") ? 1.2 : 0.3
             let comparison = PixelComparison(image.asRGBA, try peer.image().asRGBA)
             #expect(comparison.meanDifference < allowed, "\(name): \(comparison)")
         }
     }
 
-    @Test("animations give every frame with its duration")
+    @Test("animations return every frame with its duration")
     func animations() throws {
         for file in try real() where file.url.path.contains("animation") {
             let opened = try source(file.bytes)
@@ -81,7 +81,7 @@ import Testing
         var frames: [Frame]
     }
 
-    @Test("an animation that was written comes back exactly")
+    @Test("an animation survives a round trip exactly")
     func roundTripOfAnimation() throws {
         let size = PixelSize(width: 40, height: 30)
         var options = EncodeOptions()
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "is lossless if asked to, in every format",
+        "is lossless if requested, in every format",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8])
     func lossless(format: PixelFormat) throws {
         let picture = TestPicture.photograph(PixelSize(width: 61, height: 37), format)
@@ -133,7 +133,7 @@ import Testing
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 
-    @Test("keeps metadata, code points of colours, and ICC profiles of lossless pictures")
+    @Test("keeps metadata, CICP code points, and ICC profiles of lossless images")
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("JPEG files are made again to the byte")
+    @Test("JPEG files are reconstructed byte for byte")
     func transcoding() throws {
         let own = SampleFiles.own("jpeg", "valid")
         var count = 0
@@ -169,7 +169,7 @@ import Testing
                 let comparison = PixelComparison(pictures.0.asRGBA, pictures.1.asRGBA)
                 #expect(comparison.meanDifference < 1, "\(url.lastPathComponent): \(comparison)")
             } catch {
-                // Arithmetic coding, four inks and unusual sampling have no place in JPEG XL.
+                // JPEG XL cannot represent arithmetic coding, CMYK and unusual sampling factors.
                 #expect(
                     ["arithmetic", "cmyk", "sampling", "440", "411", "restart"].contains {
                         url.lastPathComponent.contains($0)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test("files that are cut or damaged end in an error or a picture", .timeLimit(.minutes(10)))
+    @Test("truncated and damaged files end in an image or an error", .timeLimit(.minutes(10)))
     func damage() throws {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 400_000

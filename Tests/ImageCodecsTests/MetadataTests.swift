@@ -8,7 +8,7 @@ import Pixels
 import Testing
 
 @Suite("Metadata in files") struct MetadataTests {
-    /// What Pillow says of a file.
+    /// The metadata that Pillow reads from a file.
     struct Expected: Sendable {
         let file: String
         let facts: [String: String]
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "is read from JPEG as it was written",
+        "is read from JPEG",
         arguments: [PixelFormat.gray8, .rgb8, .yCbCr420])
     func jpeg(format: PixelFormat) throws {
         let blocks = Self.blocks()
@@ -71,7 +71,7 @@ import Testing
         let file = try write("jpeg", blocks, image)
         #expect(try read(file) == blocks)
         #expect(file.starts(with: [0xFF, 0xD8, 0xFF, 0xE1]), "EXIF comes first")
-        // Without it, JFIF does.
+        // Without it, the density of JFIF applies.
         let plain = try write("jpeg", MetadataBlocks(), image)
         #expect(plain.starts(with: [0xFF, 0xD8, 0xFF, 0xE0]))
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
@@ -79,7 +79,7 @@ import Testing
         #expect(PixelComparison(try source.image(), try plainSource.image()).maximumDifference == 0)
     }
 
-    @Test("goes over several segments of a JPEG where one is too small")
+    @Test("spans several segments of a JPEG if one is too small")
     func long() throws {
         var blocks = MetadataBlocks()
         blocks.iptc = [0x1C, 2, 120, 0x80, 4, 0, 3, 0, 0] + [UInt8](repeating: 65, count: 196_608)
@@ -96,7 +96,7 @@ import Testing
         let packet = try #require(result.xmp)
         #expect(XMPFields(packet) == XMPFields(try #require(blocks.xmp)))
         #expect(packet.count > 2 * value.utf8.count)
-        // A field is cut at 64 KiB.
+        // A field is limited to 64 KiB.
         let rights = try #require(XMPFields(packet).rights)
         #expect(value.hasPrefix(rights) && (65_000...65_536).contains(rights.utf8.count))
         var limits = DecodeLimits()
@@ -112,7 +112,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try write("jpeg", blocks) }
     }
 
-    @Test("in a PNG is written to its last byte, and nothing that lies behind it")
+    @Test("in a PNG is written to its last byte and not beyond")
     func anyLength() throws {
         for length in 1...300 {
             var blocks = MetadataBlocks()
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "that we write is what Pillow reads",
+        "that is written is read by Pillow",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: ["jpeg", "png"])
     func writtenForPillow(format: String) throws {
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(
-        "of real photographs is what Pillow reads",
+        "of real photographs is equal to Pillow's",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func realFiles() throws {
         var compared = 0
@@ -184,7 +184,7 @@ import Testing
             let blocks = try source.metadata()
             let fields = blocks.exif.map { EXIFFields($0.span) } ?? EXIFFields()
             for (name, text) in expected.facts where name != "file" {
-                // Numbers that EXIF gives no meaning, which a typed field cannot have.
+                // Values without a meaning in EXIF, which a typed field cannot represent.
                 if ["orientation": "0.0", "whiteBalance": "2.0"][name] == text { continue }
                 let isDate = ["taken", "digitized", "modified"].contains(name)
                 let value = isDate ? Self.text(PhotoDate(exif: text)) : text
@@ -199,7 +199,7 @@ import Testing
         #expect(compared > 100 || Self.files.isEmpty)
     }
 
-    @Test("of real photographs can be brought up to date and stripped")
+    @Test("of real photographs can be updated and stripped")
     func realRewriting() throws {
         for file in Self.files {
             guard
@@ -212,7 +212,7 @@ import Testing
             let new = try #require(result.exif, "\(file.lastPathComponent)")
             var expected = EXIFFields(block.span)
             expected.location = nil
-            // Of a number that is no orientation, the right one is made as well.
+            // An invalid orientation is replaced by the right one as well.
             expected.orientation = EXIFFields(new.span).orientation
             #expect([nil, .upright].contains(expected.orientation))
             if expected.pixelSize != nil { expected.pixelSize = changes.size }
@@ -225,7 +225,7 @@ import Testing
         return String(block.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    /// Without the fraction and the zone, which stand in other fields.
+    /// Without the fraction and the time zone, which are separate fields.
     private static func text(_ date: PhotoDate?) -> String? {
         var date = date
         date?.nanoseconds = nil
@@ -242,7 +242,7 @@ import Testing
         return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1)
     }
 
-    /// A field by its name in the script.
+    /// Returns a field by its name in the script.
     private static func value(
         _ name: String, _ fields: EXIFFields, _ blocks: MetadataBlocks
     ) -> String? {

@@ -7,9 +7,9 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// Files of every filter, colour type, depth and interlace, made here.
+/// Generated files with every filter type, colour type, bit depth and interlace method.
 @Suite("PNG filters") struct PNGFilterTests {
-    /// A colour type, a depth, and whether colours are transparent that have no alpha of their own.
+    /// A colour type, a bit depth, and whether it has a transparent colour in tRNS.
     struct Sort: Sendable, CustomStringConvertible {
         let colorType: Int
         let bitDepth: Int
@@ -56,7 +56,7 @@ import Testing
         return try ImageSource(EncodedBytes(file.bytes()), codecs: builtInCodecs).image(options)
     }
 
-    /// What the samples stand for, as premultiplied RGBA.
+    /// The image as premultiplied RGBA.
     private func expected(_ file: PNGFile) -> PixelBuffer {
         var bytes: [UInt8] = []
         for y in 0..<file.height {
@@ -87,7 +87,7 @@ import Testing
         return Array(colors.prefix(3)) + [alpha]
     }
 
-    @Test("are undone exactly, alone and by turns", arguments: sorts)
+    @Test("are reversed exactly, alone and mixed", arguments: sorts)
     func filters(sort: Sort) throws {
         for filters in [[0], [1], [2], [3], [4], [4, 2, 1, 3, 4, 4, 0, 3]] as [[UInt8]] {
             for isInterlaced in [false, true] {
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "are undone as an independent decoder does",
+        "are reversed like an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: sorts, [false, true])
     func pypng(sort: Sort, isInterlaced: Bool) throws {
@@ -121,7 +121,7 @@ import Testing
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 
-    @Test("of rows that are longer than what is inflated at a time")
+    @Test("are reversed for rows longer than an inflated batch")
     func longRows() throws {
         for width in [65_535, 30_001] {
             var file = PNGFile(width: width, height: 6, colorType: 6, bitDepth: 16)
@@ -131,14 +131,14 @@ import Testing
         }
     }
 
-    @Test("that do not exist are refused")
+    @Test("of unknown types are rejected")
     func unknown() {
         var file = PNGFile(width: 9, height: 4, colorType: 2, bitDepth: 8)
         file.filters = [0, 5]
         #expect(throws: CodecError.self) { _ = try decoded(file) }
     }
 
-    @Test("wrong checksums are refused, unless they are not to be compared")
+    @Test("wrong checksums are rejected unless verification is off")
     func checksums() throws {
         var stream = PNGFile(width: 40, height: 30, colorType: 2, bitDepth: 8)
         var chunk = stream
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("a checksum before the pixels is always compared")
+    @Test("checksums of chunks before the pixels are always verified")
     func headerChecksum() {
         var bytes = PNGFile(width: 40, height: 30, colorType: 2, bitDepth: 8).bytes()
         bytes[8 + 8 + 13] ^= 1

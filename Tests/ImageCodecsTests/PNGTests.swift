@@ -11,7 +11,7 @@ import Testing
     static var files: [URL] {
         SampleFiles.own("png", "valid")
             + SampleFiles.real("deb-libpng/pngsuite", extensions: ["png"])
-            // Files whose names begin with x are the suite's broken ones.
+            // Files whose names begin with x are the broken ones of the suite.
             .filter { !$0.lastPathComponent.hasPrefix("x") }
     }
 
@@ -40,7 +40,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try open(file).image() }
     }
 
-    @Test("a few bytes that stand for millions are all read")
+    @Test("highly compressed data is read completely")
     func flat() throws {
         for (format, value) in [
             (PixelFormat.gray8, [7]), (.rgb8, [1, 2, 3]), (.rgba8, [9, 9, 9, 255]),
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("transparent colours survive where a premultiplied pixel can hold them")
+    @Test("transparent colours are kept as far as premultiplied pixels can represent them")
     func alpha() throws {
         let picture = TestPicture.photograph(PixelSize(width: 64, height: 64), .rgba8)
         let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
@@ -63,7 +63,7 @@ import Testing
         #expect(PixelComparison(again, picture).maximumDifference == 0)
     }
 
-    @Test("a profile that is kept is written and read again")
+    @Test("a colour profile survives a round trip")
     func profile() throws {
         let files = SampleFiles.real("photos", extensions: ["jpg"])
         for file in files {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("a profile that is none, or of other colours, is left out and the picture written")
+    @Test("an invalid or mismatched profile is omitted and the image written")
     func wrongProfile() throws {
         var cmyk = [UInt8](repeating: 0, count: 132)
         cmyk.replaceSubrange(0..<4, with: [0, 0, 0, 132])
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("keeps 16 bits when asked to, and writes them", arguments: ["gray", "rgb", "rgba"])
+    @Test("16-bit samples survive a round trip if requested", arguments: ["gray", "rgb", "rgba"])
     func depthKept(name: String) throws {
         for suffix in ["", "-interlaced"] {
             let path = SampleFiles.packageDirectory
@@ -113,7 +113,7 @@ import Testing
             options.keepsDepth = false
             let narrow = try opened.image(options)
             let comparison = PixelComparison(deep.converted(to: narrow.format), narrow)
-            // Rounded before alpha is multiplied or after it.
+            // Rounded before or after multiplication by alpha.
             #expect(comparison.maximumDifference <= (name == "rgba" ? 1 : 0), "\(comparison)")
             let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(deep)
             options.keepsDepth = true

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "are what another program makes of them",
+        "are equal to those of an independent encoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: sizes, ["565", "555"])
     func raw(size: PixelSize, bits: String) throws {
@@ -33,7 +33,7 @@ import Testing
         #expect(ours == expected)
     }
 
-    @Test("stand with red in the highest bits and the lower byte first, over white") func layout()
+    @Test("have red in the highest bits and the lower byte first, over white") func layout()
         throws
     {
         let size = PixelSize(width: 1, height: 1)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "are read from BMP by another program, each sample within a step",
+        "are read from BMP by an independent decoder, each sample within a level",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: sizes,
         ["565", "555"])
     func bitmap(size: PixelSize, bits: String) throws {
@@ -66,7 +66,7 @@ import Testing
         }
         let comparison = PixelComparison(try #require(theirs), picture.asRGBA)
         #expect(comparison.maximumDifference <= 9, "\(comparison)")
-        // Our reader and theirs may round 5 bits to 8 in two ways.
+        // The two decoders may round 5 bits to 8 differently.
         let ours = try ImageSource(EncodedBytes(bitmap), codecs: builtInCodecs)
         #expect(ours.format.name == "bmp")
         let image = try ours.image()
@@ -78,8 +78,8 @@ import Testing
         #expect(PixelComparison(image, raw).maximumDifference == 0)
     }
 
-    @Test("are smooth where colours are") func dithered() throws {
-        // A grey between two levels becomes both of them, as often as it is near to each.
+    @Test("are dithered between two levels") func dithered() throws {
+        // A grey between two levels becomes a mixture of both in proportion.
         let size = PixelSize(width: 64, height: 64)
         let picture = TestPicture.flat(size, .gray8, [70])
         let file = try file(picture, "rgb555")
@@ -89,7 +89,7 @@ import Testing
         #expect(abs(mean / 31 - 70.0 / 255) < 1.0 / 31 / 64)
     }
 
-    @Test("are of no format that could be read") func unreadable() throws {
+    @Test("of the raw forms cannot be decoded") func unreadable() throws {
         let file = try file(TestPicture.photograph(PixelSize(width: 40, height: 30)), "rgb565")
         #expect(throws: CodecError.unknownFormat) {
             _ = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)

@@ -20,7 +20,7 @@ import Testing
         try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
     }
 
-    @Test("every chunk means what the specification says")
+    @Test("every chunk type is decoded as specified")
     func chunks() throws {
         // 3 × 10 + 5 × 20 + 7 × 30 + 11 × 255, its lowest 6 bits.
         let place: UInt8 = 9
@@ -44,13 +44,14 @@ import Testing
         var span = expected.mutableSpan
         PremultipliedAlpha.multiply(&span)
         #expect(image.packedBytes == expected)
-        // Differences go round at 0 and 255.
+        // Differences wrap around at 0 and 255.
         let wrapping: [UInt8] = [0b0100_0110, 0b1000_0000, 0x88]
         let round = try open(header(2, 1, channels: 3) + wrapping + end).image()
         #expect(round.packedBytes == [254, 255, 0, 222, 223, 224])
     }
 
-    @Test("alpha is exact where a premultiplied pixel can hold it", arguments: [false, true])
+    @Test(
+        "alpha is exact as far as premultiplied pixels can represent it", arguments: [false, true])
     func alpha(isNoise: Bool) throws {
         let size = PixelSize(width: 70, height: 51)
         let picture =
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "what is written is read alike by an independent decoder",
+        "encoded files are decoded identically by an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [PixelFormat.rgb8, .rgba8])
     func pillow(format: PixelFormat) throws {
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("linear light is told from sRGB")
+    @Test("linear light is distinguished from sRGB")
     func linear() throws {
         let file = header(1, 1, channels: 3, space: 1) + [0xFE, 55, 55, 55] + end
         let source = try open(file)
@@ -92,7 +93,7 @@ import Testing
         #expect(again == file)
     }
 
-    @Test("a header that makes no sense is refused")
+    @Test("an invalid header is rejected")
     func malformed() {
         for file in [
             header(0, 1, channels: 3), header(1, 1, channels: 5),

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the light of a sensor becomes the colours that it stands for", arguments: [true, false])
+    @Test("sensor data is developed to the right colours", arguments: [true, false])
     func colors(isLittleEndian: Bool) throws {
         let file = DNGFile.make(Self.size, isLittleEndian: isLittleEndian)
         let source = try open(file)
@@ -47,14 +47,14 @@ import Testing
         let decoded = try source.decodedImage()
         #expect(decoded.report.decoder == "LibRaw")
         check(decoded.image, maximumDifference: 3)
-        // Half as long sides, without making colours up, then a quarter by the resampler.
+        // Halved without demosaicing, then a quarter by the resampler.
         let small = try source.decodedImage(DecodeOptions(maximumSide: 80))
         #expect(small.report.shrinkFactors == [2])
         #expect(small.image.size == PixelSize(width: 80, height: 60))
         check(small.image, maximumDifference: 3)
     }
 
-    @Test("a preview is taken where it is large enough, and only there")
+    @Test("a preview is decoded if it is large enough, and only then")
     func previews() throws {
         let preview = try Self.preview(PixelSize(width: 160, height: 120))
         let source = try open(DNGFile.make(Self.size, preview: preview))
@@ -76,7 +76,7 @@ import Testing
         #expect(try source.decodedImage(cut).report.decoder == "LibRaw")
     }
 
-    @Test("a preview of other proportions is not taken")
+    @Test("a preview of other proportions is ignored")
     func padded() throws {
         let preview = try Self.preview(PixelSize(width: 160, height: 100))
         let source = try open(DNGFile.make(Self.size, preview: preview))
@@ -85,7 +85,7 @@ import Testing
         #expect(decoded.report.decoder == "LibRaw")
     }
 
-    @Test("a picture and its preview are turned in the same way", arguments: 1...8)
+    @Test("an image and its preview have the same orientation", arguments: 1...8)
     func orientation(value: Int) throws {
         let orientation = try #require(Orientation(rawValue: UInt8(value)))
         let preview = try Self.preview(PixelSize(width: 160, height: 120))
@@ -102,7 +102,7 @@ import Testing
         #expect(try source.image().size == source.pixelSize)
     }
 
-    @Test("EXIF is taken out of the file's directories, without its maker's notes")
+    @Test("EXIF is extracted from the directories, without maker notes")
     func metadata() throws {
         for isLittleEndian in [true, false] {
             let file = DNGFile.make(Self.size, isLittleEndian: isLittleEndian)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("a TIFF file without a sensor's data is none")
+    @Test("a TIFF file without sensor data is not RAW")
     func recognition() throws {
         let codec = try #require(sandboxCodecs.codec(named: "raw"))
         #expect(codec.recognizedByteCount(DNGFile.make(Self.size).span) > 4)
@@ -127,7 +127,7 @@ import Testing
         #expect(codec.recognizedByteCount(loop.span) == 0)
     }
 
-    @Test("no file of another format is taken for RAW")
+    @Test("no file of another format is recognized as RAW")
     func foreignFiles() throws {
         let codec = try #require(sandboxCodecs.codec(named: "raw"))
         let files = SampleFiles.real(extensions: [
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("the start of a file is enough for its header")
+    @Test("the header is read from the start of the file")
     func start() throws {
         let preview = try Self.preview(PixelSize(width: 160, height: 120))
         let file = DNGFile.make(Self.size, preview: preview)
@@ -152,7 +152,7 @@ import Testing
         #expect(start.orientation == whole.orientation)
     }
 
-    @Test("what has to be held is checked before memory is taken")
+    @Test("memory is checked against the limits before allocation")
     func limits() throws {
         let file = DNGFile.make(Self.size)
         var limits = DecodeLimits()
@@ -164,7 +164,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try open(file, limits: limits) }
     }
 
-    @Test("stops when nobody waits any more")
+    @Test("stops on cancellation")
     func cancelled() throws {
         let flag = CancellationFlag()
         flag.cancel()
@@ -172,7 +172,7 @@ import Testing
         #expect(throws: CodecError.cancelled) { _ = try source.image(cancellation: flag) }
     }
 
-    @Test("a file that ends early is refused")
+    @Test("a truncated file is rejected")
     func truncated() throws {
         let file = DNGFile.make(PixelSize(width: 64, height: 48))
         for length in stride(from: 0, to: file.count - 1, by: 97) {
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("damage ends in an error or a picture")
+    @Test("damaged files end in an image or an error")
     func damaged() throws {
         let preview = try Self.preview(PixelSize(width: 32, height: 24))
         let file = DNGFile.make(PixelSize(width: 64, height: 48), preview: preview)

@@ -7,7 +7,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("A part of a picture") struct RegionTests {
+@Suite("A region of an image") struct RegionTests {
     private let size = PixelSize(width: 130, height: 90)
 
     private func source(_ format: String) throws -> ImageSource {
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "is what is cut from the whole", arguments: ["png", "jpeg", "webp", "tiff", "qoi", "bmp"])
+        "is equal to the cropped whole", arguments: ["png", "jpeg", "webp", "tiff", "qoi", "bmp"])
     func cut(format: String) throws {
         let source = try source(format)
         let whole = try source.image()
@@ -33,13 +33,13 @@ import Testing
             options.region = region
             let part = try source.image(options)
             #expect(part.size == region.size)
-            // Planes of colour at half the size are enlarged from where the part begins.
+            // Chroma planes of half the size are upsampled from the start of the region.
             let comparison = PixelComparison(part, whole.cut(region))
             #expect(comparison.maximumDifference <= (format == "jpeg" ? 1 : 0), "\(region)")
         }
     }
 
-    @Test("ends where the picture does, and is at least one pixel")
+    @Test("ends at the edge of the image, and is at least one pixel")
     func outside() throws {
         let source = try source("png")
         for (region, expected) in [
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "made smaller is what another program makes of it",
+        "is reduced like an independent program does",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func smaller() throws {
         try withTemporaryFolder { folder in

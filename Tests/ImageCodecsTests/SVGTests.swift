@@ -15,7 +15,7 @@ import Testing
         <rect x="10" width="10" height="10" fill="#0000ff" fill-opacity="0.5"/></svg>
         """
 
-    @Test("is refused outside of a sandbox")
+    @Test("is rejected outside of a sandbox")
     func refused() {
         let file = EncodedBytes(Array("<svg width='1' height='1'/>".utf8))
         #if SVG
@@ -33,7 +33,7 @@ import Testing
             try ImageSource(EncodedBytes(Array(text.utf8)), codecs: codecs)
         }
 
-        @Test("is drawn at any size, sharp")
+        @Test("is rendered sharp at any size")
         func anySize() throws {
             let opened = try source(Self.document)
             #expect(opened.pixelSize == PixelSize(width: 20, height: 10))
@@ -48,7 +48,7 @@ import Testing
             }
         }
 
-        @Test("is cut as any picture")
+        @Test("is cropped like any image")
         func filled() throws {
             let options = DecodeOptions(box: PixelSize(width: 30, height: 30), mode: .fill)
             let image = try source(Self.document).image(options)
@@ -56,7 +56,7 @@ import Testing
             #expect(image.row(15)[0] == 255)
         }
 
-        @Test("sees nothing outside of its file")
+        @Test("cannot access anything outside of its file")
         func external() throws {
             let path = SampleFiles.packageDirectory.appending(path: "Corpus/png/valid/rgb-8.png")
             let image = try source(
@@ -68,7 +68,7 @@ import Testing
             #expect(image.packedBytes.allSatisfy { $0 == 0 })
         }
 
-        @Test("that is damaged or asks for too much is an error")
+        @Test("that is damaged or exceeds a limit is an error")
         func damaged() throws {
             #expect(throws: CodecError.self) { _ = try source("<svg><rect>").image() }
             #expect(throws: CodecError.self) {
@@ -77,7 +77,8 @@ import Testing
         }
 
         @Test(
-            "real documents are drawn or refused", arguments: SampleFiles.real(extensions: ["svg"]))
+            "real documents are rendered or rejected",
+            arguments: SampleFiles.real(extensions: ["svg"]))
         func realFiles(path: URL) throws {
             guard let opened = try? ImageSource(EncodedBytes(mapping: path.path), codecs: codecs)
             else { return }

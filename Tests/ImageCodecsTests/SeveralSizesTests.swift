@@ -8,7 +8,7 @@ import Pixels
 import Testing
 
 @Suite("Several sizes of one decode") struct SeveralSizesTests {
-    /// Sizes on both sides of the factors by which decoders shrink, of all modes.
+    /// Sizes on both sides of the factors by which decoders shrink, in all modes.
     private static func options(_ size: PixelSize, acceptsYCbCr: Bool) -> [DecodeOptions] {
         let sides = [1, 2, 3, 5, 9, 16, 20].map { max(1, size.largestSide / $0) }
         let boxes = sides.map { PixelSize(width: $0, height: max(1, $0 * 2 / 3)) }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "have the pixels of decodes for themselves", arguments: builtInCodecs.codecs.map(\.format),
+        "have the pixels of separate decodes", arguments: builtInCodecs.codecs.map(\.format),
         [false, true])
     func samePixels(format: ImageFormat, acceptsYCbCr: Bool) throws {
         for file in SampleFiles.own(format.name, "valid") {
@@ -47,12 +47,12 @@ import Testing
                 }
                 waiting = zip(waiting, images).filter { $0.1 == nil }.map(\.0)
             }
-            // Decoders shrink in few ways, whatever the number of sizes.
+            // Decoders have few shrink factors, whatever the number of sizes.
             #expect(passCount <= 8, "\(file.lastPathComponent)")
         }
     }
 
-    @Test("of a JPEG file take a decode for each way of shrinking it")
+    @Test("of a JPEG file take one decode per shrink factor")
     func passes() throws {
         guard builtInCodecs.codec(named: "jpeg") != nil else { return }
         let picture = TestPicture.photograph(PixelSize(width: 1600, height: 1200))

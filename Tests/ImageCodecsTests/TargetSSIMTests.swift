@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 @Suite(
-    "A quality that is chosen by the picture",
+    "A quality chosen by target SSIM",
     .enabled(if: builtInCodecs.codec(named: "jpeg") != nil))
 struct TargetSSIMTests {
     private static let formats = ["jpeg", "webp", "avif"]
@@ -25,7 +25,7 @@ struct TargetSSIMTests {
             .encode(picture)
     }
 
-    /// As an independent decoder shows the file and another program measures it.
+    /// The similarity as measured by an independent decoder and program.
     private func similarity(_ file: [UInt8], to picture: PixelBuffer) throws -> Double {
         try withTemporaryFolder { folder in
             let paths = ["a.bmp", "b"].map { folder.appending(path: $0) }
@@ -36,11 +36,11 @@ struct TargetSSIMTests {
     }
 
     @Test(
-        "is the lowest that is enough",
+        "is the lowest that suffices",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: formats,
         [0.8, 0.9])
     func lowest(format: String, target: Double) throws {
-        // So much noise that each step of quality can be seen.
+        // Enough noise that each step of quality is visible.
         var random = SeededRandom(seed: 1)
         let picture = TestPicture.make(Self.size, .rgb8) { x, y, channel in
             UInt8(96 + (x + y * (channel + 1)) % 256 / 4 + Int(random.next() % 64))
@@ -50,7 +50,7 @@ struct TargetSSIMTests {
             try (32...95).first { quality in
                 try file(picture, format) { $0.quality = quality } == chosen
             })
-        // Neither bound, so that both sides can be looked at.
+        // Neither bound, so that both neighbours can be checked.
         try #require((33...94).contains(quality))
         let worse = try file(picture, format) { $0.quality = quality - 1 }
         let tolerance = 0.002
@@ -59,7 +59,7 @@ struct TargetSSIMTests {
     }
 
     @Test(
-        "is told over white, where there is alpha or was",
+        "is measured over white for images with alpha",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: formats)
     func alpha(format: String) throws {
@@ -70,7 +70,7 @@ struct TargetSSIMTests {
         #expect(try similarity(chosen, to: picture) > 0.898)
     }
 
-    @Test("is the lowest of all for a flat picture, and the best where none is enough")
+    @Test("is the lowest for a flat image, and the highest if none suffices")
     func bounds() throws {
         let flat = TestPicture.flat(Self.size, .rgb8, [200, 100, 50])
         #expect(
@@ -85,7 +85,7 @@ struct TargetSSIMTests {
                 == file(noise, "jpeg") { $0.quality = 95 })
     }
 
-    @Test("takes at most seven attempts, and no further one when nobody waits any more")
+    @Test("takes at most seven attempts, and none after cancellation")
     func attempts() throws {
         let picture = TestPicture.photograph(Self.size)
         var options = EncodeOptions()
@@ -107,7 +107,7 @@ struct TargetSSIMTests {
         }
     }
 
-    @Test("does not matter where nothing is lost") func lossless() throws {
+    @Test("is ignored by lossless formats") func lossless() throws {
         let picture = TestPicture.photograph(PixelSize(width: 30, height: 20))
         for format in ["bmp", "webp"] where builtInCodecs.codec(named: format) != nil {
             let usual = try file(picture, format) { $0.isLossless = true }
@@ -120,7 +120,7 @@ struct TargetSSIMTests {
     }
 }
 
-/// A codec that counts how often it writes.
+/// A codec that counts its encodes.
 private final class WatchedCodec: ImageCodec, ImageEncoder {
     private let watched: any ImageCodec
     private let count = Atomic(0)

@@ -6,7 +6,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("Files that end early") struct TruncatedFileTests {
+@Suite("Truncated files") struct TruncatedFileTests {
     static let kinds = ["png", "jpeg", "progressive jpeg", "webp"]
     static let endOfImage: [UInt8] = [0xFF, 0xD9]
 
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "are refused, or give what is there to whoever asks for it",
+        "are rejected, or decoded as far as possible if requested",
         arguments: kinds.map { ($0, []) } + [
             ("jpeg", endOfImage), ("progressive jpeg", endOfImage),
         ])
@@ -42,21 +42,21 @@ import Testing
             #expect(decoded.report.problem == .truncated(byteCount: cut.count))
             #expect(decoded.image.size == expected.image.size)
             let top = difference(decoded.image, expected.image)
-            // A progressive file has all rows by then, but not all of their detail; and what is left
-            // of a JPEG is shrunk another way.
+            // A progressive file has all rows by then, but not all of their detail; and the rest of
+            // a JPEG is shrunk differently.
             let isProgressive = kind.hasPrefix("progressive")
             #expect(top <= (isProgressive ? 8 : side == 320 ? 0 : 1), "at \(side): \(top)")
         }
     }
 
-    @Test("a JPEG may lack its last row of units, but no more", arguments: [320, 100])
+    @Test("a JPEG may lack its last row of MCUs, but no more", arguments: [320, 100])
     func lastRow(side: Int) throws {
         let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
         var bytes = try file("jpeg", picture)
         let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xC0]) })
-        #expect(bytes[frame + 11] == 0x22, "units are not 16 rows high")
+        #expect(bytes[frame + 11] == 0x22, "MCUs are not 16 rows high")
         let options = DecodeOptions(maximumSide: side)
-        // 240 rows are 15 units; so many are there, whatever the header says.
+        // 240 rows are 15 rows of MCUs; all are present, whatever the header specifies.
         bytes.replaceSubrange(frame + 5..<frame + 7, with: [1, 0])
         let source = try ImageSource(EncodedBytes(bytes), codecs: builtInCodecs)
         #expect(try source.decodedImage(options).report.problem == nil)
@@ -79,7 +79,7 @@ import Testing
         return Double(sum) / Double(count)
     }
 
-    @Test("a progressive file is whole at ⅛ once its first scans are there")
+    @Test("a progressive file is complete at ⅛ once its first scans are present")
     func firstScans() throws {
         let picture = TestPicture.photograph(PixelSize(width: 1600, height: 1200))
         let whole = try file("progressive jpeg", picture)

@@ -30,7 +30,7 @@
         }
 
         @Test(
-            "every frame is that of another program",
+            "frames are equal to those of an independent decoder",
             .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
             arguments: files)
         func pillow(file: URL) throws {
@@ -41,7 +41,7 @@
             for (index, peer) in expected.enumerated() {
                 let frame = try #require(try frames.next())
                 let comparison = PixelComparison(frame.image.asRGBA, peer.image)
-                // The other program blends with colours that are not premultiplied.
+                // The peer blends colours with straight alpha.
                 let allowed = index == 0 ? 0 : 1
                 #expect(comparison.maximumDifference <= allowed, "frame \(index): \(comparison)")
             }
@@ -50,20 +50,20 @@
             #expect(first.maximumDifference == 0, "\(first)")
         }
 
-        @Test("broken files are refused", arguments: SampleFiles.own("webp", "invalid"))
+        @Test("broken files are rejected", arguments: SampleFiles.own("webp", "invalid"))
         func broken(file: URL) {
             #expect(throws: CodecError.self) { _ = try open(file).image() }
         }
 
         @Test(
-            "files made to do harm are refused, or give a picture",
+            "malicious files end in an image or an error",
             arguments: SampleFiles.real("bombs", extensions: ["webp"]))
         func hostile(file: URL) throws {
             let image = try? open(file).image(DecodeOptions(maximumSide: 8))
             #expect(image == nil || image?.size.largestSide == 8)
         }
 
-        @Test("the header tells what a file holds")
+        @Test("the header describes the file")
         func header() throws {
             let source = try own("metadata")
             #expect(source.header.orientation.rawValue == 6)
@@ -93,7 +93,7 @@
             #expect((file[20] & 0x10 != 0) == (alpha < 255))
         }
 
-        @Test("metadata and profile are read, written, and read again", arguments: [false, true])
+        @Test("metadata and profile survive a round trip", arguments: [false, true])
         func metadata(isLossless: Bool) throws {
             let source = try own("metadata")
             let blocks = try source.metadata()
@@ -118,7 +118,7 @@
             #expect(difference.maximumDifference <= (isLossless ? 0 : 40), "\(difference)")
         }
 
-        @Test("transparent pixels come back as they were")
+        @Test("transparent pixels survive a round trip")
         func alpha() throws {
             let picture = TestPicture.photograph(PixelSize(width: 64, height: 48), .rgba8)
             var options = EncodeOptions()
@@ -137,7 +137,7 @@
             #expect(comparison.meanDifference < 5, "\(comparison)")
         }
 
-        @Test("planes make a JPEG's colours without RGB between")
+        @Test("planes are encoded as JPEG without a detour through RGB")
         func planes() throws {
             let picture = TestPicture.photograph(PixelSize(width: 101, height: 67))
             var encoding = EncodeOptions()
@@ -157,7 +157,7 @@
             }
         }
 
-        @Test("what is shown small looks like the whole picture made smaller")
+        @Test("a reduced decode is close to the reduced image")
         func small() throws {
             let picture = TestPicture.photograph(PixelSize(width: 800, height: 600))
             var encoding = EncodeOptions()
@@ -167,7 +167,7 @@
             ).encode(picture)
             let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
             let whole = try source.image()
-            // From a factor of 8 on, the borders of blocks are not smoothed.
+            // From a factor of 8 on, the deblocking filter is off.
             for side in [200, 110, 100, 50] {
                 let small = try source.image(DecodeOptions(maximumSide: side))
                 let comparison = PixelComparison(small, whole.resampled(to: small.size))
@@ -175,7 +175,7 @@
             }
         }
 
-        @Test("an animation comes back as it was written", arguments: [false, true])
+        @Test("an animation survives a round trip", arguments: [false, true])
         func animation(isLossless: Bool) throws {
             let size = PixelSize(width: 40, height: 30)
             var options = EncodeOptions()
@@ -205,7 +205,7 @@
             #expect(try frames.next() == nil)
         }
 
-        @Test("a file that is cut gives what is there, or an error", arguments: files)
+        @Test("a truncated file ends in its available part or an error", arguments: files)
         func cut(file: URL) throws {
             let whole = try Array(Data(contentsOf: file))
             guard whole.count < 30_000 else { return }
@@ -228,7 +228,7 @@
             }
         }
 
-        @Test("damaged files give a picture or an error", arguments: files)
+        @Test("damaged files end in an image or an error", arguments: files)
         func damaged(file: URL) throws {
             let whole = try Array(Data(contentsOf: file))
             guard whole.count < 30_000 else { return }
@@ -238,7 +238,7 @@
             for _ in 0..<30 {
                 var bytes = whole
                 for _ in 0..<Int.random(in: 1...6, using: &random) {
-                    // Half of the damage where the headers are.
+                    // Half of the damage is in the headers.
                     let end = Bool.random(using: &random) ? min(80, bytes.count) : bytes.count
                     bytes[Int.random(in: 0..<end, using: &random)] = UInt8.random(
                         in: 0...255, using: &random)

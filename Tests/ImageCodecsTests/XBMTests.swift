@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "set bits are black, unlike Pillow's, and the rest is the same",
+        "set bits are black, unlike Pillow's, and everything else is equal",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: SampleFiles.real(extensions: ["xbm"])
             .filter { $0.lastPathComponent != "xbm_dims.xbm" })
@@ -28,7 +28,7 @@ import Testing
         #expect(PixelComparison(image, expected).maximumDifference == 0)
     }
 
-    @Test("comments, other numbers and a hot spot are read as C has them")
+    @Test("comments, number bases and a hot spot are parsed as in C")
     func text() throws {
         let source = try open(
             """
@@ -49,7 +49,7 @@ import Testing
         #expect(try source.image().packedBytes == first + second)
     }
 
-    @Test("X10's numbers have 16 bits")
+    @Test("numbers in X10 files have 16 bits")
     func short() throws {
         let source = try open(
             """
@@ -61,7 +61,7 @@ import Testing
         #expect(try source.image().packedBytes == [0] + middle + [0, 0])
     }
 
-    @Test("text that is no bitmap, or one of too little or too much, is refused")
+    @Test("other text, and bitmaps with too few or too large numbers, are rejected")
     func refused() {
         let size = "#define a_width 9\n#define a_height 1\n"
         for text in [
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("a dithered picture keeps its brightness and its whites")
+    @Test("dithering keeps the brightness and the whites")
     func dither() throws {
         let size = PixelSize(width: 64, height: 64)
         for gray in [0, 64, 128, 200, 255] as [UInt8] {

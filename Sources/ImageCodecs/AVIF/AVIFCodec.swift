@@ -12,23 +12,24 @@ extension ImageFormat {
 }
 
 #if AVIF
-    /// AVIF (AV1 Image File Format): AV1 pictures in HEIF's boxes.
+    /// AVIF (AV1 Image File Format): AV1 images in an ISO base media file.
     ///
-    /// The box `ftyp` names the brand, `avif` for pictures and `avis` for sequences, as its own or
-    /// among those that the file is compatible with. `meta` lists items and gives them properties:
-    /// size, colours (`colr`, an ICC profile or code points of H.273), the part that is shown
-    /// (`clap`), how it is turned (`irot`, then `imir`); alpha, EXIF and XMP are items of their own.
-    /// A sequence is a track in `moov`. EXIF's orientation says nothing here, as MIAF rules.
+    /// The `ftyp` box contains the major brand and the compatible brands, `avif` for images and
+    /// `avis` for sequences. `meta` lists items and their properties: size (`ispe`), colour
+    /// (`colr`, an ICC profile or code points of ITU-T H.273), clean aperture (`clap`), rotation
+    /// and mirroring (`irot`, then `imir`). Alpha is an auxiliary image; EXIF and XMP are metadata
+    /// items. A sequence is a track in `moov`. EXIF's orientation is ignored (ISO/IEC 23000-22,
+    /// MIAF).
     ///
-    /// libavif reads and writes, with dav1d and libaom. AV1 cannot be decoded smaller; the rows of
-    /// its planes go to the resampler as they are, or joined to RGB one at a time.
+    /// libavif reads and writes, with dav1d and libaom. AV1 has no reduced-size decoding; the rows
+    /// of the planes are passed to the resampler, or converted to RGB one at a time.
     struct AVIFCodec: ImageCodec {
         let format = ImageFormat.avif
         let decoder: any ImageDecoder = AVIFDecoder()
         let encoder: (any ImageEncoder)? = AVIFEncoder()
 
         func recognizedByteCount(_ file: Span<UInt8>) -> Int {
-            // A byte more than HEIF's, whose brands such files mostly name as well.
+            // One byte more than HEIF, whose brands are mostly listed in such files as well.
             BoxReader.recognizedByteCount(file, brands: ["avif", "avis"]) > 0 ? 13 : 0
         }
     }

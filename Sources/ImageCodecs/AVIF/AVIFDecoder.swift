@@ -28,7 +28,7 @@
                 rows.report.shrinkFactors = picture.planes.map { _ in 1 }
                 try picture.append(to: &rows, profile)
             }
-            guard isDecoded else { throw .malformed(reason: "no picture", offset: 0) }
+            guard isDecoded else { throw .malformed(reason: "no image item", offset: 0) }
         }
 
         func frameReader(
@@ -46,7 +46,7 @@
         }
     }
 
-    /// Reads the frames of a sequence; each is whole.
+    /// Reads the frames of a sequence; each covers the whole image.
     private final class AVIFFrameReader: FrameReader {
         private let bytes: EncodedBytes
         private let reader: AVIFReader

@@ -5,10 +5,10 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes AVIF with libavif and libaom: 8 bits, or 12 from pictures of 16.
+    /// Encodes AVIF with libavif and libaom: 8 bits, or 12 from 16-bit images.
     ///
-    /// Lossless pictures are stored as green, blue and red; others by BT.601's matrix over the full
-    /// range. How often a sequence is to be shown cannot be said with this version of libavif.
+    /// Lossless images are stored as GBR; others with BT.601 matrix coefficients in full range.
+    /// This version of libavif cannot write the loop count of a sequence.
     struct AVIFEncoder: AnimationEncoder {
         func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
             size.area > 1 << 16
@@ -41,7 +41,7 @@
             switch image.format {
             case .yCbCr420: prefersYCbCr(options) ? image : image.convertedFromYCbCr()
             case .alpha8: image.converted(to: .rgba8)
-            // libavif turns grey of more than 8 bits into planes only by way of RGB.
+            // libavif converts grey of more than 8 bits to planes only through RGB.
             case .gray16: image.converted(to: .gray8)
             case .rgbaHalf: image.converted(to: .rgba16)
             case .rgb565, .rgb555: image.converted(to: .rgb8)
@@ -50,7 +50,7 @@
         }
     }
 
-    /// Takes the frames of a sequence; all have alpha, as later ones may need it.
+    /// Encodes the frames of a sequence; all have alpha, because later frames may need it.
     private struct AVIFAnimationWriter: AnimationWriter {
         private let size: PixelSize
         private let options: EncodeOptions
@@ -63,7 +63,7 @@
 
         mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
             guard image.size == size else {
-                throw .unsupported(feature: "frames of different sizes")
+                throw .unsupported(feature: "AVIF sequence with frames of different sizes")
             }
             if writer == nil {
                 writer = try AVIFWriter(size, .rgba8, image.colorProfile, options)
@@ -76,12 +76,12 @@
         }
 
         mutating func finish() throws(CodecError) -> [UInt8] {
-            guard let writer else { throw .unsupported(feature: "a sequence without frames") }
+            guard let writer else { throw .unsupported(feature: "AVIF sequence without frames") }
             return try writer.finish()
         }
     }
 
-    /// The only owner of a libavif encoder.
+    /// The sole owner of a libavif encoder.
     @safe private final class AVIFWriter {
         private let raw: OpaquePointer
 
@@ -90,7 +90,7 @@
             _ options: EncodeOptions
         ) throws(CodecError) {
             guard size.largestSide <= 65_535 else {
-                throw .unsupported(feature: "an AVIF with a side of more than 65535 pixels")
+                throw .unsupported(feature: "AVIF of \(size) pixels; the largest side is 65535")
             }
             try unsafe requireLibrary(calotype_avif_missing())
             var settings = unsafe calotype_avif_settings()
@@ -121,21 +121,15 @@
             }
             let exif = options.metadata.exif ?? []
             let xmp = options.metadata.xmp ?? []
-            let raw = unsafe icc.withUnsafeBufferPointer { icc in
-                unsafe exif.withUnsafeBufferPointer { exif in
-                    unsafe xmp.withUnsafeBufferPointer { xmp in
-                        unsafe settings.icc = icc.baseAddress
-                        unsafe settings.icc_count = icc.count
-                        unsafe settings.exif = exif.baseAddress
-                        unsafe settings.exif_count = exif.count
-                        unsafe settings.xmp = xmp.baseAddress
-                        unsafe settings.xmp_count = xmp.count
-                        return unsafe calotype_avif_writer_create(&settings)
-                    }
-                }
+            unsafe settings.icc_count = icc.count
+            unsafe settings.exif_count = exif.count
+            unsafe settings.xmp_count = xmp.count
+            let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
+                unsafe settings.blocks = $0.baseAddress
+                return unsafe calotype_avif_writer_create(&settings)
             }
             guard let raw = unsafe raw else {
-                throw .library(message: "no memory for an AVIF encoder")
+                throw .library(message: "out of memory: cannot create an AVIF encoder")
             }
             unsafe self.raw = raw
         }
@@ -178,7 +172,7 @@
             }
         }
 
-        /// The bytes of a row of 16-bit RGBA whose colours are divided by alpha.
+        /// Returns a row of 16-bit RGBA as bytes, with the colours divided by alpha.
         private static func divided(_ row: Span<UInt16>) -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: row.count * 2)
             for index in row.indices {
@@ -195,17 +189,19 @@
             return bytes
         }
 
-        /// AV1's quantizer from 0 to 63 for a quality from 1 to 100.
+        /// Returns AV1's quantizer from 0 to 63 for a quality from 1 to 100.
         private static func quantizer(_ options: EncodeOptions) -> Int32 {
             options.isLossless
                 ? 0 : Int32((100 - min(max(options.quality, 1), 100)) * 63 + 50) / 100
         }
 
-        /// libaom's speed for an effort from 0 to 9: the default, 6, is 9, as slower ones down to 7 take
-        /// up to four times as long for no fewer bytes.
+        /// Returns libaom's speed for an effort from 0 to 9.
         ///
-        /// Pictures of more than 4 megapixels are written at the highest speed up to the default
-        /// effort, because libaom cannot be interrupted.
+        /// The default effort, 6, maps to speed 9: slower speeds down to 7 take up to four times as
+        /// long and save no bytes.
+        ///
+        /// Images of more than 4 megapixels use the highest speed up to the default effort, because
+        /// libaom cannot be interrupted.
         private static func speed(_ level: Int, _ size: PixelSize) -> Int32 {
             if level <= 6, size.area > 4_000_000 { return 10 }
             return [10, 10, 10, 9, 9, 9, 9, 6, 4, 2][min(max(level, 0), 9)]

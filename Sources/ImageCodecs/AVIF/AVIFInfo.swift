@@ -5,11 +5,11 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What an AVIF file says of its picture.
+    /// The header of an AVIF file.
     struct AVIFInfo {
-        /// The planes, before the part that is shown is cut out.
+        /// The size of the planes, before the clean aperture is applied.
         let codedSize: PixelSize
-        /// The part that is shown.
+        /// The clean aperture, or the whole image.
         let region: PixelRect
         let coding: PlaneCoding
         let hasAlpha: Bool
@@ -51,10 +51,10 @@
             }
         }
 
-        /// The bytes that libavif and dav1d take to decode.
+        /// The estimated number of bytes that libavif and dav1d allocate to decode an image.
         ///
-        /// Measured are 1.6 times the planes for a picture of one part; a grid's are held besides those
-        /// of its tiles.
+        /// Measured: 1.6 times the planes for a single item; a grid's planes are allocated in
+        /// addition to those of its tiles.
         var memoryByteCount: Int {
             let halfSamples: [PlaneCoding.Chroma: Int] = [.none: 2, .half: 3, .halfWidth: 4]
             let bytes = coding.bitDepth > 8 ? 2 : 1
@@ -65,7 +65,7 @@
 
         func header(_ limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             guard !region.size.isEmpty else {
-                throw .malformed(reason: "an empty picture", offset: 0)
+                throw .malformed(reason: "invalid image size: \(region.size)", offset: 0)
             }
             var header = ImageHeader(
                 storedSize: region.size, colorModel: coding.chroma == .none ? .gray : .rgb,

@@ -5,32 +5,32 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The only owner of a libavif decoder; every call is given the same file.
+    /// The sole owner of a libavif decoder; every call takes the same file.
     @safe final class AVIFReader {
         private let raw: OpaquePointer
         private let limits: DecodeLimits
-        /// The file as it is read, where it had to be changed.
+        /// A copy of the file with merged property associations, if it needed repair.
         private var repaired: [UInt8]?
-        /// How long the frame that was read last is shown.
+        /// The duration of the last decoded frame.
         private(set) var duration = Duration.zero
 
         init(_ limits: DecodeLimits, readsMetadata: Bool) throws(CodecError) {
             try unsafe requireLibrary(calotype_avif_missing())
-            // The header's numbers are checked by the caller, who says which limit was broken;
-            // these are for pictures whose AV1 data says something else.
+            // The caller checks the header and names the exceeded limit; these limits are for AV1
+            // data that contradicts the header.
             guard
                 let raw = unsafe calotype_avif_reader_create(
                     readsMetadata, UInt32(clamping: max(limits.maximumSide, 65_536)),
                     UInt32(clamping: max(limits.maximumPixelCount, 1 << 20)),
                     UInt32(clamping: max(limits.maximumFrameCount, 1) + 1))
-            else { throw .library(message: "no memory for an AVIF decoder") }
+            else { throw .library(message: "out of memory: cannot create an AVIF decoder") }
             unsafe self.raw = raw
             self.limits = limits
         }
 
         deinit { unsafe calotype_avif_reader_destroy(raw) }
 
-        /// Reads all but the pictures.
+        /// Parses everything except the coded images.
         func parse(_ file: Span<UInt8>) throws(CodecError) {
             try ItemGraph.check(file, limits)
             let status = unsafe file.withUnsafeBufferPointer {
@@ -54,9 +54,9 @@
             return unsafe AVIFInfo(info)
         }
 
-        /// Decodes the next picture and shows it to `body`.
+        /// Decodes the next image and passes it to `body`.
         ///
-        /// - Returns: `false` after the last.
+        /// - Returns: `false` after the last image.
         func next(
             _ file: Span<UInt8>, _ body: (PlanePicture) throws(CodecError) -> Void
         ) throws(CodecError) -> Bool {
@@ -81,7 +81,7 @@
             return true
         }
 
-        /// The blocks that libavif has read, from the byte order mark in EXIF's case.
+        /// Returns the metadata blocks; EXIF begins with its byte order mark.
         func metadata(_ limits: DecodeLimits) throws(CodecError) -> MetadataBlocks {
             var info = unsafe calotype_avif_info()
             unsafe calotype_avif_reader_info(raw, &info)
@@ -93,7 +93,7 @@
             return blocks
         }
 
-        /// The ICC profile, if there is one.
+        /// Returns the ICC profile, if the file contains one.
         func profile(_ limits: DecodeLimits) throws(CodecError) -> [UInt8]? {
             var info = unsafe calotype_avif_info()
             unsafe calotype_avif_reader_info(raw, &info)

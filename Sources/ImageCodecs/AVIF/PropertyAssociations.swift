@@ -3,13 +3,17 @@
 #if AVIF
     internal import EncodedImages
 
-    /// Repairs files that list the properties of their items in two boxes `ipma` of one kind, as
-    /// early writers did and the standard forbids.
+    /// Repairs files with two `ipma` boxes of the same version and flags, as early encoders wrote
+    /// them.
     ///
-    /// The second box's entries move to the end of the first. The 16 bytes that this saves become
-    /// an unused property, so that nothing else in the file changes its place.
+    /// ISO/IEC 14496-12, 8.11.14 forbids that.
+    ///
+    /// The second box's entries are appended to the first. The 16 bytes that this saves become a
+    /// `free` property, so that all later offsets stay valid.
     enum PropertyAssociations {
-        /// - Returns: the file with one box instead of two; `nil` if that is not what is wrong.
+        /// Merges two `ipma` boxes.
+        ///
+        /// - Returns: the file with one box; `nil` if it does not have exactly this defect.
         static func merged(_ file: Span<UInt8>) -> [UInt8]? {
             guard let meta = BoxReader.first("meta", in: 0..<file.count, file),
                 meta.start + 4 <= meta.range.upperBound,

@@ -3,17 +3,18 @@
 internal import EncodedImages
 internal import Pixels
 
-/// The colour space that headers of version 4 and 5 state.
+/// The colour space of version 4 and 5 headers.
 enum BMPColorSpace {
+    /// Returns the colour profile that a header specifies.
+    ///
     /// - Parameters:
     ///   - file: the whole file, or its start.
-    ///   - start: where the bitmap header begins.
+    ///   - start: the offset of the bitmap header.
     ///   - headerByteCount: 108 or 124.
-    ///   - statedByteCount: how long the file says it is.
-    ///   - limits: what the profile may ask for.
-    /// - Returns: sRGB for all that is not said or makes no sense; profiles in other files are not
-    ///   looked for.
-    /// - Throws: ``CodecError``.
+    ///   - statedByteCount: the file size in the file header.
+    ///   - limits: the limit of the profile's size.
+    /// - Returns: sRGB if the colour space is missing or invalid, or the profile is in another file.
+    /// - Throws: ``CodecError/truncated(byteCount:)`` if the profile is beyond the end of the file.
     static func profile(
         _ file: Span<UInt8>, at start: Int, _ headerByteCount: Int, statedByteCount: Int,
         limits: DecodeLimits
@@ -27,7 +28,7 @@ enum BMPColorSpace {
         guard limits.allowsProfile(byteCount: count) else { return .sRGB }
         let range = start + offset..<start + offset + count
         guard range.upperBound <= file.count else {
-            // A damaged statement is no reason to refuse the picture, a missing end is one to wait.
+            // An invalid offset does not prevent decoding; a truncated file may still grow.
             if file.count < statedByteCount { throw .truncated(byteCount: file.count) }
             return .sRGB
         }
@@ -35,12 +36,13 @@ enum BMPColorSpace {
         return ICCProfile(bytes) == nil ? .sRGB : .icc(bytes)
     }
 
-    /// “MBED” as Microsoft's compilers read it.
+    /// `PROFILE_EMBEDDED`: “MBED” as a multi-character literal.
     static let embedded: UInt32 = 0x4D42_4544
-    /// “sRGB” likewise.
+    /// `LCS_sRGB`: “sRGB” likewise.
     static let sRGB: UInt32 = 0x7352_4742
 
-    /// Primaries as CIE XYZ in 2.30 bits, then the exponents of red, green and blue in 16.16.
+    /// Returns the profile of `LCS_CALIBRATED_RGB`: primaries as CIE XYZ in 2.30 fixed point, then
+    /// the exponents of red, green and blue in 16.16.
     private static func calibrated(_ file: Span<UInt8>, at start: Int) -> ColorProfile {
         let points = (0..<3).map { primary in
             (0..<3).map { axis in
@@ -52,7 +54,7 @@ enum BMPColorSpace {
         let sums = points.map { $0.reduce(0, +) }
         guard sums.allSatisfy({ $0 > 0.01 }), points.allSatisfy({ $0.allSatisfy { $0 >= 0 } })
         else { return .sRGB }
-        // Most writers put chromaticities here, which add up to 1 and say nothing of white.
+        // Most encoders write chromaticities here, whose sum is 1 and which do not specify white.
         let areChromaticities = sums.allSatisfy { abs($0 - 1) < 0.01 }
         let white = (0..<3).map { axis in points.reduce(0) { $0 + $1[axis] } }
         let total = white.reduce(0, +)
@@ -69,7 +71,7 @@ enum BMPColorSpace {
         }
         var gamma = exponents.reduce(0, +) / 3
         guard gamma > 0.1, gamma < 10 else { return .sRGB }
-        // Some writers state the encoder's exponent.
+        // Some encoders write the encoding exponent.
         if gamma < 1 { gamma = 1 / gamma }
         let points2 = [primaries.red, primaries.green, primaries.blue, primaries.white]
         guard points2.allSatisfy({ $0.x > 0 && $0.y > 0 && $0.x < 1 && $0.y < 1 }) else {

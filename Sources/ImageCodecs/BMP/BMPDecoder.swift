@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Decodes row by row from the top, wherever in the file that is.
+/// Decodes row by row from the top, whatever the order in the file.
 struct BMPDecoder: ImageDecoder {
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         try bitmapHeader(of: bytes, limits).imageHeader
@@ -75,7 +75,7 @@ struct BMPDecoder: ImageDecoder {
     private func decodeRuns(
         _ bytes: Span<UInt8>, _ header: BMPHeader, into rows: inout RowSink
     ) throws(CodecError) {
-        // Where each row begins.
+        // The start of each row.
         try rows.workLimits.check(.memoryByteCount, header.size.height * 16)
         let runs = try BMPRunLengths(bytes, header, rows.cancellation)
         if runs.isTruncated {
@@ -98,10 +98,10 @@ struct BMPDecoder: ImageDecoder {
     private func decodeHuffman(
         _ bytes: Span<UInt8>, _ header: BMPHeader, into rows: inout RowSink
     ) throws(CodecError) {
-        throw .unsupported(feature: "a BMP file with Huffman compression")
+        throw .unsupported(feature: "BMP with Huffman 1D compression")
     }
 
-    /// Decodes a whole file of another format, whose rows come from the top.
+    /// Decodes an embedded file of another format, whose rows are stored top-down.
     private func decodeNested(
         _ bytes: Span<UInt8>, _ header: BMPHeader, _ decoder: some ImageDecoder,
         into rows: inout RowSink
@@ -112,7 +112,8 @@ struct BMPDecoder: ImageDecoder {
         let nested = try decoder.header(of: file, limits: rows.limits)
         guard nested.storedSize == header.size else {
             throw .malformed(
-                reason: "the file inside has \(nested.storedSize) pixels, not \(header.size)",
+                reason:
+                    "embedded image is \(nested.storedSize), bitmap header specifies \(header.size)",
                 offset: header.dataOffset)
         }
         try decoder.decode(file, into: &rows)

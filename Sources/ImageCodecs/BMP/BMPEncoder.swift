@@ -3,12 +3,12 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Writes 8-bit greys, 24-bit colours, or 32 bits with alpha, not compressed; or 16-bit colours.
+/// Encodes uncompressed 8-bit grey, 24-bit colour, 32 bits with alpha, or 16-bit colour.
 struct BMPEncoder: ImageEncoder {
-    /// ``Pixels/PixelFormat/rgb565`` or ``Pixels/PixelFormat/rgb555`` for pixels of 16 bits.
+    /// ``Pixels/PixelFormat/rgb565`` or ``Pixels/PixelFormat/rgb555`` for 16-bit pixels.
     var packedFormat: PixelFormat?
 
-    /// What goes into a display as it is, is read by nobody who knows of profiles.
+    /// Displays use packed pixels as they are, without colour management.
     var writesColorProfiles: Bool { packedFormat == nil }
 
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
@@ -16,28 +16,21 @@ struct BMPEncoder: ImageEncoder {
             packedFormat.map { image.laidOverWhite().converted(to: $0) }
             ?? image.converted(to: image.format.withWholeSamples)
         let size = image.size
-        let format: PixelFormat
-        switch packedFormat ?? image.format.with8BitChannels {
-        case .gray8: format = .gray8
-        case .rgba8, .alpha8: format = .rgba8
-        case .rgb565: format = .rgb565
-        case .rgb555: format = .rgb555
-        default: format = .rgb8
-        }
+        let format = writtenFormat(of: image)
         let bitsPerPixel = format.bytesPerPixel * 8
         let masks = BMPMasks.stated(for: format)
         var profile: [UInt8] = []
         if case .icc(let bytes) = image.colorProfile { profile = bytes }
         let isVersion5 = !profile.isEmpty || format == .rgba8
         let headerByteCount = isVersion5 ? 124 : 40
-        // Masks stand where a palette does, if the header has no place for them.
+        // Masks follow a header that has no fields for them.
         let tableByteCount = format == .gray8 ? 1024 : masks != nil && !isVersion5 ? 12 : 0
         let dataOffset = 14 + headerByteCount + tableByteCount
         let rowByteCount = (size.width * bitsPerPixel + 31) / 32 * 4
         let dataByteCount = rowByteCount * size.height
         let byteCount = dataOffset + dataByteCount + profile.count
         guard byteCount <= Int(UInt32.max), size.largestSide <= Int(Int32.max) else {
-            throw .unsupported(feature: "a BMP file of 4 GiB or more")
+            throw .unsupported(feature: "BMP of 4 GiB or more")
         }
 
         var file: [UInt8] = []
@@ -46,7 +39,7 @@ struct BMPEncoder: ImageEncoder {
         file.appendLittleEndian32(byteCount, 0, dataOffset)
         file.appendLittleEndian32(headerByteCount, size.width, size.height)
         file.appendLittleEndian16(1, bitsPerPixel)
-        // 72 pixels an inch, as most writers say.
+        // 72 pixels per inch, as most encoders write.
         file.appendLittleEndian32(masks == nil ? 0 : 3, dataByteCount, 2835, 2835, 0, 0)
         if isVersion5 {
             for mask in (masks ?? BMPMasks(red: 0, green: 0, blue: 0)).all {
@@ -55,7 +48,7 @@ struct BMPEncoder: ImageEncoder {
             let space = profile.isEmpty ? BMPColorSpace.sRGB : BMPColorSpace.embedded
             file.appendLittleEndian32(Int(space))
             file += Array(repeating: 0, count: 48)
-            // Perceptual, where the profile has the choice.
+            // `LCS_GM_IMAGES`: the perceptual intent.
             file.appendLittleEndian32(
                 4, profile.isEmpty ? 0 : headerByteCount + tableByteCount + dataByteCount,
                 profile.count, 0)
@@ -76,12 +69,23 @@ struct BMPEncoder: ImageEncoder {
         return file + profile
     }
 
-    /// Adds the rows from the bottom up; alpha becomes straight.
+    /// Returns the pixel format of the file.
+    private func writtenFormat(of image: PixelBuffer) -> PixelFormat {
+        switch packedFormat ?? image.format.with8BitChannels {
+        case .gray8: .gray8
+        case .rgba8, .alpha8: .rgba8
+        case .rgb565: .rgb565
+        case .rgb555: .rgb555
+        default: .rgb8
+        }
+    }
+
+    /// Appends the rows bottom-up with straight alpha.
     ///
     /// - Parameters:
-    ///   - image: grey, RGB or RGBA of 8 bits.
-    ///   - rowByteCount: how many bytes a row takes with its padding.
-    ///   - file: what the rows are added to.
+    ///   - image: 8-bit grey, RGB or RGBA.
+    ///   - rowByteCount: the bytes of a row with its padding.
+    ///   - file: the bytes to which the rows are appended.
     static func appendRows(of image: PixelBuffer, rowByteCount: Int, to file: inout [UInt8]) {
         let channelCount = image.format.channelCount
         var row = [UInt8](repeating: 0, count: rowByteCount)

@@ -2,13 +2,13 @@
 
 internal import EncodedImages
 
-/// The first 14 bytes of a file.
+/// The 14-byte file header.
 struct BMPFileHeader {
-    /// Where the bitmap header begins.
+    /// The offset of the bitmap header.
     let bitmapHeaderOffset: Int
-    /// Where the pixels begin, as stated.
+    /// The offset of the pixels in the file header.
     let dataOffset: Int
-    /// The bytes of the file, as stated; many writers state nonsense.
+    /// The file size in the file header; many encoders write a wrong one.
     let statedByteCount: Int
 
     init(_ file: Span<UInt8>) throws(CodecError) {
@@ -21,8 +21,8 @@ struct BMPFileHeader {
         self.dataOffset = Int(dataOffset)
     }
 
-    /// Where `BM` stands: at the start, or behind the head of an OS/2 bitmap array (`BA`), of whose
-    /// bitmaps the first is read.
+    /// Returns the offset of `BM`: 0, or 14 after the header of an OS/2 bitmap array (`BA`), whose
+    /// first bitmap is decoded.
     static func bitmapFileHeaderOffset(_ file: Span<UInt8>) -> Int? {
         func isName(_ second: UInt8, at offset: Int) -> Bool {
             file.count >= offset + 2 && file[offset] == 0x42 && file[offset + 1] == second

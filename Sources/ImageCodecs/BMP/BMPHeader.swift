@@ -3,34 +3,38 @@
 internal import EncodedImages
 internal import Pixels
 
-/// What a bitmap header, its masks and its palette say; icons have one too, without a file header.
+/// A bitmap header with its masks and colour table.
+///
+/// Icons have one too, without a file header.
 struct BMPHeader {
     enum Compression: Equatable {
         case none, rle4, rle8, rle24, bitFields, alphaBitFields, huffman, jpeg, png
     }
 
     let size: PixelSize
-    /// Whether the first row in the file is the one at the top.
+    /// Whether rows are stored top-down.
     let isTopDown: Bool
     let bitsPerPixel: Int
     let compression: Compression
-    /// Which bits are red, green, blue and alpha; only for pixels of 16 and 32 bits.
+    /// The channel masks; used only for 16-bit and 32-bit pixels.
     var masks: BMPMasks
-    /// Red, green and blue of each colour.
+    /// The colour table as RGB.
     let palette: [UInt8]
-    /// Where the pixels begin.
+    /// The offset of the pixels.
     let dataOffset: Int
-    /// The bytes of a compressed picture, as stated.
+    /// The size of the compressed image in the header, in bytes.
     let dataByteCount: Int
     private var facts: [ImageHeader.Fact] = []
     private var colorProfile = ColorProfile.sRGB
 
+    /// Parses a bitmap header, its masks and its colour table.
+    ///
     /// - Parameters:
     ///   - file: the whole file.
-    ///   - start: where the bitmap header begins.
-    ///   - fileHeader: what stands before it; `nil` in an icon, whose pixels follow the palette.
-    ///   - limits: what the colour profile may ask for.
-    /// - Throws: ``CodecError``.
+    ///   - start: the offset of the bitmap header.
+    ///   - fileHeader: the file header; `nil` in an icon, whose pixels follow the colour table.
+    ///   - limits: the limit of the colour profile's size.
+    /// - Throws: ``CodecError`` if the header is truncated, invalid or unsupported.
     init(
         _ file: Span<UInt8>, at start: Int, _ fileHeader: BMPFileHeader?, limits: DecodeLimits
     ) throws(CodecError) {
@@ -38,29 +42,15 @@ struct BMPHeader {
             throw .truncated(byteCount: file.count)
         }
         guard byteCount == 12 || (16...64).contains(byteCount) || [108, 124].contains(byteCount)
-        else { throw .malformed(reason: "a bitmap header of \(byteCount) bytes", offset: start) }
+        else { throw .malformed(reason: "invalid bitmap header size: \(byteCount)", offset: start) }
         guard file.count >= start + byteCount else { throw .truncated(byteCount: file.count) }
         let fields = file.extracting(start..<start + byteCount)
-        /// What a short header lacks is 0.
+        /// Returns a field; fields beyond a short header are 0.
         func number(_ offset: Int) -> UInt32 { fields.littleEndian32(at: offset) ?? 0 }
 
-        let width: Int
-        let height: Int
         let isOldest = byteCount == 12
-        if isOldest {
-            width = fields.littleEndian16(at: 4) ?? 0
-            height = fields.littleEndian16(at: 6) ?? 0
-            bitsPerPixel = fields.littleEndian16(at: 10) ?? 0
-        } else {
-            width = Int(Int32(truncatingIfNeeded: number(4)))
-            height = Int(Int32(truncatingIfNeeded: number(8)))
-            bitsPerPixel = fields.littleEndian16(at: 14) ?? 0
-        }
-        guard width > 0, height != 0 else {
-            throw .malformed(reason: "a bitmap of \(width)x\(height) pixels", offset: start + 4)
-        }
-        size = PixelSize(width: width, height: abs(height))
-        isTopDown = height < 0
+        bitsPerPixel = fields.littleEndian16(at: isOldest ? 10 : 14) ?? 0
+        (size, isTopDown) = try Self.size(fields, isOldest: isOldest, offset: start + 4)
         compression = try Self.compression(
             number(16), bitsPerPixel, isOS2: byteCount == 64, offset: start + 16)
         dataByteCount = Int(number(20))
@@ -80,23 +70,17 @@ struct BMPHeader {
 
         let bytesPerColor = isOldest ? 3 : 4
         let stated = number(32) == 0 ? bitsPerPixel <= 8 ? 1 << bitsPerPixel : 0 : Int(number(32))
-        // Behind the palette; a file that states less than that lies.
+        // Pixels cannot overlap the colour table; an offset that claims so is ignored.
         let statedOffset = fileHeader.map(\.dataOffset) ?? 0
         let room =
             statedOffset >= masksEnd ? (statedOffset - masksEnd) / bytesPerColor : Int(UInt32.max)
         let isIndexed = (1...8).contains(bitsPerPixel)
         let colorCount = isIndexed ? min(stated, room, 1 << bitsPerPixel) : 0
         guard !isIndexed || colorCount > 0 else {
-            throw .malformed(reason: "the palette is missing", offset: masksEnd)
+            throw .malformed(reason: "missing colour table", offset: masksEnd)
         }
-        let paletteEnd = masksEnd + colorCount * bytesPerColor
-        guard file.count >= paletteEnd else { throw .truncated(byteCount: file.count) }
-        var palette: [UInt8] = []
-        palette.reserveCapacity(colorCount * 3)
-        for color in stride(from: masksEnd, to: paletteEnd, by: bytesPerColor) {
-            palette += [file[color + 2], file[color + 1], file[color]]
-        }
-        self.palette = palette
+        palette = try Self.palette(
+            file, at: masksEnd, colorCount: colorCount, bytesPerColor: bytesPerColor)
         dataOffset =
             statedOffset >= masksEnd
             ? statedOffset
@@ -110,15 +94,15 @@ struct BMPHeader {
         facts = Self.facts(fields, compression)
     }
 
-    /// The bytes from one row to the next: multiples of 4.
+    /// The distance of rows in bytes, a multiple of 4.
     var rowByteCount: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
 
-    /// The bytes of a row that hold pixels.
+    /// The number of bytes of a row without padding.
     var usedRowByteCount: Int { (size.width * bitsPerPixel + 7) / 8 }
 
-    /// Whether the file goes on to the last pixel of a picture that is not compressed.
+    /// Returns whether the file contains all pixels of an uncompressed image.
     ///
-    /// Some writers leave the padding of the last row out.
+    /// Some encoders omit the padding of the last row.
     func hasAllRows(fileByteCount: Int) -> Bool {
         let (rows, overflow) = rowByteCount.multipliedReportingOverflow(by: size.height - 1)
         return !overflow && rows <= fileByteCount
@@ -130,11 +114,42 @@ struct BMPHeader {
         var header = ImageHeader(
             storedSize: size, colorModel: isIndexed ? .palette : .rgb,
             bitsPerComponent: isIndexed
-                ? bitsPerPixel : bitsPerPixel == 64 ? 16 : masks.mostBitsPerComponent)
+                ? bitsPerPixel : bitsPerPixel == 64 ? 16 : masks.maximumBitsPerComponent)
         header.hasAlpha = masks.alpha != 0 || bitsPerPixel == 64
         header.colorProfile = colorProfile
         header.facts = facts
         return header
+    }
+
+    private static func size(
+        _ fields: Span<UInt8>, isOldest: Bool, offset: Int
+    ) throws(CodecError) -> (PixelSize, isTopDown: Bool) {
+        let width: Int
+        let height: Int
+        if isOldest {
+            width = fields.littleEndian16(at: 4) ?? 0
+            height = fields.littleEndian16(at: 6) ?? 0
+        } else {
+            width = Int(Int32(truncatingIfNeeded: fields.littleEndian32(at: 4) ?? 0))
+            height = Int(Int32(truncatingIfNeeded: fields.littleEndian32(at: 8) ?? 0))
+        }
+        guard width > 0, height != 0 else {
+            throw .malformed(reason: "invalid bitmap size: \(width) × \(height)", offset: offset)
+        }
+        return (PixelSize(width: width, height: abs(height)), height < 0)
+    }
+
+    private static func palette(
+        _ file: Span<UInt8>, at start: Int, colorCount: Int, bytesPerColor: Int
+    ) throws(CodecError) -> [UInt8] {
+        let end = start + colorCount * bytesPerColor
+        guard file.count >= end else { throw .truncated(byteCount: file.count) }
+        var palette: [UInt8] = []
+        palette.reserveCapacity(colorCount * 3)
+        for color in stride(from: start, to: end, by: bytesPerColor) {
+            palette += [file[color + 2], file[color + 1], file[color]]
+        }
+        return palette
     }
 
     private static func compression(
@@ -146,7 +161,7 @@ struct BMPHeader {
                 Compression.none
             case (1, 8): .rle8
             case (2, 4): .rle4
-            // OS/2 has other meanings for some numbers, which the pixels' bits tell apart.
+            // OS/2 assigns other meanings to some values; the bit depth distinguishes them.
             case (3, 1): .huffman
             case (4, 24): .rle24
             case (3, 16), (3, 32): .bitFields
@@ -157,7 +172,8 @@ struct BMPHeader {
             }
         guard let compression else {
             throw .malformed(
-                reason: "compression \(number) of \(bitsPerPixel) bits a pixel", offset: offset)
+                reason: "invalid compression \(number) with \(bitsPerPixel) bits per pixel",
+                offset: offset)
         }
         return compression
     }

@@ -3,18 +3,18 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Which bits of a pixel of 16 or 32 bits are red, green, blue and alpha; 0 for what is not there.
+/// The channel masks of 16-bit and 32-bit pixels; 0 for missing channels.
 struct BMPMasks: Equatable {
     var red: UInt32 = 0
     var green: UInt32 = 0
     var blue: UInt32 = 0
     var alpha: UInt32 = 0
 
-    /// Blue, green, red and alpha, a byte each.
+    /// 8-bit blue, green, red and alpha, from the lowest byte.
     static let bgra = BMPMasks(
         red: 0xFF_0000, green: 0xFF00, blue: 0xFF, alpha: 0xFF00_0000)
 
-    /// The masks that a file states whose pixels are of that format; `nil` where none are needed.
+    /// The masks that the encoder writes for a pixel format; `nil` where none are needed.
     static func stated(for format: PixelFormat) -> BMPMasks? {
         switch format {
         case .rgba8: bgra
@@ -31,13 +31,15 @@ struct BMPMasks: Equatable {
         self.alpha = alpha
     }
 
+    /// Reads the masks, or returns the default ones.
+    ///
     /// - Parameters:
     ///   - file: the whole file.
-    ///   - offset: where the masks stand, behind or in the bitmap header.
-    ///   - compression: whether they count.
-    ///   - bitsPerPixel: what they are by default.
+    ///   - offset: the offset of the masks, inside or after the bitmap header.
+    ///   - compression: the compression, which determines whether masks are present.
+    ///   - bitsPerPixel: the bit depth, which determines the default masks.
     ///   - count: 3, or 4 with alpha.
-    ///   - isIcon: whether 32 bits have alpha by default.
+    ///   - isIcon: whether 32-bit pixels have alpha by default.
     init(
         _ file: Span<UInt8>, at offset: Int, _ compression: BMPHeader.Compression,
         _ bitsPerPixel: Int, count: Int, isIcon: Bool
@@ -58,9 +60,9 @@ struct BMPMasks: Equatable {
     /// Red, green, blue, alpha.
     var all: [UInt32] { [red, green, blue, alpha] }
 
-    var mostBitsPerComponent: Int { all.map(Self.bitCount).max() ?? 8 }
+    var maximumBitsPerComponent: Int { all.map(Self.bitCount).max() ?? 8 }
 
-    /// The bits from the lowest to the highest of a mask.
+    /// Returns the number of bits from the lowest to the highest of a mask.
     static func bitCount(_ mask: UInt32) -> Int {
         mask == 0 ? 0 : 32 - mask.leadingZeroBitCount - mask.trailingZeroBitCount
     }

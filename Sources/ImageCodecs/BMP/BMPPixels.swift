@@ -8,7 +8,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Turns rows as a file has them into grey, RGB or premultiplied RGBA.
+/// Converts stored rows to grey, RGB or premultiplied RGBA.
 struct BMPPixels {
     private enum Layout {
         case indexed(bits: Int)
@@ -19,23 +19,23 @@ struct BMPPixels {
         case linear([UInt16])
     }
 
-    /// Where the bits of a channel are, and what their values stand for.
+    /// The bits of a channel and the scale of its values.
     private struct Field {
         var mask: UInt32
         var shift: UInt32
-        /// For fields of up to 8 bits.
+        /// The 8-bit samples of fields of up to 8 bits.
         var table: [UInt8]
-        /// For wider fields; the field is shifted so that this is at most 65535.
+        /// The maximum of a wider field, which is shifted so that this is at most 65535.
         var maximum: UInt32
 
         init(_ mask: UInt32) {
             let bits = BMPMasks.bitCount(mask)
-            // Bits beyond 16 do not show.
+            // Bits beyond 16 are dropped.
             shift = UInt32(mask == 0 ? 0 : mask.trailingZeroBitCount + max(0, bits - 16))
             self.mask = mask
             maximum = mask >> shift
             table = Array(repeating: 0, count: 256)
-            // A channel that is not there is 0.
+            // A missing channel is 0.
             guard maximum > 0 else { return }
             for value in 0..<256 {
                 let sample = (UInt32(value) * 255 + maximum / 2) / maximum
@@ -50,7 +50,7 @@ struct BMPPixels {
     }
 
     let format: PixelFormat
-    /// The palette's red, green and blue for 256 indices; those that it lacks are black.
+    /// RGB of all 256 indices; those beyond the colour table are black.
     let colors: [UInt8]
     private let width: Int
     private let layout: Layout
@@ -90,7 +90,7 @@ struct BMPPixels {
             let hasAlpha = masks.alpha != 0
             let fields = masks.all.prefix(hasAlpha ? 4 : 3).map { Field($0) }
             let byteCount = header.bitsPerPixel / 8
-            if masks.mostBitsPerComponent <= 8 {
+            if masks.maximumBitsPerComponent <= 8 {
                 format = hasAlpha ? .rgba8 : .rgb8
                 layout = .fields(fields, byteCount: byteCount)
             } else {
@@ -100,16 +100,16 @@ struct BMPPixels {
         }
     }
 
-    /// Whether the bytes of a row are its pixels already: greys from black to white.
+    /// Whether stored rows are grey pixels already: 8-bit indices into a grey ramp.
     var isIdentity: Bool {
         guard case .indexed(8) = layout else { return false }
         return table.indices.allSatisfy { table[$0] == UInt32($0) * 0x01_01_01 }
     }
 
-    /// The bytes that ``convert(_:into:)`` needs; the pixels come first.
+    /// The number of bytes that ``convert(_:into:)`` needs; the pixels come first.
     var roomByteCount: Int { width * format.bytesPerPixel + BMPRowKernels.writeAhead }
 
-    /// Converts a row of the file.
+    /// Converts a stored row to pixels.
     mutating func convert(_ row: Span<UInt8>, into pixels: inout [UInt8]) {
         switch layout {
         case .indexed(let bits):
@@ -163,7 +163,7 @@ struct BMPPixels {
         }
     }
 
-    /// Blue, green, red and alpha as numbers of 16 bits with a sign, of which 8192 is one.
+    /// Converts blue, green, red and alpha from signed 16-bit fixed point, where 8192 is 1.0.
     private func encode(_ row: Span<UInt8>, _ table: [UInt16], into pixels: inout [UInt8]) {
         for x in 0..<width {
             let samples = (0..<4).map { channel in
@@ -187,7 +187,7 @@ struct BMPPixels {
         return UInt32(truncatingIfNeeded: row.littleEndian(at: x * 4, byteCount: 4))
     }
 
-    /// Stores a sample in the machine's byte order.
+    /// Stores a sample in the byte order of the machine.
     @inline(__always)
     private static func store(_ sample: UInt32, at index: Int, in pixels: inout [UInt8]) {
         #if _endian(little)
@@ -199,7 +199,7 @@ struct BMPPixels {
         #endif
     }
 
-    /// What linear light from 0 to 8192 is in sRGB.
+    /// The sRGB encoding of linear light from 0 to 8192.
     private static var linearTable: [UInt16] {
         (0...8192).map { value in
             let light = Double(value) / 8192

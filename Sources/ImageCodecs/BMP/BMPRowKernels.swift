@@ -1,48 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The loops over the pixels of a row, without checks inside: each checks its buffers before.
+/// The inner loops over the pixels of a row.
+///
+/// They check their buffers once, before the loop.
 enum BMPRowKernels {
-    /// Bytes behind the last pixel that may be written over.
+    /// The number of bytes after the last pixel that may be overwritten.
     static let writeAhead = 4
 
-    /// Writes the colour of each index of 8 bits.
+    /// Writes the colours of 8-bit indices.
     ///
     /// - Parameters:
-    ///   - indices: at least `width`.
-    ///   - width: the pixels.
+    ///   - indices: at least `width` indices.
+    ///   - width: the number of pixels.
     ///   - table: 256 colours, red in the lowest byte.
     ///   - byteCount: 1 for grey, 3 for RGB.
-    ///   - pixels: as many pixels, and ``writeAhead`` bytes.
+    ///   - pixels: receives the pixels; ``writeAhead`` bytes after them may change.
     static func lookUp(
         _ indices: Span<UInt8>, width: Int, _ table: [UInt32], byteCount: Int,
         into pixels: inout [UInt8]
     ) {
-        precondition(indices.count >= width && table.count == 256, "the indices are too few")
+        precondition(
+            indices.count >= width && table.count == 256,
+            "there must be an index for each pixel and 256 colours")
         precondition(pixels.count >= width * byteCount + writeAhead, "the pixels do not fit")
-        unsafe indices.withUnsafeBufferPointer { indices in
-            unsafe table.withUnsafeBufferPointer { table in
-                unsafe pixels.withUnsafeMutableBytes { pixels in
-                    guard let pixels = pixels.baseAddress else { return }
-                    if byteCount == 1 {
-                        for x in 0..<width {
-                            let color = unsafe table[Int(indices[x])]
-                            unsafe pixels.storeBytes(
-                                of: UInt8(truncatingIfNeeded: color), toByteOffset: x,
-                                as: UInt8.self)
-                        }
-                    } else {
-                        for x in 0..<width {
-                            let color = unsafe table[Int(indices[x])].littleEndian
-                            unsafe pixels.storeBytes(
-                                of: color, toByteOffset: x &* 3, as: UInt32.self)
-                        }
-                    }
-                }
+        let table = table.span
+        if byteCount == 1 {
+            var grays = pixels.mutableSpan
+            for x in 0..<width {
+                let color = unsafe table[unchecked: Int(indices[unchecked: x])]
+                unsafe grays[unchecked: x] = UInt8(truncatingIfNeeded: color)
             }
+            return
+        }
+        var span = pixels.mutableSpan
+        var bytes = unsafe span.mutableBytes
+        for x in 0..<width {
+            let color = unsafe table[unchecked: Int(indices[unchecked: x])].littleEndian
+            unsafe bytes.storeBytes(
+                of: color, toUncheckedByteOffset: x &* 3, as: UInt32.self)
         }
     }
 
-    /// Takes indices of 1, 2 or 4 bits apart, the leftmost pixel in the highest bits.
+    /// Unpacks indices of 1, 2 or 4 bits; the leftmost pixel is in the highest bits.
     static func unpack(_ row: Span<UInt8>, bits: Int, width: Int, into indices: inout [UInt8]) {
         precondition(row.count * 8 >= width * bits && indices.count >= width, "a row is too short")
         let mask = UInt8(truncatingIfNeeded: 1 << bits - 1)
@@ -58,13 +57,13 @@ enum BMPRowKernels {
         }
     }
 
-    /// Turns blue, green and red round, and drops what else a pixel has.
+    /// Converts BGR or BGRX to RGB.
     ///
     /// - Parameters:
-    ///   - row: the pixels of the file.
-    ///   - width: the pixels.
+    ///   - row: the stored pixels.
+    ///   - width: the number of pixels.
     ///   - step: the bytes of a pixel, 3 or 4.
-    ///   - pixels: RGB, and ``writeAhead`` bytes.
+    ///   - pixels: receives RGB; ``writeAhead`` bytes after them may change.
     static func reverse(
         _ row: Span<UInt8>, width: Int, step: Int, into pixels: inout [UInt8]
     ) {
@@ -74,7 +73,7 @@ enum BMPRowKernels {
             unsafe pixels.withUnsafeMutableBytes { pixels in
                 guard let row = row.baseAddress, let pixels = pixels.baseAddress else { return }
                 var x = 0
-                // Four bytes at a time, the last pixel aside: there may be no fourth byte.
+                // Four bytes at a time, except for the last pixel, which may have no fourth byte.
                 while x < width - 1 {
                     let color = unsafe row.loadUnaligned(
                         fromByteOffset: x &* step, as: UInt32.self)
@@ -93,7 +92,7 @@ enum BMPRowKernels {
         }
     }
 
-    /// Turns blue, green, red and straight alpha to premultiplied RGBA.
+    /// Converts BGRA with straight alpha to premultiplied RGBA.
     static func premultiply(_ row: Span<UInt8>, width: Int, into pixels: inout [UInt8]) {
         precondition(row.count >= width * 4 && pixels.count >= width * 4, "a row is too short")
         unsafe row.withUnsafeBytes { row in
@@ -104,7 +103,7 @@ enum BMPRowKernels {
                         fromByteOffset: x &* 4, as: UInt32.self
                     ).littleEndian
                     let alpha = pixel &>> 24
-                    // Two samples of 8 bits at a time, each with 8 bits of room.
+                    // Two 8-bit samples at a time, each with 8 bits of headroom.
                     var outer = pixel & 0xFF_00FF
                     var green = pixel &>> 8 & 0xFF
                     if alpha != 255 {

@@ -3,12 +3,12 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Where each row of a picture of runs begins in the data, so that rows can be read from the top
-/// although they come from the bottom.
+/// The start of each row in run-length encoded data, so that rows stored bottom-up can be delivered
+/// from the top.
 ///
-/// The data is gone through once for this; it takes 16 bytes a row instead of memory for a picture.
+/// One pass over the data collects 16 bytes per row instead of the decoded image.
 struct BMPRunLengths {
-    /// Where a row's codes begin, and the column of the first; rows that are skipped have none.
+    /// The offset of a row's first code and its column; skipped rows have none.
     private struct Start {
         var offset = -1
         var column = 0
@@ -17,9 +17,9 @@ struct BMPRunLengths {
     private var starts: [Start]
     private let width: Int
     private let bitsPerPixel: Int
-    /// Whether every pixel is there.
+    /// Whether the codes cover all pixels.
     let isComplete: Bool
-    /// Whether the data ends without saying so.
+    /// Whether the data ends without an end-of-bitmap code.
     let isTruncated: Bool
 
     init(
@@ -62,13 +62,13 @@ struct BMPRunLengths {
         isTruncated = !ended && !isComplete && row < height
     }
 
-    /// Writes the pixels of a row that its codes name.
+    /// Decodes the codes of a row.
     ///
     /// - Parameters:
-    ///   - row: the number of the row in the file.
+    ///   - row: the number of the row in stored order.
     ///   - file: the whole file.
-    ///   - colors: the palette's red, green and blue for each index; unused for 24 bits.
-    ///   - pixels: RGB or RGBA; what is not named stays.
+    ///   - colors: RGB of each index of the colour table; unused for 24 bits.
+    ///   - pixels: RGB or RGBA; skipped pixels are not written.
     ///   - channelCount: 3 or 4.
     func read(
         _ row: Int, from file: Span<UInt8>, _ colors: [UInt8], into pixels: inout [UInt8],
@@ -110,17 +110,17 @@ struct BMPRunLengths {
         _ file: Span<UInt8>, _ offset: Int, _ index: Int, _ isRun: Bool
     ) -> UInt8 {
         guard bitsPerPixel == 4 else { return file[isRun ? offset : offset + index] }
-        // A run of 4 bits alternates between the two halves of its byte.
+        // A 4-bit run alternates between the two halves of its byte.
         let byte = file[isRun ? offset : offset + index / 2]
         return index & 1 == 0 ? byte >> 4 : byte & 15
     }
 
-    /// The codes one after the other.
+    /// An iterator over the codes.
     private struct Codes {
         enum Code {
-            /// `count` pixels of what stands at `offset`.
+            /// Encoded mode: `count` pixels of the colour at `offset`.
             case run(offset: Int, count: Int)
-            /// `count` pixels that stand from `offset` on.
+            /// Absolute mode: `count` pixels at `offset`.
             case samples(offset: Int, count: Int)
             case endOfRow
             case end
@@ -130,7 +130,7 @@ struct BMPRunLengths {
         var offset: Int
         let bitsPerPixel: Int
 
-        /// `nil` where the file ends.
+        /// Returns the next code, or `nil` at the end of the file.
         mutating func next(_ file: Span<UInt8>) -> Code? {
             guard offset <= file.count - 2 else { return nil }
             let count = Int(file[offset])

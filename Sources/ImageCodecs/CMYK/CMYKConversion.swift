@@ -7,9 +7,9 @@ internal import Pixels
     internal import CICC
 #endif
 
-/// Turns rows of inks into rows of sRGB, by the picture's profile if it has one.
+/// Converts CMYK rows to sRGB, by the image's profile if it has one.
 ///
-/// Without a profile the inks are taken to be perfect filters, as browsers do.
+/// Without a profile the inks are treated as ideal filters, as browsers do.
 struct CMYKConversion: ~Copyable {
     private let isInverted: Bool
     #if ICC
@@ -44,6 +44,6 @@ struct CMYKConversion: ~Copyable {
         }
     }
 
-    /// How much light an amount of ink lets through.
+    /// Returns the transmittance of an amount of ink.
     private func light(_ ink: UInt8) -> UInt8 { isInverted ? ink : 255 - ink }
 }

@@ -3,7 +3,8 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Decodes a picture's indices whole, as they may be interlaced, and colours them row by row.
+/// Decompresses all indices of the first image, because they may be interlaced, then converts row
+/// by row.
 struct GIFDecoder: ImageDecoder {
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         let file = try GIFFile(bytes, limits: limits)
@@ -29,13 +30,14 @@ struct GIFDecoder: ImageDecoder {
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let file = try GIFFile(bytes, limits: rows.limits)
         guard let frame = file.frames.first else { return }
-        var indices = GIFIndices()
+        var indices = GIFLZWDecoder()
         let ending = try indices.decompress(
             frame, bytes, rows.workLimits, cancellation: rows.cancellation)
         let palette = GIFPalette(frame, bytes)
         let count = frame.region.size.area
         let isOpaque =
-            frame.region == PixelRect(file.canvas) && (indices.count == count || ending == .cut)
+            frame.region == PixelRect(file.canvas)
+            && (indices.count == count || ending == .truncated)
             && !palette.hasTransparency(among: indices)
         let format: PixelFormat = !isOpaque ? .rgba8 : palette.isGray ? .gray8 : .rgb8
         try rows.begin(file.canvas, format, file.colorProfile)
@@ -50,8 +52,9 @@ struct GIFDecoder: ImageDecoder {
                 continue
             }
             let there = indices.row(line, of: frame)
-            // What did not come is given as such to whoever accepts it.
-            if ending == .cut && there.isEmpty && !frame.isInterlaced { break }
+            // Missing rows are not appended, so that the caller can tell them from transparent
+            // ones.
+            if ending == .truncated && there.isEmpty && !frame.isInterlaced { break }
             if there.count < frame.region.width {
                 for index in row.indices { row[index] = 0 }
             }
@@ -59,7 +62,7 @@ struct GIFDecoder: ImageDecoder {
                 indices.bytes, there, format, into: &row, at: frame.region.x * bytesPerPixel)
             try rows.append(row.span.extracting(first: rowByteCount))
         }
-        if ending == .cut || file.isTruncated && file.frames.count == 1 {
+        if ending == .truncated || file.isTruncated && file.frames.count == 1 {
             throw .truncated(byteCount: bytes.count)
         }
     }
@@ -83,12 +86,12 @@ struct GIFDecoder: ImageDecoder {
     }
 }
 
-/// Reads the pictures of an animation one after the other.
+/// Reads the frames of an animation in order.
 struct GIFFrameReader: FrameReader {
     private let bytes: EncodedBytes
     private let file: GIFFile
     private let limits: DecodeLimits
-    private var indices = GIFIndices()
+    private var indices = GIFLZWDecoder()
     private var index = 0
 
     init(_ bytes: EncodedBytes, _ file: GIFFile, _ limits: DecodeLimits) {
@@ -108,7 +111,7 @@ struct GIFFrameReader: FrameReader {
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: size, .rgba8))
         return try bytes.withBytes { bytes throws(CodecError) in
             let ending = try indices.decompress(frame, bytes, limits, cancellation: nil)
-            if ending == .cut { throw .truncated(byteCount: bytes.count) }
+            if ending == .truncated { throw .truncated(byteCount: bytes.count) }
             let palette = GIFPalette(frame, bytes)
             var buffer = MutablePixelBuffer(
                 size: size, format: .rgba8, colorProfile: file.colorProfile)
@@ -130,8 +133,8 @@ extension GIFFile {
     var colorProfile: ColorProfile { profile.isEmpty ? .sRGB : .icc(profile) }
 }
 
-extension GIFIndices {
-    /// Decompresses the indices of a frame, after limits have been checked.
+extension GIFLZWDecoder {
+    /// Decompresses the indices of a frame after checking the limits.
     ///
     /// - Throws: ``CodecError/malformed(reason:offset:)`` for damaged data.
     fileprivate mutating func decompress(
@@ -144,19 +147,20 @@ extension GIFIndices {
         let ending = decompress(file, at: frame.dataOffset, count: frame.region.size.area)
         guard ending != .damaged else {
             throw .malformed(
-                reason: "the compressed data is damaged", offset: frame.dataOffset)
+                reason: "invalid LZW code", offset: frame.dataOffset)
         }
         return ending
     }
 
-    /// Where the indices of a row are, as many of them as there are.
+    /// Returns the range of the indices of a row, as far as they are present.
     fileprivate func row(_ y: Int, of frame: GIFFrame) -> Range<Int> {
         let stored = frame.isInterlaced ? Self.storedRow(y, frame.region.height) : y
         let start = min(stored * frame.region.width, count)
         return start..<min(start + frame.region.width, count)
     }
 
-    /// Interlaced pictures store every eighth row, those between them, and so on.
+    /// Returns the position of a row in an interlaced image (GIF89a, appendix E): first every
+    /// eighth row, then the rows between.
     private static func storedRow(_ y: Int, _ height: Int) -> Int {
         let eighths = (height + 7) / 8
         if y % 8 == 0 { return y / 8 }

@@ -3,9 +3,9 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Writes GIF: exactly if a picture has no more than 256 colours, else with those that suit it best.
+/// Encodes GIF: exactly for up to 256 colours, otherwise with an optimized palette and dithering.
 ///
-/// A pixel that is less than half opaque becomes transparent, any other opaque.
+/// Pixels with less than half opacity become transparent, all others opaque.
 struct GIFEncoder: AnimationEncoder {
     func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
         size.area > 1 << 22
@@ -24,27 +24,27 @@ struct GIFEncoder: AnimationEncoder {
     }
 }
 
-/// Writes the pictures of an animation, of each what differs from the one before.
+/// Encodes the frames of an animation, of each the region that differs from the previous one.
 ///
-/// A picture is written when the next one is known: where that is transparent, this one has to be
-/// taken away.
+/// A frame is written when the next one is known: if that is transparent where this one is not,
+/// this one's disposal method clears its region.
 struct GIFWriter: AnimationWriter {
     private let size: PixelSize
     private let loopCount: Int
     private let options: EncodeOptions
     private var file: [UInt8] = []
-    /// The picture that has not been written yet, and how it begins and ends in time.
-    private var waiting: (pixels: [UInt32], start: Duration, end: Duration)?
-    /// What a reader shows before the waiting picture is drawn.
+    /// The frame that has not been written yet, with its start and end times.
+    private var pending: (pixels: [UInt32], start: Duration, end: Duration)?
+    /// The pixels on the canvas before the pending frame is drawn.
     private var canvas: [UInt32]
-    private var hasPictures = false
+    private var hasFrames = false
 
     init(_ size: PixelSize, loopCount: Int, _ options: EncodeOptions) throws(CodecError) {
         guard size.largestSide <= 65_535 else {
-            throw .unsupported(feature: "a GIF with a side of more than 65535 pixels")
+            throw .unsupported(feature: "GIF of \(size) pixels; the largest side is 65535")
         }
         guard (0...65_536).contains(loopCount) else {
-            throw .unsupported(feature: "a GIF that is shown \(loopCount) times")
+            throw .unsupported(feature: "GIF with loop count \(loopCount); the maximum is 65536")
         }
         self.size = size
         self.loopCount = loopCount
@@ -53,23 +53,23 @@ struct GIFWriter: AnimationWriter {
     }
 
     mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
-        precondition(image.size == size, "a frame is as large as the animation")
+        precondition(image.size == size, "a frame must have the size of the animation")
         if file.isEmpty { writeHeader(image.colorProfile) }
         let pixels = Self.pixels(of: image)
-        let start = waiting?.end ?? .zero
-        writeWaiting(before: pixels)
-        waiting = (pixels, start, start + max(.zero, duration))
+        let start = pending?.end ?? .zero
+        writePending(before: pixels)
+        pending = (pixels, start, start + max(.zero, duration))
     }
 
     mutating func finish() throws(CodecError) -> [UInt8] {
-        precondition(waiting != nil, "an animation has at least one frame")
-        writeWaiting(before: nil)
+        precondition(pending != nil, "an animation needs at least one frame")
+        writePending(before: nil)
         return file + [0x3B]
     }
 
     private mutating func writeHeader(_ profile: ColorProfile) {
         file = Array("GIF89a".utf8) + Self.number(size.width) + Self.number(size.height)
-        // No palette for all: each picture has its own.
+        // No global colour table: each frame has a local one.
         file += [0x70, 0, 0]
         if loopCount != 1 {
             let repeats = loopCount == 0 ? 0 : loopCount - 1
@@ -90,21 +90,21 @@ struct GIFWriter: AnimationWriter {
         }
     }
 
-    private mutating func writeWaiting(before following: [UInt32]?) {
-        guard let (pixels, start, end) = waiting else { return }
-        waiting = nil
-        var changed = GIFExtent(size)
-        var vanishing = GIFExtent(size)
+    private mutating func writePending(before following: [UInt32]?) {
+        guard let (pixels, start, end) = pending else { return }
+        pending = nil
+        var changed = GIFBoundingBox(size)
+        var vanishing = GIFBoundingBox(size)
         for (place, pixel) in pixels.enumerated() {
             if pixel != canvas[place] { changed.add(place) }
             if let following, pixel != 0, following[place] == 0 { vanishing.add(place) }
         }
-        // Some readers want the first picture to cover the canvas.
-        if !hasPictures { changed = GIFExtent(whole: size) }
-        hasPictures = true
+        // Some decoders require that the first frame covers the canvas.
+        if !hasFrames { changed = GIFBoundingBox(whole: size) }
+        hasFrames = true
         let disposal: UInt8 = vanishing.isEmpty ? 1 : 2
         changed.add(vanishing)
-        // Nothing changes: a pixel that is drawn again keeps the time.
+        // If nothing changes, one redrawn pixel keeps the frame and its delay.
         if changed.isEmpty { changed.add(0) }
         let region = changed.region
         var part: [UInt32] = []
@@ -112,12 +112,12 @@ struct GIFWriter: AnimationWriter {
         for y in region.y..<region.y + region.height {
             for x in region.x..<region.x + region.width {
                 let place = y * size.width + x
-                // What is there already compresses best if it is left out.
+                // Unchanged pixels compress best as transparent.
                 part.append(canvas[place] == pixels[place] ? 0 : pixels[place])
                 canvas[place] = disposal == 2 ? 0 : pixels[place]
             }
         }
-        write(part, region, disposal, Self.hundredths(end) - Self.hundredths(start))
+        write(part, region, disposal, Self.centiseconds(end) - Self.centiseconds(start))
     }
 
     private mutating func write(
@@ -139,10 +139,10 @@ struct GIFWriter: AnimationWriter {
                 UInt8(truncatingIfNeeded: color >> 16),
             ]
         }
-        file += GIFCompressor.compressed(indexed.indices, bits: indexed.bits)
+        file += GIFLZWEncoder.compressed(indexed.indices, bits: indexed.bits)
     }
 
-    private static func hundredths(_ time: Duration) -> Int {
+    private static func centiseconds(_ time: Duration) -> Int {
         let (seconds, rest) = time.components
         let whole = Int(clamping: seconds).multipliedReportingOverflow(by: 100)
         let part = Int((rest + 5_000_000_000_000_000) / 10_000_000_000_000_000)
@@ -153,7 +153,7 @@ struct GIFWriter: AnimationWriter {
         [UInt8](value, byteCount: 2, .littleEndian)
     }
 
-    /// Opaque colours with alpha 255 in the highest byte, and 0 for transparent pixels.
+    /// Returns opaque colours with alpha 255 in the highest byte, and 0 for transparent pixels.
     private static func pixels(of image: PixelBuffer) -> [UInt32] {
         let hasAlpha = image.format.hasAlpha
         let image = image.converted(to: .rgba8)
@@ -182,8 +182,8 @@ struct GIFWriter: AnimationWriter {
     }
 }
 
-/// The smallest rectangle that holds some pixels of a picture.
-private struct GIFExtent {
+/// The bounding box of a set of pixels.
+private struct GIFBoundingBox {
     private let width: Int
     private var left = Int.max
     private var top = Int.max
@@ -211,7 +211,7 @@ private struct GIFExtent {
         bottom = max(bottom, y)
     }
 
-    mutating func add(_ other: GIFExtent) {
+    mutating func add(_ other: GIFBoundingBox) {
         left = min(left, other.left)
         right = max(right, other.right)
         top = min(top, other.top)

@@ -3,45 +3,45 @@
 internal import EncodedImages
 internal import Pixels
 
-/// A picture of a file, as its blocks describe it.
+/// A frame of a file, as its blocks describe it.
 struct GIFFrame {
     var region: PixelRect
-    /// Where the palette's bytes stand; `nil` if there is none.
+    /// The range of the local or global colour table; `nil` if neither is present.
     var palette: Range<Int>?
     var isInterlaced: Bool
     var transparentIndex: Int?
     var disposal: StoredFrame.Disposal
     /// Hundredths of a second.
     var delay: Int
-    /// Where the number of bits of the first codes stands; the compressed pieces follow.
+    /// The offset of the LZW minimum code size; the sub-blocks follow.
     var dataOffset: Int
 }
 
-/// What the blocks of a file say.
+/// The parsed blocks of a file.
 struct GIFFile {
     private(set) var canvas: PixelSize
     private(set) var frames: [GIFFrame] = []
-    /// How often all frames are shown; 0 means for ever.
+    /// The number of times that all frames are shown; 0 means forever.
     private(set) var loopCount = 1
-    /// The bytes of a colour profile.
+    /// The bytes of the ICC profile, empty without one.
     private(set) var profile: [UInt8] = []
     private(set) var xmp: Range<Int>?
     private(set) var comment: [UInt8] = []
-    /// Whether the bytes end within a block.
+    /// Whether the file ends within a block.
     private(set) var isTruncated = false
-    /// Whether the block that ends a file is there.
+    /// Whether the trailer is present.
     private(set) var hasTrailer = false
 
-    private var control = Control()
+    private var control = GraphicControl()
 
-    /// What an extension says of the next picture.
-    private struct Control {
+    /// The graphic control extension of the next image.
+    private struct GraphicControl {
         var transparentIndex: Int?
         var disposal = StoredFrame.Disposal.keep
         var delay = 0
     }
 
-    /// Walks through all blocks; nothing is decompressed.
+    /// Parses all blocks without decompressing images.
     init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
         guard file.count >= 13 else { throw .truncated(byteCount: file.count) }
         canvas = PixelSize(
@@ -55,16 +55,18 @@ struct GIFFile {
             isTruncated = true
         }
         guard !frames.isEmpty else {
-            throw .malformed(reason: "the file has no picture", offset: offset)
+            throw .malformed(reason: "no image descriptor", offset: offset)
         }
     }
 
-    /// - Returns: whether there may be another.
+    /// Reads the next block.
+    ///
+    /// - Returns: whether more blocks may follow.
     private mutating func readBlock(
         _ file: Span<UInt8>, _ offset: inout Int, _ palette: Range<Int>?, _ limits: DecodeLimits
     ) throws(CodecError) -> Bool {
         guard offset < file.count else {
-            // Many programs forget the trailer.
+            // Many encoders omit the trailer.
             guard !frames.isEmpty else { throw .truncated(byteCount: file.count) }
             return false
         }
@@ -76,7 +78,7 @@ struct GIFFile {
             return false
         default:
             guard !frames.isEmpty else {
-                throw .malformed(reason: "no block begins here", offset: offset)
+                throw .malformed(reason: "unknown block type \(file[offset])", offset: offset)
             }
             return false
         }
@@ -92,7 +94,8 @@ struct GIFFile {
             x: Self.number(file, at: start + 1), y: Self.number(file, at: start + 3),
             width: Self.number(file, at: start + 5), height: Self.number(file, at: start + 7))
         guard !region.isEmpty else {
-            throw .malformed(reason: "a picture without pixels", offset: start)
+            throw .malformed(
+                reason: "invalid image size: \(region.width) × \(region.height)", offset: start)
         }
         let flags = file[start + 9]
         offset = start + 10
@@ -106,11 +109,11 @@ struct GIFFile {
                 region: region, palette: own ?? palette, isInterlaced: flags & 0x40 != 0,
                 transparentIndex: control.transparentIndex, disposal: control.disposal,
                 delay: control.delay, dataOffset: offset))
-        control = Control()
+        control = GraphicControl()
         try limits.check(.frameCount, frames.count)
         guard offset < file.count else { throw .truncated(byteCount: file.count) }
         offset += 1
-        try Self.skipPieces(file, &offset)
+        try Self.skipSubBlocks(file, &offset)
     }
 
     private mutating func readExtension(
@@ -125,9 +128,9 @@ struct GIFFile {
         switch (label, bodyCount) {
         case (0xF9, 4...):
             let flags = file[body]
-            control = Control(
+            control = GraphicControl(
                 transparentIndex: flags & 1 == 1 ? Int(file[body + 3]) : nil,
-                // 0 and 1 keep it; the numbers behind 3 mean what 3 does, as in browsers.
+                // 0 and 1 keep the frame; values above 3 act as 3, as in browsers.
                 disposal: [.keep, .keep, .clear][safe: Int(flags >> 2 & 7)] ?? .restore,
                 delay: Self.number(file, at: body + 1))
         case (0xFF, 11):
@@ -138,34 +141,34 @@ struct GIFFile {
         case (0xFE, _):
             if comment.isEmpty {
                 var end = offset
-                comment = try Self.joinedPieces(file, &end, limit: 1_000) ?? []
+                comment = try Self.joinedSubBlocks(file, &end, limit: 1_000) ?? []
             }
         default: break
         }
-        try Self.skipPieces(file, &offset)
+        try Self.skipSubBlocks(file, &offset)
     }
 
     private mutating func readApplication(
         _ name: String, _ file: Span<UInt8>, _ offset: inout Int, _ limits: DecodeLimits
     ) throws(CodecError) {
         let start = offset
-        try Self.skipPieces(file, &offset)
+        try Self.skipSubBlocks(file, &offset)
         switch name {
         case "NETSCAPE2.0", "ANIMEXTS1.0":
             guard offset >= start + 4, file[start] >= 3, file[start + 1] & 7 == 1 else { return }
-            // The file says how often all is shown again.
+            // The file contains the number of repetitions.
             let repeats = Self.number(file, at: start + 2)
             loopCount = repeats == 0 ? 0 : repeats + 1
         case "ICCRGBG1012":
             var place = start
-            if let pieces = try Self.joinedPieces(
+            if let subBlocks = try Self.joinedSubBlocks(
                 file, &place, limit: limits.maximumProfileByteCount)
             {
-                profile = pieces
+                profile = subBlocks
             }
         case "XMP DataXMP":
-            // The packet stands there as it is, followed by the numbers from 255 down to 0, on
-            // which whoever takes it for pieces comes out at the end.
+            // The packet is stored without sub-blocks. A trailer of the bytes from 255 down to 0
+            // leads decoders that skip sub-blocks to the terminator.
             let end = offset - 258
             if end > start, file[end] == 1, file[end + 1] == 0xFF {
                 try limits.check(.metadataByteCount, end - start)
@@ -175,7 +178,7 @@ struct GIFFile {
         }
     }
 
-    /// The length of a palette that the flags announce, which stands at the offset.
+    /// Returns the range of the colour table at `offset` if the packed field announces one.
     private static func palette(_ flags: UInt8, _ offset: inout Int) -> Range<Int>? {
         guard flags & 0x80 != 0 else { return nil }
         let start = offset
@@ -183,7 +186,7 @@ struct GIFFile {
         return start..<offset
     }
 
-    private static func skipPieces(
+    private static func skipSubBlocks(
         _ file: Span<UInt8>, _ offset: inout Int
     ) throws(CodecError) {
         while offset < file.count {
@@ -194,8 +197,8 @@ struct GIFFile {
         throw .truncated(byteCount: file.count)
     }
 
-    /// The bytes of all pieces up to the empty one; `nil` if they are more than `limit`.
-    static func joinedPieces(
+    /// Returns the joined sub-blocks up to the terminator; `nil` if they exceed `limit` bytes.
+    static func joinedSubBlocks(
         _ file: Span<UInt8>, _ offset: inout Int, limit: Int
     ) throws(CodecError) -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture as a palette and an index for each pixel.
+/// An image as a colour table with an index per pixel.
 struct GIFIndexedPicture {
-    /// Red in the lowest byte.
+    /// The colours, red in the lowest byte.
     private(set) var colors: [UInt32]
     private(set) var transparentIndex: UInt8?
     private(set) var indices: [UInt8] = []
-    /// How many bits an index needs, 1 to 8.
+    /// The number of bits of an index, 1 to 8.
     private(set) var bits = 1
 
     /// - Parameters:
     ///   - pixels: colours with 255 in the highest byte, and 0 for transparent pixels.
-    ///   - width: pixels a row.
+    ///   - width: the number of pixels per row.
     init(_ pixels: [UInt32], width: Int) {
         let isTransparent = pixels.contains(0)
         let room = isTransparent ? 255 : 256
@@ -32,14 +32,14 @@ struct GIFIndexedPicture {
     }
 }
 
-/// Finds the index of a colour among few.
+/// A hash table from up to 256 colours to their indices.
 private struct GIFColorTable {
     private static let slotCount = 1024
 
     private(set) var colors: [UInt32] = []
     private var slots = [UInt16](repeating: .max, count: slotCount)
 
-    /// The distinct colours of a picture, in the order in which they appear; `nil` if they are more
+    /// Collects the distinct colours of an image in order of appearance; `nil` if there are more
     /// than `count`.
     init?(exactly pixels: [UInt32], atMost count: Int) {
         var last: UInt32 = 0
@@ -64,17 +64,17 @@ private struct GIFColorTable {
     }
 }
 
-/// Spreads what a pixel's colour lacks over those next to it (Floyd and Steinberg, 1976).
+/// Error diffusion (Floyd and Steinberg, 1976).
 enum GIFDithering {
     static func indices(of pixels: [UInt32], width: Int, _ colors: [UInt32]) -> [UInt8] {
         var nearest = GIFNearestColor(colors)
         var indices = [UInt8](repeating: 0, count: pixels.count)
-        // Sixteenths of a level, three for each pixel of this row and of the next, with one more
-        // pixel at each end.
+        // The errors in sixteenths of a level: three channels per pixel of this row and the next,
+        // with a margin of one pixel on each side.
         var errors = [Int32](repeating: 0, count: (width + 2) * 3)
         var below = errors
         for y in 0..<pixels.count / max(1, width) {
-            // Every other row from right to left, so that errors do not wander to one side.
+            // Rows alternate in direction, so that errors do not drift to one side.
             let isForward = y % 2 == 0
             let step = isForward ? 3 : -3
             for column in 0..<width {
@@ -115,10 +115,10 @@ enum GIFDithering {
     }
 }
 
-/// Finds the palette's colour that is nearest to another, and remembers it for its neighbourhood.
+/// Finds the nearest colour of a palette, and caches the results.
 private struct GIFNearestColor {
     private let search: GIFColorSearch
-    /// The answer for each colour of 6, 6 and 6 bits, once it has been asked for.
+    /// The result for each colour rounded to 6 bits per channel.
     private var known = [UInt16](repeating: .max, count: 1 << 18)
 
     init(_ colors: [UInt32]) {

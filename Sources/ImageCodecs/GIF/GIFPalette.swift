@@ -2,17 +2,17 @@
 
 internal import Pixels
 
-/// The colours that a picture's indices stand for.
+/// The colour table of an image, as pixels.
 struct GIFPalette {
-    /// Bytes behind the last pixel that may be written over.
+    /// The number of bytes after the last pixel that may be overwritten.
     static let writeAhead = 4
 
-    /// The four bytes of each index: red, green, blue, and alpha, which is 0 or 255.
+    /// The RGBA bytes of each index; alpha is 0 or 255.
     private var colors = [UInt32](repeating: 0, count: 256)
-    /// How many indices have a colour.
+    /// The number of indices with a colour.
     private let count: Int
     private let transparentIndex: Int?
-    /// Whether red, green and blue of all colours are equal.
+    /// Whether all colours are grey.
     private(set) var isGray = true
 
     init(_ frame: GIFFrame, _ file: Span<UInt8>) {
@@ -26,7 +26,7 @@ struct GIFPalette {
                 colors[index] = Self.pixel(red, green, blue)
             }
         } else {
-            // A file without palettes leaves the colours to whoever shows it.
+            // Without a colour table the decoder chooses: a grey ramp.
             count = 256
             for index in 0..<256 {
                 let gray = UInt8(truncatingIfNeeded: index)
@@ -40,8 +40,8 @@ struct GIFPalette {
         UInt32(littleEndian: UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | 0xFF00_0000)
     }
 
-    /// Whether a pixel has the transparent index, or one without a colour.
-    func hasTransparency(among indices: GIFIndices) -> Bool {
+    /// Returns whether a pixel has the transparent index, or an index without a colour.
+    func hasTransparency(among indices: GIFLZWDecoder) -> Bool {
         guard transparentIndex != nil || count < 256 else { return false }
         let transparent = transparentIndex ?? 256
         let colorCount = count
@@ -55,32 +55,23 @@ struct GIFPalette {
         }
     }
 
-    /// Writes the colours of some indices as RGBA, at the beginning of a row.
+    /// Writes the colours of a range of indices as RGBA to the start of a row.
     func color(_ indices: [UInt8], _ range: Range<Int>, into row: inout MutableSpan<UInt8>) {
         precondition(
             range.upperBound <= indices.count && range.count * 4 <= row.count,
             "the pixels do not fit")
-        unsafe indices.withUnsafeBufferPointer { indices in
-            unsafe colors.withUnsafeBufferPointer { colors in
-                unsafe row.withUnsafeMutableBytes { row in
-                    guard let row = row.baseAddress else { return }
-                    for x in 0..<range.count {
-                        let color = unsafe colors[Int(indices[range.lowerBound &+ x])]
-                        unsafe row.storeBytes(of: color, toByteOffset: x &* 4, as: UInt32.self)
-                    }
-                }
-            }
-        }
+        var pixels = unsafe row.mutableBytes
+        write(indices.span.extracting(range), bytesPerPixel: 4, into: &pixels, at: 0)
     }
 
-    /// Writes the colours of some indices.
+    /// Writes the colours of a range of indices.
     ///
     /// - Parameters:
-    ///   - indices: those of the picture.
-    ///   - range: which of them.
-    ///   - format: grey, RGB or RGBA of 8 bits.
-    ///   - row: where the pixels go; ``writeAhead`` bytes behind them may change.
-    ///   - start: where they begin.
+    ///   - indices: the indices of the image.
+    ///   - range: the range of indices to convert.
+    ///   - format: 8-bit grey, RGB or RGBA.
+    ///   - row: receives the pixels; ``writeAhead`` bytes after them may change.
+    ///   - start: the offset of the first pixel in `row`.
     func color(
         _ indices: [UInt8], _ range: Range<Int>, _ format: PixelFormat,
         into row: inout [UInt8], at start: Int
@@ -90,17 +81,23 @@ struct GIFPalette {
             range.upperBound <= indices.count
                 && start + range.count * bytesPerPixel + Self.writeAhead <= row.count,
             "the pixels do not fit")
-        unsafe indices.withUnsafeBufferPointer { indices in
-            unsafe colors.withUnsafeBufferPointer { colors in
-                unsafe row.withUnsafeMutableBytes { row in
-                    guard let row = unsafe row.baseAddress?.advanced(by: start) else { return }
-                    for x in 0..<range.count {
-                        let color = unsafe colors[Int(indices[range.lowerBound &+ x])]
-                        unsafe row.storeBytes(
-                            of: color, toByteOffset: x &* bytesPerPixel, as: UInt32.self)
-                    }
-                }
-            }
+        var bytes = row.mutableSpan
+        var pixels = unsafe bytes.mutableBytes
+        write(
+            indices.span.extracting(range), bytesPerPixel: bytesPerPixel, into: &pixels, at: start)
+    }
+
+    /// Writes four bytes per index; the caller has checked that they fit.
+    @inline(always)
+    private func write(
+        _ indices: Span<UInt8>, bytesPerPixel: Int, into pixels: inout MutableRawSpan,
+        at start: Int
+    ) {
+        let colors = colors.span
+        for x in 0..<indices.count {
+            let color = unsafe colors[unchecked: Int(indices[unchecked: x])]
+            unsafe pixels.storeBytes(
+                of: color, toUncheckedByteOffset: start &+ x &* bytesPerPixel, as: UInt32.self)
         }
     }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Chooses the colours of a palette for a picture that has more.
+/// Chooses a palette for an image with more colours.
 ///
-/// The cube of colours is divided where that lessens the variance most, as often as there are
-/// colours (Wu, “Color quantization by dynamic programming and principal analysis”, 1992, in its
-/// greedy form); then each colour moves to the mean of what it stands for, several times.
+/// The colour cube is split where that reduces the variance most, once per colour (Wu, “Color
+/// quantization by dynamic programming and principal analysis”, 1992, in its greedy form). Then
+/// k-means iterations refine the colours.
 enum GIFQuantizer {
     private static let bits = 5
     private static let side = 1 << bits
     private static let refinementCount = 6
 
-    /// The pixels of one cell of the cube.
+    /// The sums over the pixels of one cell of the colour cube.
     private struct Cell {
         var count = 0.0
         var red = 0.0
         var green = 0.0
         var blue = 0.0
-        /// The sum of all squares.
+        /// The sum of the squares of all channels.
         var square = 0.0
 
-        /// How much all pixels differ from their mean, in all.
+        /// The sum of squared distances of all pixels from their mean.
         var variance: Double {
             count > 0 ? square - (red * red + green * green + blue * blue) / count : 0
         }
@@ -44,10 +44,12 @@ enum GIFQuantizer {
         var content: Cell
     }
 
+    /// Returns a palette for some pixels.
+    ///
     /// - Parameters:
     ///   - pixels: colours with 255 in the highest byte, and 0 for transparent pixels.
-    ///   - count: how many colours are wanted.
-    /// - Returns: at most so many, at least one.
+    ///   - count: the maximum number of colours.
+    /// - Returns: at least one and at most `count` colours.
     static func palette(of pixels: [UInt32], count: Int) -> [UInt32] {
         var cells = [Cell](repeating: Cell(), count: side * side * side)
         for pixel in pixels where pixel != 0 {
@@ -77,13 +79,13 @@ enum GIFQuantizer {
             boxes.map(\.content).filter { $0.count > 0 }, cells.filter { $0.count > 0 })
     }
 
-    /// Cuts a box where the halves vary least; `nil` if it cannot be cut.
+    /// Splits a box where the sum of the variances is least; `nil` if it cannot be split.
     private static func halves(of box: Box, _ cells: [Cell]) -> (Box, Box)? {
         guard box.content.variance > 0 else { return nil }
         var best: (axis: Int, cut: Int, left: Cell)?
         var least = Double.infinity
         for axis in 0..<3 {
-            // The sums of the slices across this axis.
+            // The sums of the slices along this axis.
             var slices = [Cell](repeating: Cell(), count: box.range[axis].count)
             for red in box.range[0] {
                 for green in box.range[1] {
@@ -115,11 +117,11 @@ enum GIFQuantizer {
         return (left, right)
     }
 
-    /// Moves each colour to the mean of the cells that are nearest to it.
+    /// Moves each colour to the mean of the cells nearest to it, several times.
     ///
     /// - Parameters:
-    ///   - groups: the cells that each colour stands for at first, as one.
-    ///   - cells: all of them.
+    ///   - groups: the sum of the cells of each colour at first.
+    ///   - cells: all cells with pixels.
     /// - Returns: the colours.
     private static func refined(_ groups: [Cell], _ cells: [Cell]) -> [UInt32] {
         var groups = groups
@@ -149,7 +151,7 @@ enum GIFQuantizer {
     }
 }
 
-/// Finds the nearest of some colours.
+/// A nearest-colour search by exhaustive comparison.
 struct GIFColorSearch {
     private let reds: [Float]
     private let greens: [Float]
@@ -161,28 +163,23 @@ struct GIFColorSearch {
         blues = colors.map(\.2)
     }
 
-    /// The number of the colour with the least sum of squared differences.
+    /// Returns the index of the colour with the least squared distance.
     func nearest(_ red: Float, _ green: Float, _ blue: Float) -> Int {
-        unsafe reds.withUnsafeBufferPointer { reds in
-            unsafe greens.withUnsafeBufferPointer { greens in
-                unsafe blues.withUnsafeBufferPointer { blues in
-                    var best = 0
-                    var least = Float.infinity
-                    var index = 0
-                    while index < reds.count {
-                        let dr = unsafe reds[index] - red
-                        let dg = unsafe greens[index] - green
-                        let db = unsafe blues[index] - blue
-                        let distance = dr * dr + dg * dg + db * db
-                        if distance < least {
-                            least = distance
-                            best = index
-                        }
-                        index &+= 1
-                    }
-                    return best
-                }
+        let (reds, greens, blues) = (reds.span, greens.span, blues.span)
+        var best = 0
+        var least = Float.infinity
+        var index = 0
+        while index < reds.count {
+            let dr = unsafe reds[unchecked: index] - red
+            let dg = unsafe greens[unchecked: index] - green
+            let db = unsafe blues[unchecked: index] - blue
+            let distance = dr * dr + dg * dg + db * db
+            if distance < least {
+                least = distance
+                best = index
             }
+            index &+= 1
         }
+        return best
     }
 }

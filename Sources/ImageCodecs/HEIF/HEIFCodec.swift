@@ -11,23 +11,23 @@ extension ImageFormat {
         mediaType: "image/heic",
         signatures: heifBrands.map { Signature(brand: $0) })
 
-    /// HEVC pictures, then pictures in any coding.
+    /// The brands of HEVC images, then those of images in any coding.
     static let heifBrands = [
         "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1",
     ]
 }
 
 #if HEIF
-    /// HEIF (ISO/IEC 23008-12), mostly with HEVC pictures, which cameras of telephones write as HEIC.
+    /// HEIF (ISO/IEC 23008-12), mostly with HEVC images, which phone cameras write as HEIC.
     ///
-    /// The box `meta` lists items: pictures, their thumbnails, alpha, EXIF, XMP, and grids, whose
-    /// tiles are items too. `iprp` gives them properties such as size (`ispe`), colours (`colr`),
-    /// the part that is shown (`clap`), and how it is turned (`irot`, `imir`) in the order in which
-    /// they are listed. Some cameras repeat the latter in EXIF's orientation, which says nothing here.
+    /// The `meta` box lists items: images, thumbnails, auxiliary images with alpha, EXIF, XMP, and
+    /// grids, whose tiles are items too. `iprp` assigns properties such as size (`ispe`), colour
+    /// (`colr`), clean aperture (`clap`), rotation (`irot`) and mirroring (`imir`), applied in the
+    /// listed order. Some cameras repeat the rotation in EXIF's orientation, which is ignored.
     ///
-    /// libheif reads, with libde265. Pictures that stand side by side are pages; the first is the
-    /// primary one. A thumbnail that is large enough stands for the picture. Sequences show their
-    /// still picture, if they have one.
+    /// libheif decodes, with libde265. Top-level images are pages; the first is the primary item. A
+    /// sufficiently large thumbnail is decoded instead of the image. Of a sequence the still image
+    /// is decoded, if it has one.
     struct HEIFCodec: ImageCodec {
         let format = ImageFormat.heif
         let decoder: any ImageDecoder = HEIFDecoder(page: 0)

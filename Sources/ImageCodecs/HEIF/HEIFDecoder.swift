@@ -20,8 +20,8 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             try withPicture(bytes, rows.limits) { picture throws(CodecError) in
                 let header = try picture.header(rows.limits)
-                // The planes of libde265 and libheif's copy, at the most three and alpha, and what is
-                // noted of each block; of a grid the whole, and of a tile both.
+                // The planes of libde265 and libheif's copy (up to three and alpha), and per-block
+                // data; of a grid the whole, and of a tile both.
                 let (needed, overflow) = header.storedSize.area.multipliedReportingOverflow(
                     by: (header.bitsPerComponent > 8 ? 2 : 1) * (header.hasAlpha ? 9 : 7))
                 try rows.workLimits.check(.memoryByteCount, overflow ? .max : needed)
@@ -32,8 +32,8 @@
                 try picture.decode(isThumbnail: usesThumbnail) { planes throws(CodecError) in
                     if !usesThumbnail, planes.region.size != header.storedSize {
                         throw .malformed(
-                            reason: "a picture of \(planes.region.size) pixels that calls "
-                                + "itself \(header.storedSize)", offset: 0)
+                            reason: "decoded image is \(planes.region.size), "
+                                + "header specifies \(header.storedSize)", offset: 0)
                     }
                     let factor = header.storedSize.width / max(1, planes.region.width)
                     rows.report.shrinkFactors = planes.planes.map { _ in factor }

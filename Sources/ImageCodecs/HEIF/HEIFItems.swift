@@ -3,16 +3,16 @@
 #if HEIF
     internal import EncodedImages
 
-    /// The items of a file and how they are coded, as the boxes say.
+    /// The items of a file and their coding types.
     ///
     /// - SeeAlso: ISO/IEC 14496-12, 8.11.4 (`pitm`) and 8.11.6 (`iinf`).
     enum HEIFItems {
-        /// Codings that libheif has an idea of, and pictures that are made of others.
+        /// The item types that libheif supports, including derived images.
         private static let known: Set<String> = [
             "hvc1", "av01", "grid", "iden", "iovl",
         ]
 
-        /// The four letters of the primary picture's coding, if it is none of those.
+        /// Returns the FourCC of the primary item's type if it is not supported.
         static func unknownCodingOfPrimaryItem(_ file: Span<UInt8>) -> String? {
             guard let meta = BoxReader.first("meta", in: 0..<file.count, file),
                 meta.start + 4 <= meta.range.upperBound

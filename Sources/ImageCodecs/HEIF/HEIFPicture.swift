@@ -5,9 +5,9 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The only owner of a libheif context, and of a picture in it.
+    /// The sole owner of a libheif context and of an image in it.
     ///
-    /// It must not outlive the file.
+    /// The file's bytes must outlive it.
     @safe final class HEIFPicture {
         private let raw: OpaquePointer
         private let byteCount: Int
@@ -16,7 +16,7 @@
         @unsafe init(_ file: UnsafeBufferPointer<UInt8>, page: Int) throws(CodecError) {
             try unsafe requireLibrary(calotype_heif_missing())
             guard let raw = unsafe calotype_heif_reader_create() else {
-                throw .library(message: "no memory for a HEIF decoder")
+                throw .library(message: "out of memory: cannot create a HEIF decoder")
             }
             unsafe self.raw = raw
             byteCount = file.count
@@ -28,13 +28,13 @@
             if status == calotype_heif_ok { unsafe calotype_heif_reader_info(raw, &info) }
             let bytes = unsafe Span(_unsafeElements: file)
             transformations = HEIFTransformations(ofItem: Int(info.item), bytes)
-            // libheif passes over items of codings that it does not know.
+            // libheif skips items of unsupported types.
             if status == calotype_heif_malformed,
                 let coding = HEIFItems.unknownCodingOfPrimaryItem(bytes)
             {
-                throw .unsupported(feature: "HEIF pictures coded as \u{201C}\(coding)\u{201D}")
+                throw .unsupported(feature: "HEIF item type '\(coding)'")
             }
-            // libheif knows no `meta` in a file that ends before it.
+            // libheif reports a file that ends before `meta` as invalid.
             if status == calotype_heif_malformed,
                 BoxReader.first("meta", in: 0..<bytes.count, bytes) == nil
             {
@@ -49,7 +49,7 @@
             let info = info
             let shown = PixelSize(width: Int(info.width), height: Int(info.height))
             guard !shown.isEmpty else {
-                throw .malformed(reason: "an empty picture", offset: 0)
+                throw .malformed(reason: "invalid image size: \(shown)", offset: 0)
             }
             let orientation = transformations.orientation
             let bits = max(8, Int(info.luma_bits))
@@ -73,7 +73,8 @@
             return header
         }
 
-        /// Whether the thumbnail has the picture's proportions and pixels enough for what is wanted.
+        /// Returns whether the thumbnail has the image's proportions and enough pixels for the
+        /// plan.
         func thumbnailSuffices(_ plan: DecodePlan) -> Bool {
             let info = info
             let size = transformations.orientation.oriented(
@@ -88,21 +89,21 @@
             return factor * residual <= plan.reduction(ofChroma: false)
         }
 
-        /// Decodes the picture or its thumbnail and shows it to `body`, not turned.
+        /// Decodes the image or its thumbnail in stored orientation and passes it to `body`.
         func decode(
             isThumbnail: Bool, _ body: (PlanePicture) throws(CodecError) -> Void
         ) throws(CodecError) {
             var picture = calotype_heif_picture()
             try check(
                 unsafe calotype_heif_reader_decode(
-                    raw, isThumbnail, transformations.isCut, &picture))
+                    raw, isThumbnail, transformations.isCropped, &picture))
             try body(try unsafe Self.planes(picture))
         }
 
         func metadata(_ limits: DecodeLimits) throws(CodecError) -> MetadataBlocks {
             var blocks = MetadataBlocks()
             if let exif = try block(isExif: true, limits) {
-                // The block begins with the distance of the byte order mark.
+                // The block begins with the offset of the TIFF header.
                 let offset = exif.span.integer(at: 0, byteCount: 4) ?? 0
                 if offset <= exif.count - 4 { blocks.exif = Array(exif[(4 + offset)...]) }
             }

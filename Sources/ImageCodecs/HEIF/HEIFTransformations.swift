@@ -4,13 +4,14 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// How an item is turned and cut, which libheif does but does not tell.
+    /// The rotation, mirroring and cropping of an item, which libheif applies but does not report.
     struct HEIFTransformations {
-        /// What the turns come to, in the order in which they are listed.
+        /// The combined orientation of all transformations, in the order in which they are listed.
         ///
-        /// It is ``Orientation/upright`` if the item is cut as well: libheif then does both.
+        /// It is ``Orientation/upright`` if the item is also cropped: then libheif applies
+        /// everything.
         private(set) var orientation = Orientation.upright
-        private(set) var isCut = false
+        private(set) var isCropped = false
 
         init(ofItem item: Int, _ file: Span<UInt8>) {
             guard let meta = BoxReader.first("meta", in: 0..<file.count, file),
@@ -28,7 +29,7 @@
                 let box = boxes[index - 1]
                 let value = file.integer(at: box.start, byteCount: 1) ?? 0
                 switch box.type {
-                case "clap": isCut = true
+                case "clap": isCropped = true
                 case "irot":
                     turned = turned.followed(
                         by: Orientation(
@@ -40,10 +41,10 @@
                 default: break
                 }
             }
-            if !isCut { orientation = turned }
+            if !isCropped { orientation = turned }
         }
 
-        /// The numbers of an item's properties, from 1.
+        /// Returns the indices of an item's properties, counted from 1.
         private static func associations(
             _ item: Int, _ range: Range<Int>, _ file: Span<UInt8>
         ) -> [Int] {

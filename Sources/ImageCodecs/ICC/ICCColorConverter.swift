@@ -5,8 +5,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Converts to sRGB with lcms2, by perceptual intent; a profile that is sRGB by another name
-    /// costs nothing.
+    /// Converts to sRGB with lcms2 by perceptual intent; profiles equivalent to sRGB are detected
+    /// and not converted.
     struct ICCColorConverter: ColorConverter {
         func convertedToSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
             let profile = image.colorProfile

@@ -4,16 +4,16 @@
     internal import CICC
     internal import Pixels
 
-    /// The only owner of an lcms2 transform to sRGB.
+    /// The sole owner of an lcms2 transform to sRGB.
     @safe struct ICCTransform: ~Copyable {
         private let raw: OpaquePointer
         private let sourceByteCount: Int
         private let resultByteCount: Int
 
-        /// `nil` when the profile is damaged or is not for pixels of this format.
+        /// Creates a transform; `nil` if the profile is damaged or does not match the pixel format.
         ///
-        /// For ``PixelFormat/rgbaHalf`` the pixels are four `Float` each, and colours that sRGB does
-        /// not have come out below 0 and above 1.
+        /// For ``PixelFormat/rgbaHalf`` a pixel is four `Float` values; colours outside of sRGB are
+        /// below 0 or above 1.
         init?(from profile: ColorProfile, _ format: PixelFormat) {
             let layout: calotype_icc_layout
             switch format {
@@ -52,7 +52,7 @@
             }
         }
 
-        /// From CMYK to RGB; inverted means that 0 is full ink.
+        /// Creates a transform from CMYK to RGB; in inverted samples 0 is full ink.
         init?(fromCMYK profile: [UInt8], isInverted: Bool) {
             let layout = isInverted ? calotype_icc_cmyk_inverted : calotype_icc_cmyk
             guard let raw = unsafe Self.create(profile, layout) else { return nil }
@@ -70,7 +70,7 @@
 
         deinit { unsafe calotype_icc_transform_destroy(raw) }
 
-        /// Converts a row of pixels; alpha is copied and must not be premultiplied.
+        /// Converts a row of pixels; alpha is straight and copied.
         func convert(_ source: Span<UInt8>, into result: inout [UInt8]) {
             let pixelCount = source.count / sourceByteCount
             precondition(result.count >= pixelCount * resultByteCount, "the row is too short")
@@ -82,9 +82,9 @@
             }
         }
 
-        /// Converts a row of straight RGBA.
+        /// Converts a row of RGBA with straight alpha in place.
         func convert(_ row: inout [Float]) {
-            precondition(sourceByteCount == 16, "the transform is for other pixels")
+            precondition(sourceByteCount == 16, "the transform must be for RGBA of Float")
             let pixelCount = row.count / 4
             unsafe row.withUnsafeMutableBytes {
                 unsafe calotype_icc_transform_convert(

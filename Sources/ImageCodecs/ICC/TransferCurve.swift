@@ -8,19 +8,19 @@
     #endif
     internal import Pixels
 
-    /// The light that a signal of a CICP transfer function stands for on an ordinary screen, whose
-    /// white is 1.
+    /// Maps a signal of a CICP transfer function (ITU-T H.273, 8.2) to light on a standard display,
+    /// whose white is 1.
     ///
-    /// PQ and HLG reach further than such a screen. Their reference white of 203 cd/m² (ITU-R
-    /// BT.2408) becomes its white, light up to 93 cd/m² stays as it is, and what lies between that
-    /// and 1,000 cd/m², the peak of nearly all such pictures, is bent into the rest by the curve of
-    /// ITU-R BT.2390, 5.4.1, applied to each primary. HLG is taken as on a display of 1,000 cd/m².
+    /// PQ and HLG exceed the range of such a display. Their reference white of 203 cd/m² (ITU-R
+    /// BT.2408) maps to its white. Light up to 93 cd/m² is kept; light up to 1,000 cd/m², the peak
+    /// of nearly all such images, is compressed by the curve of ITU-R BT.2390, 5.4.1, applied to
+    /// each primary. HLG is rendered for a display of 1,000 cd/m².
     struct TransferCurve {
         private let curve: CICP.Transfer
 
         init(_ curve: CICP.Transfer) { self.curve = curve }
 
-        /// Light for signals from 0 to 1 in even steps.
+        /// The light of 4,096 evenly spaced signals from 0 to 1.
         var table: [Float] {
             // PQ is so steep that a coarser table would shift dark greys.
             let last = 4095
@@ -43,7 +43,7 @@
             }
         }
 
-        /// The share of 203 cd/m² that a PQ signal becomes.
+        /// Returns the tone-mapped light of a PQ signal, relative to 203 cd/m².
         private func toneMapped(_ signal: Double) -> Double {
             let peak = Self.quantized(1000)
             let maximum = Self.quantized(203) / peak
@@ -59,14 +59,14 @@
             return min(Self.luminance(value * peak) / 203, 1)
         }
 
-        /// The luminance in cd/m² of a PQ signal.
+        /// Returns the luminance of a PQ signal in cd/m².
         private static func luminance(_ signal: Double) -> Double {
             let power = pow(max(signal, 0), 1 / 78.84375)
             let ratio = max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)
             return 10_000 * pow(ratio, 1 / 0.1593017578125)
         }
 
-        /// The PQ signal of a luminance in cd/m².
+        /// Returns the PQ signal of a luminance in cd/m².
         private static func quantized(_ luminance: Double) -> Double {
             let power = pow(max(luminance, 0) / 10_000, 0.1593017578125)
             return pow(

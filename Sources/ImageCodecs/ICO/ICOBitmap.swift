@@ -3,11 +3,11 @@
 internal import EncodedImages
 internal import Pixels
 
-/// An entry that is a bitmap of colours with a mask behind it.
+/// An entry with a bitmap: colours (the XOR mask) followed by a transparency mask (the AND mask).
 struct ICOBitmap {
     private var header: BMPHeader
     private let entry: ICOEntry
-    /// Whether the fourth byte of each pixel counts.
+    /// Whether the fourth byte of each pixel is alpha.
     private let hasAlpha: Bool
 
     init(
@@ -16,7 +16,7 @@ struct ICOBitmap {
         header = try BMPHeader(file, at: entry.bytes.lowerBound, nil, limits: limits)
         self.entry = entry
         guard header.compression == .none || header.compression == .bitFields else {
-            throw .unsupported(feature: "an icon with compressed rows")
+            throw .unsupported(feature: "icon with a compressed bitmap")
         }
         let (colorByteCount, overflow) = header.rowByteCount.multipliedReportingOverflow(
             by: entry.size.height)
@@ -36,7 +36,7 @@ struct ICOBitmap {
     func decode(_ file: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         var pixels = BMPPixels(header)
         guard pixels.format.with8BitChannels == pixels.format else {
-            throw .unsupported(feature: "an icon of more than 8 bits a sample")
+            throw .unsupported(feature: "icon with more than 8 bits per sample")
         }
         let (width, height) = (entry.size.width, entry.size.height)
         try rows.begin(entry.size, .rgba8, header.imageHeader.colorProfile)
@@ -57,7 +57,7 @@ struct ICOBitmap {
             room.span.extracting(first: width * pixels.format.bytesPerPixel).convert(
                 from: pixels.format, to: .rgba8, into: &result)
             let mask = maskOffset + line * maskRowByteCount
-            // Some writers leave the mask out where nothing is transparent.
+            // Some encoders omit the mask of an opaque icon.
             if mask + maskRowByteCount <= min(file.count, entry.bytes.upperBound) {
                 for x in 0..<width where file[mask + (x >> 3)] & (0x80 >> UInt8(x & 7)) != 0 {
                     for channel in 0..<4 { row[x * 4 + channel] = 0 }

@@ -2,18 +2,18 @@
 
 internal import EncodedImages
 
-/// ICO and CUR, the icons and cursors of Windows: one picture in several sizes and depths.
+/// ICO and CUR, the icons and cursors of Windows: one image in several sizes and depths.
 ///
-/// A file is a head of 6 bytes (0, the type, the number of entries), 16 bytes for each entry, and
-/// the entries: PNG files, or bitmaps without a file header. Such a bitmap states twice its height,
-/// because a mask of one bit a pixel follows the colours; set bits are transparent. With 32 bits the
-/// fourth byte is alpha, unless it is 0 everywhere, and the mask is not looked at.
+/// A file is a header of 6 bytes (0, the type, the number of entries), a directory with 16 bytes
+/// per entry, and the entries: PNG files, or bitmaps without a file header. The height of such a
+/// bitmap is doubled, because a 1-bit AND mask follows the colours; set bits are transparent. With
+/// 32 bits the fourth byte is alpha, unless it is 0 everywhere, and the mask is ignored.
 ///
-/// Sizes and depths are those of the entries themselves, as what the directory says is often wrong.
-/// The picture of a file is its largest entry, the deepest of several; when it is wanted smaller, the
-/// smallest entry of the same proportions and no fewer colours that is large enough is decoded. Every
-/// entry is a page, the largest first. A cursor's hot spot is reported as a fact. Icons of one entry
-/// of up to 256 pixels are written, as PNG if a side has 256.
+/// Sizes and depths are read from the entries, because those in the directory are often wrong. The
+/// main image is the largest entry, the deepest of several. For a smaller result, the smallest
+/// sufficient entry of equal proportions and no fewer colours is decoded. Every entry is a page,
+/// the largest first. The hot spot of a cursor is reported as a fact. The encoder writes one entry
+/// of up to 256 pixels, as PNG if a side has 256.
 /// - SeeAlso: Raymond Chen, “The evolution of the ICO file format”, *The Old New Thing*, 2010.
 struct ICOCodec: ImageCodec {
     enum Kind: UInt8 {
@@ -37,7 +37,7 @@ struct ICOCodec: ImageCodec {
         encoder = isIcon ? ICOEncoder() : nil
     }
 
-    /// Four bytes, three of them 0, are little, so the first entry must make sense too.
+    /// The four-byte signature is ambiguous, so the first directory entry must be valid too.
     func recognizedByteCount(_ file: Span<UInt8>) -> Int {
         guard format.signatures.contains(where: { $0.matches(file) }),
             let count = file.littleEndian16(at: 4), count > 0,

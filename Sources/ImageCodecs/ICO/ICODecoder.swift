@@ -3,10 +3,10 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Decodes the entry that fits best what is wanted, or one that was asked for.
+/// Decodes the entry that best fits the requested size, or a selected one.
 struct ICODecoder: ImageDecoder {
     let kind: ICOCodec.Kind
-    /// The number of the entry; `nil` leaves the choice to the size that is wanted.
+    /// The index of the entry; `nil` chooses by the requested size.
     let page: Int?
 
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
@@ -48,12 +48,12 @@ struct ICODecoder: ImageDecoder {
 
     func selecting(page: Int) -> (any ImageDecoder)? { ICODecoder(kind: kind, page: page) }
 
-    /// The index of the smallest rendition that has the pixels that are wanted; `nil` for the largest.
+    /// Returns the index of the smallest entry with enough pixels; `nil` for the largest.
     private func smallest(_ entries: [ICOEntry], _ largest: ICOEntry, _ plan: DecodePlan) -> Int? {
         let needed = Double(largest.size.width) / max(1, plan.reduction(ofChroma: false))
         var width = largest.size.width
         var chosen: Int?
-        // From large to small, of one size the deepest first.
+        // Entries are sorted by size, then by depth, both descending.
         for (index, entry) in entries.enumerated() where entry.isRendition(of: largest) {
             if Double(entry.size.width) >= needed, entry.size.width < width {
                 (width, chosen) = (entry.size.width, index)
@@ -65,7 +65,7 @@ struct ICODecoder: ImageDecoder {
     private func entry(of entries: [ICOEntry]) throws(CodecError) -> ICOEntry {
         let page = page ?? 0
         guard entries.indices.contains(page) else {
-            throw .unsupported(feature: "page \(page + 1) of \(entries.count)")
+            throw .unsupported(feature: "page \(page + 1); the icon has \(entries.count)")
         }
         return entries[page]
     }

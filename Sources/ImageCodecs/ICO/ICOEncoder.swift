@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Writes an icon of one entry: 32 bits with a mask, or PNG if a side has 256 pixels.
+/// Encodes an icon with one entry: 32 bits with an AND mask, or PNG if a side has 256 pixels.
 struct ICOEncoder: ImageEncoder {
     static let largestSide = 256
 
@@ -11,12 +11,12 @@ struct ICOEncoder: ImageEncoder {
         let size = image.size
         guard size.largestSide <= Self.largestSide else {
             throw .unsupported(
-                feature: "an icon of \(size) pixels; \(Self.largestSide) are the most")
+                feature: "icon of \(size) pixels; the largest side is \(Self.largestSide)")
         }
         let entry = try entry(image, options)
         var file: [UInt8] = []
         file.appendLittleEndian16(0, 1, 1)
-        // 0 stands for 256.
+        // 0 means 256.
         file += [UInt8(truncatingIfNeeded: size.width), UInt8(truncatingIfNeeded: size.height)]
         file.appendLittleEndian16(0, 1, 32)
         file.appendLittleEndian32(entry.count, 22)
@@ -27,7 +27,7 @@ struct ICOEncoder: ImageEncoder {
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {
         #if PNG
-            // Readers of bitmaps that large are rare.
+            // Few decoders support bitmaps of that size.
             if image.size.largestSide == Self.largestSide {
                 return try PNGEncoder().encode(
                     image.convertedFromYCbCr().converted(to: .rgba8), options)

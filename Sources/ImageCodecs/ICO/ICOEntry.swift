@@ -3,9 +3,9 @@
 internal import EncodedImages
 internal import Pixels
 
-/// One of the pictures of a file, as it describes itself.
+/// An entry of a file, described by its own header.
 struct ICOEntry {
-    /// Windows knows 256; the largest icons of other systems, made by the same tools, have 1024.
+    /// The largest icons on Windows have 256 pixels, those of other systems by the same tools 1024.
     static let largestSide = 1_024
 
     let bytes: Range<Int>
@@ -16,11 +16,13 @@ struct ICOEntry {
     let colorModel: ImageHeader.ColorModel
     let hotSpot: (x: Int, y: Int)
 
+    /// Reads a directory entry and the header of its image.
+    ///
     /// - Parameters:
     ///   - file: the whole file.
-    ///   - place: where its 16 bytes in the directory begin.
-    ///   - limits: what the file may ask for.
-    /// - Throws: ``CodecError``.
+    ///   - place: the offset of the 16-byte directory entry.
+    ///   - limits: the limits for the file.
+    /// - Throws: ``CodecError`` if the entry is truncated, invalid or too large.
     init(_ file: Span<UInt8>, at place: Int, limits: DecodeLimits) throws(CodecError) {
         guard let byteCount = file.littleEndian32(at: place + 8).map(Int.init),
             let offset = file.littleEndian32(at: place + 12).map(Int.init)
@@ -28,9 +30,9 @@ struct ICOEntry {
         hotSpot = (
             file.littleEndian16(at: place + 4) ?? 0, file.littleEndian16(at: place + 6) ?? 0
         )
-        // The bytes of either header; the rest is not needed to describe it.
+        // The header of either kind of entry; the rest is not needed to describe it.
         guard offset + 40 <= file.count else { throw .truncated(byteCount: file.count) }
-        // Some writers state the pixels alone.
+        // Some encoders write the size without the header.
         bytes = offset..<(byteCount < 40 ? file.count : offset + byteCount)
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         isPNG = signature.indices.allSatisfy { file[offset + $0] == signature[$0] }
@@ -50,17 +52,18 @@ struct ICOEntry {
             colorModel = header.imageHeader.colorModel
         }
         guard !size.isEmpty else {
-            throw .malformed(reason: "an entry of \(size) pixels", offset: offset)
+            throw .malformed(reason: "invalid icon entry size: \(size)", offset: offset)
         }
         guard size.largestSide <= Self.largestSide else {
-            throw .unsupported(feature: "an icon of \(size) pixels")
+            throw .unsupported(
+                feature: "icon of \(size) pixels; the largest side is \(Self.largestSide)")
         }
     }
 
     /// Reads the directory.
     ///
-    /// - Returns: the entries, the largest first, of one size the deepest; at least one.
-    /// - Throws: ``CodecError`` if none can be read, or one that may be the largest lies behind the
+    /// - Returns: at least one entry; sorted by size, then by depth, both descending.
+    /// - Throws: ``CodecError`` if no entry is valid, or one that may be the largest is beyond the
     ///   end of the file.
     static func all(
         of file: Span<UInt8>, _ kind: ICOCodec.Kind, limits: DecodeLimits
@@ -70,7 +73,7 @@ struct ICOEntry {
         }
         try limits.check(.frameCount, count)
         var entries: [ICOEntry] = []
-        var failure = CodecError.malformed(reason: "no entries", offset: 4)
+        var failure = CodecError.malformed(reason: "icon directory has no entries", offset: 4)
         for index in 0..<count {
             let place = 6 + index * 16
             do throws(CodecError) {
@@ -81,7 +84,7 @@ struct ICOEntry {
             }
         }
         guard !entries.isEmpty else { throw failure }
-        // Sorting keeps no order of equals, so their place decides.
+        // The sort is not stable, so equal entries are ordered by position.
         return entries.enumerated().sorted {
             let (a, b) = ($0.element, $1.element)
             if a.size.area != b.size.area { return a.size.area > b.size.area }
@@ -90,7 +93,7 @@ struct ICOEntry {
         }.map(\.element)
     }
 
-    /// Whether it shows the same as `other`, but for its size, and in no fewer colours.
+    /// Returns whether the entry has the proportions of `other` and no fewer colours.
     func isRendition(of other: ICOEntry) -> Bool {
         size.width * other.size.height == size.height * other.size.width
             && bitsPerPixel >= other.bitsPerPixel

@@ -4,17 +4,17 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What the boxes `colr`, `pclr`, `cmap` and `cdef` say.
+    /// The contents of the boxes `colr`, `pclr`, `cmap` and `cdef` (ISO/IEC 15444-1, I.5.3).
     struct JPEG2000ChannelDefinitions {
         enum Space { case gray, rgb, yCbCr, cmyk }
 
         struct Palette {
-            /// By column, the number of bits and the values.
+            /// The bit depth and the values of each column.
             var columns: [(depth: Int, values: [Int])] = []
 
             init(_ body: Span<UInt8>, at offset: Int) throws(CodecError) {
                 let malformed = CodecError.malformed(
-                    reason: "the palette makes no sense", offset: offset)
+                    reason: "invalid pclr box", offset: offset)
                 guard body.count > 3,
                     let entryCount = body.integer(at: 0, byteCount: 2),
                     (1...1024).contains(entryCount), body.count >= 3 + Int(body[2])
@@ -37,9 +37,9 @@
 
         var space: Space?
         var palette: Palette?
-        /// By channel, the component and the palette's column, if any.
+        /// The component and the palette column, if any, of each channel.
         private(set) var mapping: [(component: Int, column: Int?)] = []
-        /// What each channel is, and what it belongs to.
+        /// The type and the association of each channel (`cdef`).
         private(set) var roles: [Int: (type: Int, association: Int)] = [:]
 
         mutating func readMapping(_ body: Span<UInt8>) {
@@ -57,18 +57,18 @@
         }
     }
 
-    /// Where the colours and the alpha of a picture come from.
+    /// The components and mappings of an image's colours and alpha.
     struct JPEG2000Channels {
-        /// A channel's way from numbers of a component to samples.
+        /// The mapping from the samples of a component to a channel.
         struct Channel {
             let component: Int
-            /// What is added to a number so that the least is 0.
+            /// The value added to a sample so that the minimum is 0.
             let bias: Int
-            /// By how many bits a number is then shifted, to index `values`.
+            /// The number of bits by which a sample is then shifted to index `values`.
             let shift: Int
-            /// The number of bits of `values`.
+            /// The bit depth of `values`.
             let depth: Int
-            /// A value for each number; numbers behind the last count as the last.
+            /// The value of each sample; samples beyond the last count as the last.
             let values: [Int]
         }
 
@@ -104,20 +104,20 @@
             }
             let order = colorIndices.keys.sorted().compactMap { colorIndices[$0] }
             let space =
-                definitions.space ?? Self.guess(components, order.count)
+                definitions.space ?? Self.assumedSpace(components, order.count)
             let needed = [.gray: 1, .cmyk: 4][space] ?? 3
             if order.count >= needed {
                 model = space
             } else if !order.isEmpty {
                 model = .gray
             } else {
-                throw .unsupported(feature: "a JPEG 2000 picture without colours")
+                throw .unsupported(feature: "JPEG 2000 image without colour channels")
             }
             let colorCount = order.count >= needed ? needed : 1
             for index in order.prefix(colorCount) {
                 colors.append(try Self.channel(sources[index], components, definitions.palette))
             }
-            // Two and four channels of which nothing is said are colours and alpha.
+            // A single extra channel without definitions is alpha.
             if alphaIndex == nil, definitions.roles.isEmpty, order.count == colorCount + 1 {
                 alphaIndex = order.last
             }
@@ -126,18 +126,18 @@
             }
         }
 
-        /// Whether numbers of neighbours have a mean that makes sense, so that the wavelet's smaller
-        /// pictures show what the whole one does.
+        /// Whether averages of neighbouring samples are meaningful, so that lower resolution levels
+        /// show the same image.
         var canShrink: Bool {
             (alpha == nil || isPremultiplied) && !hasPalette
         }
 
-        /// The most bits that a channel has.
+        /// The maximum bit depth of a channel.
         var precision: Int {
             (colors + [alpha].compactMap { $0 }).map(\.depth).max() ?? 8
         }
 
-        /// Where the pixels lie on the reference grid.
+        /// Returns the grid of the pixels on the reference grid.
         func grid(_ codestream: JPEG2000Codestream) -> Grid {
             let used = colors.map { components[$0.component] }
             return Grid(
@@ -160,12 +160,12 @@
             }
         }
 
-        /// The colours of a picture that does not say what they are.
-        private static func guess(
+        /// Returns the assumed colour space of an image that specifies none.
+        private static func assumedSpace(
             _ components: [JPEG2000Codestream.Component], _ colorCount: Int
         ) -> JPEG2000ChannelDefinitions.Space {
             guard colorCount >= 3 else { return .gray }
-            // Only colour differences are worth fewer samples.
+            // Only chroma components are subsampled.
             return components.count >= 3 && components[1].stepX > components[0].stepX
                 ? .yCbCr : .rgb
         }
@@ -176,11 +176,14 @@
             _ palette: JPEG2000ChannelDefinitions.Palette?
         ) throws(CodecError) -> Channel {
             guard source.component < components.count else {
-                throw .malformed(reason: "a channel has no component", offset: 0)
+                throw .malformed(
+                    reason:
+                        "channel refers to component \(source.component) of \(components.count)",
+                    offset: 0)
             }
             let component = components[source.component]
             guard component.precision <= 31 else {
-                throw .unsupported(feature: "\(component.precision) bits in JPEG 2000")
+                throw .unsupported(feature: "JPEG 2000 component of \(component.precision) bits")
             }
             let bias = component.isSigned ? 1 << (component.precision - 1) : 0
             guard let column = source.column else {
@@ -190,7 +193,7 @@
                     depth: depth, values: Array(0..<1 << depth))
             }
             guard let palette, column < palette.columns.count else {
-                throw .malformed(reason: "the palette lacks a column", offset: 0)
+                throw .malformed(reason: "channel refers to a missing palette column", offset: 0)
             }
             return Channel(
                 component: source.component, bias: bias, shift: 0,

@@ -18,12 +18,12 @@ extension ImageFormat {
 #if JPEG2000
     /// JPEG 2000 (ISO/IEC 15444-1), as a JP2 file or a bare codestream.
     ///
-    /// A JP2 file is a list of boxes: `jp2h` says what the channels mean (colours, palette, alpha),
-    /// `uuid` boxes hold metadata, and `jp2c` holds the codestream. That has a main header (`SIZ`:
-    /// size, tiles and components; `COD`: the wavelet) and, tile by tile, the coded coefficients.
-    /// All but the tiles is read here; OpenJPEG decodes them one by one, so a tiled picture takes
-    /// memory for a row of tiles. A wavelet holds the picture at ½, ¼, … of its size, which is what
-    /// is decoded where a smaller one is wanted.
+    /// A JP2 file is a sequence of boxes: `jp2h` defines the channels (colours, palette, alpha),
+    /// `uuid` boxes contain metadata, and `jp2c` the codestream. That has a main header (`SIZ`:
+    /// size, tiles and components; `COD`: the coding style) and the tile-parts with the coded
+    /// coefficients. Everything but the tiles is parsed in Swift. OpenJPEG decodes them one by one,
+    /// so a tiled image takes memory for a row of tiles. The wavelet contains the image at 1/2,
+    /// 1/4, … of its size; a smaller result is decoded from such a resolution level.
     struct JPEG2000Codec: ImageCodec {
         let format = ImageFormat.jpeg2000
         let decoder: any ImageDecoder = JPEG2000Decoder()

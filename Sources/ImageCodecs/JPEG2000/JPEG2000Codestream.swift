@@ -4,35 +4,35 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What the main header of a codestream says.
+    /// The main header of a codestream.
     ///
     /// - SeeAlso: ISO/IEC 15444-1, annex A.
     struct JPEG2000Codestream {
         struct Component: Hashable {
             var precision: Int
             var isSigned: Bool
-            /// Columns and rows of the reference grid for each sample.
+            /// The subsampling: columns and rows of the reference grid per sample.
             var stepX: Int
             var stepY: Int
         }
 
-        /// Columns or rows of the reference grid or of a component.
+        /// A range of columns or rows of the reference grid or of a component.
         typealias Extent = Range<Int>
 
-        /// Where it stands in the file; ends where the file ends if that was cut short.
+        /// The range in the file; it ends with the file if that is truncated.
         let range: Range<Int>
         private(set) var columns: Extent = 0..<0
         private(set) var rows: Extent = 0..<0
         private(set) var tileOrigin = (x: 0, y: 0)
         private(set) var tileStep = (x: 1, y: 1)
         private(set) var components: [Component] = []
-        /// How many sizes the wavelet holds the picture at.
+        /// The number of resolution levels.
         private(set) var resolutionCount = 1
         private(set) var isReversible = true
-        /// Logarithms of the sizes of precincts by resolution, from the smallest; empty for 15.
+        /// The logarithms of the precinct sizes by resolution level, from the lowest; empty for 15.
         private var precincts: [(x: Int, y: Int)] = []
         private var codeBlockArea = 4096
-        /// Where the first tile's part stands.
+        /// The offset of the first tile-part.
         private(set) var firstTilePart = 0
 
         init(_ file: Span<UInt8>, _ range: Range<Int>) throws(CodecError) {
@@ -46,11 +46,13 @@
                 let marker = try integer(file, offset, 2)
                 if marker == 0xFF90 { break }
                 guard marker >= 0xFF00, marker != 0xFF93, marker != 0xFFD9 else {
-                    throw .malformed(reason: "a marker is missing", offset: offset)
+                    throw .malformed(
+                        reason: "expected a marker segment of the main header", offset: offset)
                 }
                 let length = try integer(file, offset + 2, 2)
                 guard length >= 2 else {
-                    throw .malformed(reason: "a segment has no length", offset: offset)
+                    throw .malformed(
+                        reason: "invalid marker segment length \(length)", offset: offset)
                 }
                 let body = offset + 4..<offset + 2 + length
                 _ = try integer(file, body.upperBound - 1, 1)
@@ -63,7 +65,9 @@
                     let index = components.count < 257 ? 1 : 2
                     let levels = try field(file, body, index + 1, 1)
                     guard levels <= 32 else {
-                        throw .malformed(reason: "too many resolutions", offset: offset)
+                        throw .malformed(
+                            reason: "\(levels) decomposition levels; the maximum is 32",
+                            offset: offset)
                     }
                     resolutionCount = min(resolutionCount, levels + 1)
                 default: break
@@ -71,12 +75,12 @@
                 offset = body.upperBound
             }
             guard !components.isEmpty, hasCodingStyle else {
-                throw .malformed(reason: "the main header is not whole", offset: offset)
+                throw .malformed(reason: "main header without SIZ or COD", offset: offset)
             }
             firstTilePart = offset
         }
 
-        /// The tiles in a row and in a column.
+        /// The numbers of tiles in a row and in a column.
         var tileCounts: (x: Int, y: Int) {
             (
                 (columns.upperBound - tileOrigin.x + tileStep.x - 1) / tileStep.x,
@@ -84,12 +88,12 @@
             )
         }
 
-        /// The columns of the reference grid that the tiles of a column cover.
+        /// Returns the columns of the reference grid that a column of tiles covers.
         func tileColumns(_ index: Int) -> Extent {
             Self.tile(index, tileOrigin.x, tileStep.x, columns)
         }
 
-        /// The rows of the reference grid that the tiles of a row cover.
+        /// Returns the rows of the reference grid that a row of tiles covers.
         func tileRows(_ index: Int) -> Extent { Self.tile(index, tileOrigin.y, tileStep.y, rows) }
 
         private static func tile(_ index: Int, _ origin: Int, _ step: Int, _ all: Extent) -> Extent
@@ -98,7 +102,8 @@
             return max(start, all.lowerBound)..<min(start + step, all.upperBound)
         }
 
-        /// The samples that a component has for some columns or rows at 1/2^`reduction` of its size.
+        /// Returns the samples of a component for a range of columns or rows at 1/2^`reduction` of
+        /// its size.
         static func samples(_ extent: Extent, step: Int, reduction: Int) -> Extent {
             let round = { (value: Int) in
                 let place = (value + step - 1) / step
@@ -107,16 +112,17 @@
             return round(extent.lowerBound)..<round(extent.upperBound)
         }
 
-        /// About how many bytes OpenJPEG takes to decode a tile, and for its lists of all tiles.
+        /// Returns the estimated number of bytes that OpenJPEG allocates to decode a tile and to
+        /// index all tiles.
         func memoryByteCount(reduction: Int) -> Int {
             let counts = tileCounts
             let count = Double(components.count)
             let width = Double(min(tileStep.x, columns.count))
             let height = Double(min(tileStep.y, rows.count))
             let scale = Double(1 << (2 * reduction))
-            // Samples of 32 bits, once more where tiles are copied from their own buffer.
+            // 32-bit samples, twice if tiles are copied from a buffer of their own.
             var sum = width * height / scale * count * (counts.x * counts.y > 1 ? 8 : 4)
-            // A tile's compressed data are copied, up to all that there are.
+            // The compressed data of a tile are copied, at most all of them.
             sum += Double(range.count)
             sum += width * height / Double(codeBlockArea) * count * 256
             for resolution in 0..<resolutionCount where !precincts.isEmpty {
@@ -131,20 +137,20 @@
             return Int(min(sum, Double(Int.max / 2)))
         }
 
-        /// Whether the file ends before the last part of a tile does.
+        /// Returns whether the file ends within a tile-part.
         func isTruncated(_ file: Span<UInt8>) -> Bool {
             var offset = firstTilePart
             while file.integer(at: offset, byteCount: 2) == 0xFF90 {
                 guard let length = file.integer(at: offset + 6, byteCount: 4) else {
                     return true
                 }
-                // The last part may leave its length open.
+                // The length of the last tile-part may be 0, which means up to the end.
                 if length == 0 {
                     return
                         !(file[range.upperBound - 2] == 0xFF && file[range.upperBound - 1] == 0xD9)
                 }
                 offset += max(length, 12)
-                // An end marker that is missing harms nothing.
+                // A missing EOC marker does not matter.
                 if offset > range.upperBound { return true }
             }
             return offset + 1 == range.upperBound
@@ -160,7 +166,9 @@
                 values[6] <= values[2], values[7] <= values[3],
                 values[6] + values[4] > values[2], values[7] + values[5] > values[3], count > 0
             else {
-                throw .malformed(reason: "the size makes no sense", offset: body.lowerBound)
+                throw .malformed(
+                    reason: "invalid SIZ: image \(values[0]) × \(values[1])",
+                    offset: body.lowerBound)
             }
             columns = values[2]..<values[0]
             rows = values[3]..<values[1]
@@ -174,13 +182,16 @@
                     stepY: try field(file, body, 38 + index * 3, 1))
                 guard component.stepX > 0, component.stepY > 0, component.precision <= 38 else {
                     throw .malformed(
-                        reason: "a component makes no sense", offset: body.lowerBound)
+                        reason: "component \(index) has an invalid precision or subsampling",
+                        offset: body.lowerBound)
                 }
                 components.append(component)
             }
             let tiles = tileCounts
             guard tiles.x <= 65535, tiles.y <= 65535, tiles.x * tiles.y <= 65535 else {
-                throw .malformed(reason: "too many tiles", offset: body.lowerBound)
+                throw .malformed(
+                    reason: "\(tiles.x) × \(tiles.y) tiles; the maximum is 65535",
+                    offset: body.lowerBound)
             }
         }
 
@@ -190,7 +201,8 @@
             let place = start - body.lowerBound
             let levels = try field(file, body, place, 1)
             guard levels <= 32 else {
-                throw .malformed(reason: "too many resolutions", offset: start)
+                throw .malformed(
+                    reason: "\(levels) decomposition levels; the maximum is 32", offset: start)
             }
             resolutionCount = levels + 1
             let width = try field(file, body, place + 1, 1) & 15
@@ -209,7 +221,7 @@
             _ file: Span<UInt8>, _ body: Range<Int>, _ place: Int, _ count: Int
         ) throws(CodecError) -> Int {
             guard body.lowerBound + place + count <= body.upperBound else {
-                throw .malformed(reason: "a segment is too short", offset: body.lowerBound)
+                throw .malformed(reason: "marker segment is too short", offset: body.lowerBound)
             }
             return try integer(file, body.lowerBound + place, count)
         }
@@ -227,7 +239,7 @@
             _ file: Span<UInt8>, _ marker: Int, at offset: Int
         ) throws(CodecError) {
             guard try integer(file, offset, 2) == marker else {
-                throw .malformed(reason: "no codestream begins here", offset: offset)
+                throw .malformed(reason: "missing SOC or SIZ marker", offset: offset)
             }
         }
     }

@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes tile by tile, at the wavelet's smaller sizes where they are enough.
+    /// Decodes tile by tile, at a lower resolution level where that suffices.
     struct JPEG2000Decoder: ImageDecoder {
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             try JPEG2000Header(bytes, limits: limits).imageHeader()
@@ -19,8 +19,9 @@
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try JPEG2000Header(bytes, limits: rows.limits)
-            // Also when what is there would do: OpenJPEG's mode for that reads behind its buffers.
-            if header.isCutShort || header.codestream.isTruncated(bytes) {
+            // Also if a partial image would be accepted: OpenJPEG's non-strict mode reads out of
+            // bounds.
+            if header.isTruncated || header.codestream.isTruncated(bytes) {
                 throw .truncated(byteCount: bytes.count)
             }
             let picture = try JPEG2000Picture(header, &rows)
@@ -32,13 +33,13 @@
         }
     }
 
-    /// A picture on its way from tiles to rows.
+    /// The decoding of an image from tiles to rows.
     private struct JPEG2000Picture {
         let channels: JPEG2000Channels
         private let header: JPEG2000Header
         private let codestream: JPEG2000Codestream
         private let grid: JPEG2000Channels.Grid
-        /// How often the wavelet's size is halved.
+        /// The number of discarded resolution levels.
         private let reduction: Int
 
         init(_ header: JPEG2000Header, _ rows: inout RowSink) throws(CodecError) {
@@ -54,10 +55,11 @@
                 .memoryByteCount, codestream.memoryByteCount(reduction: reduction))
         }
 
-        /// How often to halve so that nobody sees it.
+        /// Returns the number of resolution levels to discard without a visible difference.
         ///
-        /// The smaller pictures of the 5/3 wavelet keep more noise than means would, so that its third
-        /// leaves more to the resampler; from the fourth on those of either drift too far.
+        /// The lower resolution levels of the 5/3 wavelet keep more noise than means would, so its
+        /// third reduction is left to the resampler. From the fourth on, the levels of either
+        /// wavelet differ too much from the image.
         private static func reduction(
             _ levels: Int, _ plan: DecodePlan, _ codestream: JPEG2000Codestream
         ) -> Int {
@@ -73,18 +75,18 @@
         }
 
         func decode<Sample>(
-            _ file: Span<UInt8>, _ maker: JPEG2000Rows<Sample>, into rows: inout RowSink
+            _ file: Span<UInt8>, _ converter: JPEG2000Rows<Sample>, into rows: inout RowSink
         ) throws(CodecError) {
             let size = PixelSize(
                 width: grid.columns(reduction).count, height: grid.rows(reduction).count)
             guard !size.isEmpty else {
                 throw .malformed(
-                    reason: "the picture has no pixels", offset: codestream.range.lowerBound)
+                    reason: "invalid image size: \(size)", offset: codestream.range.lowerBound)
             }
             let isWide = Sample.bitWidth == 16
             let isCMYK = channels.model == .cmyk
             let format: PixelFormat =
-                switch isCMYK ? 3 : maker.channelCount {
+                switch isCMYK ? 3 : converter.channelCount {
                 case 1: isWide ? .gray16 : .gray8
                 case 3: isWide && !isCMYK ? .rgb16 : .rgb8
                 default: isWide ? .rgba16 : .rgba8
@@ -107,17 +109,18 @@
                 buffer throws(CodecError) in
                 let reader = try unsafe JPEG2000Reader(buffer)
                 try reader.start(reduction: reduction)
-                try decode(reader, size, maker, into: &rows)
+                try decode(reader, size, converter, into: &rows)
             }
         }
 
         private func decode<Sample>(
-            _ reader: borrowing JPEG2000Reader, _ size: PixelSize, _ maker: JPEG2000Rows<Sample>,
+            _ reader: borrowing JPEG2000Reader, _ size: PixelSize,
+            _ converter: JPEG2000Rows<Sample>,
             into rows: inout RowSink
         ) throws(CodecError) {
             let counts = codestream.tileCounts
-            let rowCount = size.width * maker.channelCount
-            let finisher = try RowFinisher(maker, header.profile, width: size.width)
+            let rowCount = size.width * converter.channelCount
+            let finisher = try RowFinisher(converter, header.profile, width: size.width)
             let bandHeight = min(codestream.tileStep.y, size.height)
             let heldRows = counts.x == 1 ? 1 : bandHeight
             let (sampleCount, overflow) = rowCount.multipliedReportingOverflow(by: heldRows)
@@ -138,7 +141,7 @@
                     try reader.decode(tile: tileRow * counts.x + tileColumn)
                     let tile = Tile(
                         codestream, grid, codestream.tileColumns(tileColumn), extent, reduction)
-                    let shares = try maker.components.map { component throws(CodecError) in
+                    let shares = try converter.components.map { component throws(CodecError) in
                         try tile.share(of: component)
                     }
                     for y in lines {
@@ -147,7 +150,7 @@
                         var row = all._mutatingExtracting(first..<first + rowCount)
                         for (channel, share) in shares.enumerated() where !tile.columns.isEmpty {
                             try reader.withSamples(share, line: share.line(y)) { samples in
-                                maker.put(
+                                converter.put(
                                     channel, samples, share.places.span,
                                     count: tile.columns.count, into: &row,
                                     start: tile.columns.lowerBound - left)
@@ -166,29 +169,29 @@
         }
     }
 
-    /// The last steps from samples to a row that can be given away.
+    /// The final conversions of a row before it is passed on.
     private struct RowFinisher<
         Sample: FixedWidthInteger & UnsignedInteger & Sendable
     >: ~Copyable {
-        private let maker: JPEG2000Rows<Sample>
+        private let converter: JPEG2000Rows<Sample>
         private let inks: CMYKConversion?
         private let width: Int
 
         init(
-            _ maker: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int
+            _ converter: JPEG2000Rows<Sample>, _ profile: ColorProfile, width: Int
         ) throws(CodecError) {
-            self.maker = maker
+            self.converter = converter
             self.width = width
-            inks = maker.isCMYK ? try CMYKConversion(profile, isInverted: false) : nil
+            inks = converter.isCMYK ? try CMYKConversion(profile, isInverted: false) : nil
         }
 
         func finish(
             _ row: inout MutableSpan<Sample>, into rows: inout RowSink
         ) throws(CodecError) {
-            if maker.isCMYK { return try convertInks(row.span, into: &rows) }
-            maker.convertColors(&row)
-            if maker.alphaTreatment.clamps { PremultipliedAlpha.clamp(&row) }
-            let multiplies = maker.alphaTreatment.multiplies
+            if converter.isCMYK { return try convertInks(row.span, into: &rows) }
+            converter.convertColors(&row)
+            if converter.alphaTreatment.clamps { PremultipliedAlpha.clamp(&row) }
+            let multiplies = converter.alphaTreatment.multiplies
             try unsafe row.withUnsafeMutableBufferPointer { samples throws(CodecError) in
                 if Sample.bitWidth == 16 {
                     let start = UnsafeMutableRawPointer(samples.baseAddress)
@@ -225,14 +228,14 @@
         }
     }
 
-    /// A tile's place in the picture.
+    /// The position of a tile in the image.
     private struct Tile {
         let codestream: JPEG2000Codestream
         let grid: JPEG2000Channels.Grid
         let columnExtent: Range<Int>
         let rowExtent: Range<Int>
         let reduction: Int
-        /// The pixels' columns.
+        /// The columns of its pixels.
         let columns: Range<Int>
 
         init(
@@ -248,17 +251,17 @@
                 columns, step: grid.stepX, reduction: reduction)
         }
 
-        /// What a component has of a tile.
+        /// The part of a component in a tile.
         struct Share {
             let component: Int
             let width: Int
             let rows: Range<Int>
             let stepY: Int
             let pixelStepY: Int
-            /// For each column of pixels, that of the sample; empty where they are the same.
+            /// The sample column of each pixel column; empty for the identity.
             let places: [Int]
 
-            /// The line that has the samples of a row of pixels.
+            /// Returns the line with the samples of a row of pixels.
             func line(_ y: Int) -> Int {
                 let line = stepY == pixelStepY ? y : y * pixelStepY / stepY
                 return min(max(line, rows.lowerBound), rows.upperBound - 1) - rows.lowerBound
@@ -272,7 +275,7 @@
             let down = JPEG2000Codestream.samples(
                 rowExtent, step: steps.stepY, reduction: reduction)
             guard !across.isEmpty && !down.isEmpty || columns.isEmpty else {
-                throw .unsupported(feature: "a tile of JPEG 2000 without samples of a component")
+                throw .unsupported(feature: "JPEG 2000 tile without samples of a component")
             }
             let places =
                 steps.stepX == grid.stepX
@@ -289,9 +292,9 @@
         }
     }
 
-    /// The only owner of an OpenJPEG decoder.
+    /// The sole owner of an OpenJPEG decoder.
     ///
-    /// It must not outlive the bytes that it reads.
+    /// The bytes that it reads must outlive it.
     @safe private struct JPEG2000Reader: ~Copyable {
         private let raw: OpaquePointer
 
@@ -302,7 +305,7 @@
             guard
                 let raw = unsafe calotype_j2k_reader_create(
                     codestream.baseAddress, codestream.count)
-            else { throw .library(message: "no memory for a JPEG 2000 decoder") }
+            else { throw .library(message: "out of memory: cannot create a JPEG 2000 decoder") }
             unsafe self.raw = raw
         }
 
@@ -316,7 +319,7 @@
             try check(unsafe calotype_j2k_reader_decode_tile(raw, UInt32(tile)))
         }
 
-        /// Calls `body` with a line of samples of the tile that was decoded last.
+        /// Calls `body` with a line of samples of the last decoded tile.
         func withSamples(
             _ share: Tile.Share, line: Int, _ body: (Span<Int32>) -> Void
         ) throws(CodecError) {
@@ -326,7 +329,12 @@
                 raw, UInt32(share.component), &width, &height)
             guard let start = unsafe start, Int(width) == share.width,
                 Int(height) == share.rows.count
-            else { throw .malformed(reason: "a tile has a size of its own", offset: 0) }
+            else {
+                throw .malformed(
+                    reason:
+                        "decoded tile is \(width) × \(height), expected \(share.width) × \(share.rows.count)",
+                    offset: 0)
+            }
             let samples = unsafe UnsafeBufferPointer(
                 start: start + line * share.width, count: share.width)
             body(unsafe Span(_unsafeElements: samples))
@@ -336,7 +344,7 @@
             if isDone { return }
             let message = unsafe String(cString: calotype_j2k_reader_message(raw))
             throw .malformed(
-                reason: message.isEmpty ? "OpenJPEG gives no reason" : message, offset: 0)
+                reason: message.isEmpty ? "unknown OpenJPEG error" : message, offset: 0)
         }
     }
 #endif

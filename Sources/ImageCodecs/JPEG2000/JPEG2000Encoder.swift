@@ -5,11 +5,11 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes JP2 with OpenJPEG: one tile, 8 or 16 bits a sample as the picture has.
+    /// Encodes JP2 with OpenJPEG: one tile, at the image's depth of 8 or 16 bits.
     ///
-    /// Lossless pictures go through the 5/3 wavelet. Others go through the 9/7 wavelet and are cut
-    /// to the peak signal-to-noise ratio that a JPEG of that quality has for a photograph: 28 dB at
-    /// 10, 35 dB at 50, 40 dB at 80, 47 dB at 95, and all that the wavelet can do at 100.
+    /// Lossless images use the 5/3 wavelet. Others use the 9/7 wavelet and are truncated to the
+    /// peak signal-to-noise ratio that a JPEG of equal quality has for a photograph: 28 dB at 10,
+    /// 35 dB at 50, 40 dB at 80, 47 dB at 95. At 100 nothing is truncated.
     struct JPEG2000Encoder: ImageEncoder {
         func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
             size.area > 1 << 18
@@ -44,7 +44,7 @@
                 header += box("colr", [1, 0, 0] + number(channels == 1 ? 17 : 16, 4))
             }
             if image.format.hasAlpha {
-                // Three colours and, fourth, the opacity of all.
+                // Three colours and, fourth, the opacity of the whole image.
                 let roles = [[0, 0, 1], [1, 0, 2], [2, 0, 3], [3, 1, 0]]
                 header += box(
                     "cdef", number(roles.count, 2) + roles.joined().flatMap { number($0, 2) })
@@ -81,7 +81,7 @@
         }
     }
 
-    /// The only owner of a picture in OpenJPEG's form.
+    /// The sole owner of an OpenJPEG encoder.
     @safe private struct JPEG2000Writer: ~Copyable {
         private let raw: OpaquePointer
         private let width: Int
@@ -95,21 +95,21 @@
             settings.height = UInt32(image.size.height)
             settings.channels = UInt32(format.channelCount)
             settings.depth = UInt32(format.plane(0).bytesPerChannel * 8)
-            // The smallest picture that the wavelet holds has a side of at least one pixel.
+            // The lowest resolution level has at least one pixel per side.
             let side = min(image.size.width, image.size.height)
             settings.resolutions = Int32(min(6, Int.bitWidth - side.leadingZeroBitCount))
             settings.is_lossless = options.isLossless
             settings.psnr = options.isLossless ? 0 : Self.signalToNoise(options.quality)
             try unsafe requireLibrary(calotype_j2k_missing())
             guard let raw = unsafe calotype_j2k_writer_create(&settings) else {
-                throw .library(message: "no memory for a JPEG 2000 encoder")
+                throw .library(message: "out of memory: cannot create a JPEG 2000 encoder")
             }
             unsafe self.raw = raw
         }
 
         deinit { unsafe calotype_j2k_writer_destroy(raw) }
 
-        /// Decibels for libjpeg's quality; 0 for everything.
+        /// Returns the target in decibels for a quality on libjpeg's scale; 0 for no truncation.
         private static func signalToNoise(_ quality: Int) -> Float {
             let points: [(quality: Float, decibels: Float)] = [
                 (1, 22), (10, 28), (50, 35), (80, 40), (95, 47), (99, 52),
@@ -142,7 +142,8 @@
 
         private func putSamples<Sample: FixedWidthInteger>(_ row: Span<Sample>, _ y: Int) {
             let channelCount = format.channelCount
-            precondition(row.count == width * channelCount, "the row has another length")
+            precondition(
+                row.count == width * channelCount, "the row must have the width of the image")
             for channel in 0..<channelCount {
                 guard
                     let plane = unsafe calotype_j2k_writer_samples(raw, UInt32(channel))

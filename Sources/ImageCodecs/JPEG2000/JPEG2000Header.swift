@@ -4,22 +4,22 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What a file says before its codestream's tiles.
+    /// The parsed boxes and main header of a file.
     struct JPEG2000Header {
         private(set) var codestream: JPEG2000Codestream
         private(set) var definitions = JPEG2000ChannelDefinitions()
         private(set) var metadata = MetadataBlocks()
         private(set) var profile = ColorProfile.sRGB
         /// Whether the file ends within a box.
-        private(set) var isCutShort = false
+        private(set) var isTruncated = false
 
-        /// Reads the boxes up to the codestream, or of the whole file.
+        /// Parses the boxes up to the codestream, or all boxes.
         ///
         /// - Parameters:
         ///   - file: the file or its start.
-        ///   - limits: what the file may ask for.
-        ///   - readsAll: whether boxes behind the codestream are looked at.
-        /// - Throws: ``CodecError``.
+        ///   - limits: the limits for the file.
+        ///   - readsAll: whether boxes after the codestream are parsed.
+        /// - Throws: ``CodecError`` if a box or the main header is truncated or invalid.
         init(
             _ file: Span<UInt8>, limits: DecodeLimits, readsAll: Bool = false
         ) throws(CodecError) {
@@ -34,11 +34,11 @@
                 if box.type == "jp2c", picture == nil {
                     guard boxes.contains(where: { $0.type == "jp2h" }) else {
                         throw .malformed(
-                            reason: "nothing says what the channels mean",
+                            reason: "missing jp2h box before the codestream",
                             offset: box.body.lowerBound)
                     }
                     picture = try JPEG2000Codestream(file, box.body)
-                    isCutShort = box.body.upperBound > file.count
+                    isTruncated = box.body.upperBound > file.count
                     if readsAll { continue }
                     break
                 }
@@ -50,7 +50,7 @@
             }
             guard let picture else {
                 if reader.offset >= file.count { throw .truncated(byteCount: file.count) }
-                throw .malformed(reason: "the file has no picture", offset: reader.offset)
+                throw .malformed(reason: "missing jp2c box", offset: reader.offset)
             }
             codestream = picture
             for box in boxes {
@@ -62,7 +62,7 @@
             }
         }
 
-        /// The channels' meaning; worked out when all boxes are known.
+        /// Returns the channels; must be called after all boxes have been parsed.
         func channels() throws(CodecError) -> JPEG2000Channels {
             try JPEG2000Channels(codestream.components, definitions)
         }
@@ -73,7 +73,7 @@
             let size = PixelSize(width: grid.columns(0).count, height: grid.rows(0).count)
             guard !size.isEmpty else {
                 throw .malformed(
-                    reason: "the picture has no pixels", offset: codestream.range.lowerBound)
+                    reason: "invalid image size: \(size)", offset: codestream.range.lowerBound)
             }
             let model: ImageHeader.ColorModel =
                 switch channels.model {
@@ -118,7 +118,7 @@
             }
         }
 
-        /// The first statement that is understood counts.
+        /// Reads a `colr` box; the first supported one is used.
         private mutating func readColor(
             _ body: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) {
@@ -131,7 +131,7 @@
                 ]
                 definitions.space = number.flatMap { spaces[$0] }
                 if number == 14 || number == 13 || number == 3 {
-                    throw .unsupported(feature: "colour space \(number ?? 0) of JPEG 2000")
+                    throw .unsupported(feature: "JPEG 2000 enumerated colour space \(number ?? 0)")
                 }
             case 2, 3:
                 guard limits.allowsProfile(byteCount: body.count) else { return }

@@ -3,16 +3,15 @@
 #if JPEG2000
     internal import Pixels
 
-    /// Makes rows of pixels of the samples of components.
+    /// Converts the samples of components to rows of pixels.
     struct JPEG2000Rows<Sample: FixedWidthInteger & UnsignedInteger & Sendable> {
-        /// A channel with values of the result's width.
+        /// A channel with values scaled to the range of the result.
         private struct Source {
             let component: Int
             let bias: Int32
             let shift: Int32
             let values: [Sample]
-            /// Whether each value stands at its own place, as it does unless there is a palette or
-            /// the component has fewer bits.
+            /// Whether the values are the identity: without a palette, and with the full bit depth.
             let isPlain: Bool
         }
 
@@ -20,7 +19,7 @@
         private let model: JPEG2000ChannelDefinitions.Space
         private let hasAlpha: Bool
         private let isPremultiplied: Bool
-        /// Samples a pixel of the rows.
+        /// The number of samples per pixel of the rows.
         let channelCount: Int
 
         init(_ channels: JPEG2000Channels) {
@@ -43,18 +42,18 @@
 
         var isCMYK: Bool { model == .cmyk }
 
-        /// By channel, the component that it is read from.
+        /// The component of each channel.
         var components: [Int] { sources.map(\.component) }
 
-        /// Puts samples of one channel into pixels.
+        /// Writes the samples of one channel to the pixels of a row.
         ///
         /// - Parameters:
-        ///   - channel: which channel, alpha being the last.
+        ///   - channel: the index of the channel; alpha is the last.
         ///   - samples: a row of its component.
-        ///   - places: where each pixel finds its sample; empty where they stand side by side.
-        ///   - count: how many pixels.
-        ///   - row: takes the samples.
-        ///   - start: the first pixel of the row.
+        ///   - places: the sample index of each pixel; empty for the identity.
+        ///   - count: the number of pixels.
+        ///   - row: receives the samples.
+        ///   - start: the index of the first pixel in the row.
         func put(
             _ channel: Int, _ samples: Span<Int32>, _ places: Span<Int>, count: Int,
             into row: inout MutableSpan<Sample>, start: Int
@@ -64,7 +63,7 @@
             let last = Int32(values.count - 1)
             let isAlpha = hasAlpha && channel == sources.count - 1
             let slot = isAlpha ? channelCount - 1 : channel
-            // Grey beside alpha is spread over three channels.
+            // Grey with alpha is expanded to three channels.
             let copies = !isAlpha && model == .gray && hasAlpha ? 3 : 1
             var place = start * channelCount + slot
             if source.isPlain, places.isEmpty, copies == 1 {
@@ -105,7 +104,7 @@
             }
         }
 
-        /// Turns luma and colour differences into colours.
+        /// Converts YCbCr to RGB.
         func convertColors(_ row: inout MutableSpan<Sample>) {
             guard model == .yCbCr else { return }
             let half = Float(1 << (Sample.bitWidth - 1))
@@ -124,7 +123,7 @@
             }
         }
 
-        /// Whether colours have to be multiplied by alpha, or to be seen not to exceed it.
+        /// Whether colours are multiplied by alpha, or clamped to it.
         var alphaTreatment: (multiplies: Bool, clamps: Bool) {
             (hasAlpha && !isPremultiplied, hasAlpha && isPremultiplied)
         }

@@ -9,21 +9,23 @@ extension ImageFormat {
     static let jpegXL = ImageFormat(
         name: "jxl", extensions: ["jxl"], mediaType: "image/jxl",
         signatures: [
-            // A bare codestream, and the first box of a container.
+            // The start of a bare codestream, and the first box of a container.
             Signature([0xFF, 0x0A]),
             Signature([0, 0, 0, 12] + Array("JXL ".utf8) + [13, 10, 0x87, 10]),
         ])
 }
 
 #if JPEGXL
-    /// JPEG XL (ISO/IEC 18181), as a bare codestream or in boxes with EXIF and XMP.
+    /// JPEG XL (ISO/IEC 18181), as a bare codestream or in a container with EXIF and XMP.
     ///
-    /// Pixels are coded as they are (modular mode), as frequencies in colours of the format's own,
-    /// XYB, or as the coefficients of the JPEG file from which they came, which can be made again to
-    /// the byte (``JPEGXLTranscoding``). Colours are stated by code points or an ICC profile; pictures
-    /// in XYB come out in what the decoder says. The codestream's orientation counts, EXIF's does not.
+    /// Pixels are coded losslessly (modular mode), as DCT coefficients in the XYB colour space
+    /// (VarDCT mode), or as the coefficients of a JPEG file, which can be reconstructed bit for bit
+    /// (``JPEGXLTranscoding``). Colours are specified by enumerated values or an ICC profile; XYB
+    /// images are decoded to a profile that the decoder chooses. The orientation of the codestream
+    /// is applied; EXIF's is ignored.
     ///
-    /// libjxl 0.7 reads and writes. It decodes whole pictures only, so their memory is asked for.
+    /// libjxl 0.7 reads and writes. It decodes whole images only, so their memory is checked
+    /// against the limits.
     struct JPEGXLCodec: ImageCodec {
         let format = ImageFormat.jpegXL
         let decoder: any ImageDecoder = JPEGXLDecoder()

@@ -26,7 +26,9 @@
             if rows.cancellation?.isCancelled == true { throw .cancelled }
             rows.report = DecodeReport(
                 decoder: "libjxl", shrinkFactors: Array(repeating: 1, count: format.channelCount))
-            guard try reader.next(bytes) else { throw .malformed(reason: "no picture", offset: 0) }
+            guard try reader.next(bytes) else {
+                throw .malformed(reason: "no frame in the codestream", offset: 0)
+            }
             try rows.begin(header.storedSize, format, header.colorProfile)
             for y in 0..<header.storedSize.height {
                 try reader.withRow(y) { row throws(CodecError) in try rows.append(row) }
@@ -54,7 +56,7 @@
             // Only the container has boxes.
             guard bytes.count > 12, bytes[0] == 0 else { return blocks }
             if let exif = try JPEGXLReader.box("Exif", bytes, limits) {
-                // The block begins with the distance of the byte order mark.
+                // The block begins with the offset of the TIFF header.
                 let offset = exif.span.integer(at: 0, byteCount: 4) ?? 0
                 if offset <= exif.count - 4 { blocks.exif = Array(exif[(4 + offset)...]) }
             }
@@ -62,7 +64,7 @@
             return blocks
         }
 
-        /// The decoded samples, and libjxl's own: four bytes for each channel.
+        /// Returns the bytes of the decoded samples and of libjxl's own, four per channel.
         static func byteCount(_ header: ImageHeader, _ format: PixelFormat) -> Int {
             let (count, overflow) = header.storedSize.area.multipliedReportingOverflow(
                 by: format.bytesPerPixel + 12 + (header.hasAlpha ? 4 : 0))
@@ -70,7 +72,7 @@
         }
     }
 
-    /// Reads the frames of an animation; libjxl composes them.
+    /// Reads the frames of an animation; libjxl blends them.
     private struct JPEGXLFrameReader: FrameReader {
         let bytes: EncodedBytes
         let reader: JPEGXLReader

@@ -10,7 +10,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes JPEG XL with libjxl, 8 or 16 bits as the picture has.
+    /// Encodes JPEG XL with libjxl, at the image's depth of 8 or 16 bits.
     struct JPEGXLEncoder: AnimationEncoder {
         func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
             size.area > 1 << 16
@@ -41,7 +41,7 @@
         }
     }
 
-    /// Takes the frames of an animation; all have alpha, as later ones may need it.
+    /// Encodes the frames of an animation; all have alpha, because later frames may need it.
     private struct JPEGXLAnimationWriter: AnimationWriter {
         let size: PixelSize
         let loopCount: Int
@@ -56,7 +56,7 @@
 
         mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
             guard image.size == size else {
-                throw .unsupported(feature: "frames of different sizes")
+                throw .unsupported(feature: "JPEG XL animation with frames of different sizes")
             }
             let image = image.convertedFromYCbCr().converted(to: .rgba8)
             if writer == nil {
@@ -68,12 +68,14 @@
         }
 
         mutating func finish() throws(CodecError) -> [UInt8] {
-            guard let writer else { throw .unsupported(feature: "an animation without frames") }
+            guard let writer else {
+                throw .unsupported(feature: "JPEG XL animation without frames")
+            }
             return try writer.finish()
         }
     }
 
-    /// The only owner of a libjxl encoder.
+    /// The sole owner of a libjxl encoder.
     @safe final class JPEGXLWriter {
         private let raw: OpaquePointer
 
@@ -101,26 +103,20 @@
             }
             let exif = options.metadata.exif ?? []
             let xmp = options.metadata.xmp ?? []
-            let raw = unsafe icc.withUnsafeBufferPointer { icc in
-                unsafe exif.withUnsafeBufferPointer { exif in
-                    unsafe xmp.withUnsafeBufferPointer { xmp in
-                        unsafe settings.icc = icc.baseAddress
-                        unsafe settings.icc_count = icc.count
-                        unsafe settings.exif = exif.baseAddress
-                        unsafe settings.exif_count = exif.count
-                        unsafe settings.xmp = xmp.baseAddress
-                        unsafe settings.xmp_count = xmp.count
-                        return unsafe calotype_jxl_writer_create(&settings)
-                    }
-                }
+            unsafe settings.icc_count = icc.count
+            unsafe settings.exif_count = exif.count
+            unsafe settings.xmp_count = xmp.count
+            let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
+                unsafe settings.blocks = $0.baseAddress
+                return unsafe calotype_jxl_writer_create(&settings)
             }
             guard let raw = unsafe raw else {
-                throw .library(message: "libjxl refuses a picture of this kind")
+                throw .library(message: "libjxl rejected the image or its settings")
             }
             unsafe self.raw = raw
         }
 
-        /// Takes a JPEG file as it is.
+        /// Creates an encoder that transcodes a JPEG file.
         init(jpeg: Span<UInt8>, _ options: EncodeOptions) throws(CodecError) {
             try unsafe requireLibrary(calotype_jxl_writer_missing())
             let effort = Self.effort(options.compressionLevel)
@@ -128,7 +124,7 @@
                 unsafe calotype_jxl_writer_create_from_jpeg($0.baseAddress, $0.count, effort)
             }
             guard let raw = unsafe raw else {
-                throw .unsupported(feature: "a JPEG of this kind in JPEG XL")
+                throw .unsupported(feature: "JPEG file that libjxl cannot transcode")
             }
             unsafe self.raw = raw
         }
@@ -182,15 +178,17 @@
             }
         }
 
-        /// libjxl's own rule for qualities on libjpeg's scale.
+        /// Returns the distance by libjxl's rule for qualities on libjpeg's scale.
         private static func distance(_ quality: Int) -> Float {
             let quality = Float(min(max(quality, 1), 100))
             if quality >= 30 { return 0.1 + (100 - quality) * 0.09 }
             return min(6.4 + powf(2.5, (30 - quality) / 5) / 6.25, 15)
         }
 
-        /// libjxl's effort from 1 to 9 for one from 0 to 9: the default, 6, is 4, because 7 takes
-        /// several times as long for some hundredths of the size.
+        /// Returns libjxl's effort from 1 to 9 for a level from 0 to 9.
+        ///
+        /// The default level, 6, maps to effort 4: effort 7 takes several times as long and saves a
+        /// few hundredths of the size.
         private static func effort(_ level: Int) -> Int32 {
             [1, 1, 2, 3, 3, 3, 4, 7, 8, 9][min(max(level, 0), 9)]
         }

@@ -4,8 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Draws what libjxl knows of a picture that is still coming in: first an eighth of its
-    /// resolution, then group after group.
+    /// Renders the available part of an image: first at an eighth of its resolution, then group
+    /// after group.
     final class JPEGXLIncrementalDecoder: IncrementalDecoder {
         private let reader: JPEGXLReader
         private var header: ImageHeader?
@@ -17,19 +17,19 @@
             let header = try begin(bytes, &rows)
             do throws(CodecError) {
                 guard try reader.next(bytes) else {
-                    throw .malformed(reason: "no picture", offset: 0)
+                    throw .malformed(reason: "no frame in the codestream", offset: 0)
                 }
             } catch {
                 if case .truncated = error { passCount += 1 }
                 throw error
             }
-            try giveRows(header, &rows)
+            try appendRows(header, &rows)
         }
 
         func drawPass(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             guard let header, reader.flush() else { return }
             try rows.begin(header.storedSize, reader.format, header.colorProfile)
-            try giveRows(header, &rows)
+            try appendRows(header, &rows)
         }
 
         private func begin(
@@ -48,7 +48,7 @@
             return header
         }
 
-        private func giveRows(
+        private func appendRows(
             _ header: ImageHeader, _ rows: inout RowSink
         ) throws(CodecError) {
             for y in 0..<header.storedSize.height {

@@ -10,25 +10,25 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The only owner of a libjxl decoder; every call is given the same file.
+    /// The sole owner of a libjxl decoder; every call takes the same file.
     @safe final class JPEGXLReader {
         private let raw: OpaquePointer
         private var info = calotype_jxl_info()
         private var profile = ColorProfile.sRGB
-        /// A row of straight alpha while it is multiplied.
+        /// A buffer for a row that is multiplied by alpha.
         private var multiplied: [UInt8] = []
 
         init() throws(CodecError) {
             try unsafe requireLibrary(calotype_jxl_reader_missing())
             guard let raw = unsafe calotype_jxl_reader_create() else {
-                throw .library(message: "no memory for a JPEG XL decoder")
+                throw .library(message: "out of memory: cannot create a JPEG XL decoder")
             }
             unsafe self.raw = raw
         }
 
         deinit { unsafe calotype_jxl_reader_destroy(raw) }
 
-        /// Reads all that stands before the first frame.
+        /// Reads everything before the first frame.
         func parse(_ file: Span<UInt8>, _ limits: DecodeLimits) throws(CodecError) {
             let status = unsafe file.withUnsafeBufferPointer {
                 unsafe calotype_jxl_reader_parse(raw, $0.baseAddress, $0.count)
@@ -52,9 +52,11 @@
         var isAnimated: Bool { info.is_animated }
 
         func header() throws(CodecError) -> ImageHeader {
-            if info.has_black { throw .unsupported(feature: "a JPEG XL of four inks") }
+            if info.has_black { throw .unsupported(feature: "JPEG XL with a black channel (CMYK)") }
             let size = PixelSize(width: Int(info.width), height: Int(info.height))
-            guard !size.isEmpty else { throw .malformed(reason: "an empty picture", offset: 0) }
+            guard !size.isEmpty else {
+                throw .malformed(reason: "invalid image size: \(size)", offset: 0)
+            }
             var header = ImageHeader(
                 storedSize: size, colorModel: info.color_channels == 1 ? .gray : .rgb,
                 bitsPerComponent: Int(info.bits))
@@ -70,7 +72,7 @@
             return header
         }
 
-        /// What the rows are.
+        /// The format of the rows.
         var format: PixelFormat {
             let isWide = info.bits > 8 || info.is_float
             if info.has_alpha { return isWide ? .rgba16 : .rgba8 }
@@ -78,7 +80,7 @@
             return isWide ? .rgb16 : .rgb8
         }
 
-        /// How long the frame that was decoded last is shown.
+        /// The duration of the last decoded frame.
         var duration: Duration {
             let seconds = unsafe Double(calotype_jxl_reader_ticks(raw)) * info.seconds_per_tick
             guard seconds.isFinite, (0...1e6).contains(seconds) else { return .zero }
@@ -87,7 +89,7 @@
 
         /// Decodes the next frame.
         ///
-        /// - Returns: `false` after the last.
+        /// - Returns: `false` after the last frame.
         func next(_ file: Span<UInt8>) throws(CodecError) -> Bool {
             let format = format
             let isWide = format.with8BitChannels != format
@@ -100,16 +102,16 @@
             return true
         }
 
-        /// Draws what is known of a frame whose bytes are not all there.
+        /// Renders the available part of an incomplete frame.
         ///
-        /// - Returns: `false` if that is nothing yet.
+        /// - Returns: `false` if no pixels are available yet.
         func flush() -> Bool { unsafe calotype_jxl_reader_flush(raw) }
 
-        /// Calls `body` with row `y` of the frame that was decoded last, premultiplied.
+        /// Calls `body` with row `y` of the last decoded frame, premultiplied.
         func withRow<Failure: Error>(
             _ y: Int, _ body: (Span<UInt8>) throws(Failure) -> Void
         ) throws(Failure) {
-            precondition(y >= 0 && y < Int(info.height), "no such row")
+            precondition(y >= 0 && y < Int(info.height), "the row is outside of the image")
             let format = format
             let count = Int(info.width) * format.bytesPerPixel
             guard let start = unsafe calotype_jxl_reader_pixels(raw) else { return }
@@ -157,7 +159,7 @@
             return Int(count)
         }
 
-        /// The contents of a box, decompressed.
+        /// Returns the contents of a box, decompressed; `nil` if it is missing.
         static func box(
             _ type: String, _ file: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> [UInt8]? {
@@ -180,9 +182,9 @@
             case calotype_jxl_ok: return
             case calotype_jxl_truncated: throw .truncated(byteCount: byteCount)
             case calotype_jxl_unsupported:
-                throw .unsupported(feature: "samples of this kind in JPEG XL")
-            case calotype_jxl_failed: throw .library(message: "libjxl could not go on")
-            default: throw .malformed(reason: "libjxl finds it broken", offset: 0)
+                throw .unsupported(feature: "JPEG XL feature of this image")
+            case calotype_jxl_failed: throw .library(message: "libjxl failed")
+            default: throw .malformed(reason: "invalid JPEG XL codestream or container", offset: 0)
             }
         }
     }

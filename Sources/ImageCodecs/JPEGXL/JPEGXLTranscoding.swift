@@ -9,16 +9,17 @@
     internal import CJPEGXL
     public import EncodedImages
 
-    /// Turns JPEG files into smaller JPEG XL files, from which they can be made again to the byte.
+    /// Lossless transcoding of JPEG files to smaller JPEG XL files and back.
     public enum JPEGXLTranscoding {
-        /// The same picture, coefficient by coefficient, in about four fifths of the bytes.
+        /// Transcodes a JPEG file to JPEG XL, coefficient by coefficient, in about four fifths of
+        /// the bytes.
         ///
         /// - Parameters:
         ///   - file: a whole JPEG file.
-        ///   - compressionLevel: how much work goes into a small file, from 0 to 9.
+        ///   - compressionLevel: the effort spent on a smaller file, from 0 to 9.
         /// - Returns: a whole JPEG XL file.
-        /// - Throws: `CodecError/unsupported(feature:)` for arithmetic coding, 12 bits or four
-        ///   inks, and for files that are damaged.
+        /// - Throws: `CodecError/unsupported(feature:)` for arithmetic coding, 12 bits or CMYK, and
+        ///   for damaged files.
         public static func jpegXL(
             fromJPEG file: Span<UInt8>, compressionLevel: Int = 6
         ) throws(CodecError) -> [UInt8] {
@@ -27,13 +28,14 @@
             return try JPEGXLWriter(jpeg: file, options).finish()
         }
 
-        /// The JPEG file from which a JPEG XL file was made.
+        /// Reconstructs the JPEG file from which a JPEG XL file was transcoded.
         ///
         /// - Parameters:
         ///   - file: a whole JPEG XL file.
-        ///   - limits: what the result may take; `DecodeLimits/maximumByteCount` counts.
+        ///   - limits: the limits; `DecodeLimits/maximumByteCount` bounds the result.
         /// - Returns: the original file, byte for byte.
-        /// - Throws: `CodecError/unsupported(feature:)` if it was not made from a JPEG file.
+        /// - Throws: `CodecError/unsupported(feature:)` if the file was not transcoded from JPEG,
+        ///   or another `CodecError` if it is damaged or exceeds the limits.
         public static func jpeg(
             fromJPEGXL file: Span<UInt8>, limits: DecodeLimits = DecodeLimits()
         ) throws(CodecError) -> [UInt8] {
@@ -46,7 +48,8 @@
             }
             defer { unsafe free(start) }
             if status == calotype_jxl_unsupported {
-                throw .unsupported(feature: "making a JPEG of a file that was not made from one")
+                throw .unsupported(
+                    feature: "reconstruction of a JPEG: the file was not transcoded from one")
             }
             try JPEGXLReader.check(status, file.count)
             try limits.check(.byteCount, count)

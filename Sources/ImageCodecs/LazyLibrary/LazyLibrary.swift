@@ -8,5 +8,5 @@ internal import EncodedImages
 /// - Throws: ``CodecError/library(message:)``.
 func requireLibrary(_ problem: UnsafePointer<CChar>?) throws(CodecError) {
     guard let problem = unsafe problem else { return }
-    throw .library(message: "it cannot be loaded: \(unsafe String(cString: problem))")
+    throw .library(message: "cannot load the library: \(unsafe String(cString: problem))")
 }

@@ -12,15 +12,17 @@ extension ImageFormat {
 }
 
 #if PNG
-    /// PNG (ISO/IEC 15948), all colour types and depths.
+    /// PNG (ISO/IEC 15948), all colour types and bit depths.
     ///
-    /// A file is a signature and a list of chunks, each with a length, a type, a body and a
-    /// checksum; `IDAT` chunks hold one zlib stream of rows, each row filtered by its neighbours.
-    /// Inflating is two thirds of a decoder's time, so it is ISA-L's, and chunks, filters and
-    /// samples are read here, row by row; libpng writes. Samples of 16 bits are rounded to 8.
-    /// An animation (`acTL`) has a `fcTL` before each frame, and frames behind the first in `fdAT`.
+    /// A file is a signature and a sequence of chunks, each with a length, a type, data and a CRC.
+    /// The `IDAT` chunks contain one zlib stream of scanlines, each preceded by its filter type.
+    /// Inflating takes two thirds of a decoder's time, so ISA-L does it; chunks, filters and
+    /// samples are decoded in Swift, row by row. libpng encodes. 16-bit samples are rounded to 8
+    /// bits.
+    /// In an animation (`acTL`), an `fcTL` precedes each frame; frames after the first are in
+    /// `fdAT`.
     struct PNGCodec: ImageCodec {
-        /// The bytes before the first chunk.
+        /// The eight bytes before the first chunk.
         static let signature = ImageFormat.png.signatures[0].bytes
 
         let format = ImageFormat.png

@@ -3,28 +3,28 @@
 #if PNG
     internal import EncodedImages
 
-    /// The bodies of the chunks that hold rows, `IDAT` or `fdAT`, part by part: some files have one
-    /// chunk for all of them.
+    /// The data of the `IDAT` or `fdAT` chunks, read in parts, because some files have a single
+    /// large chunk.
     struct PNGDataChunks {
         private static let partByteCount = 256 << 10
 
         private let type: String
-        /// The bytes before those of the rows in each chunk.
+        /// The number of bytes before the zlib data in each chunk.
         private let prefixByteCount: Int
         private let verifiesChecksums: Bool
         private var chunks: PNGChunkCursor
         private var passed: PassedInput
-        /// The chunk that is being read, and what of its body has not been.
+        /// The chunk that is being read, and the range of its data that has not been read.
         private var current: PNGChunk?
         private var rest = 0..<0
-        /// Of what has been read of the chunk.
+        /// The CRC of the part of the chunk that has been read.
         private var checksum: UInt32 = 0
 
         /// - Parameters:
-        ///   - chunks: stands before the first chunk with rows.
-        ///   - isLaterFrame: whether they are `fdAT`, which begin with a number.
-        ///   - verifiesChecksums: whether those of the chunks are compared.
-        ///   - releaseInput: gives back the memory of what has been read of the file.
+        ///   - chunks: a cursor at the first chunk with image data.
+        ///   - isLaterFrame: whether the chunks are `fdAT`, which begin with a sequence number.
+        ///   - verifiesChecksums: whether the CRCs of the chunks are compared.
+        ///   - releaseInput: releases the memory of the bytes that have been read.
         init(
             _ chunks: PNGChunkCursor, isLaterFrame: Bool, verifiesChecksums: Bool,
             _ releaseInput: (@Sendable (Range<Int>) -> Void)?
@@ -36,16 +36,17 @@
             passed = PassedInput(from: chunks.offset, releaseInput)
         }
 
-        /// Where the chunk begins that follows the one being read.
+        /// The offset of the chunk after the one being read.
         var offset: Int { chunks.offset }
 
-        /// The bytes of rows behind those that it gave before, maybe none; `nil` if the next chunk is
-        /// of another type.
+        /// Returns the next range of the zlib stream, maybe empty, or `nil` if the next chunk has
+        /// another type.
         ///
-        /// A chunk's last bytes come when its checksum has been compared.
+        /// The last bytes of a chunk are returned after its CRC has been compared.
         ///
-        /// - Throws: ``CodecError/truncated(byteCount:)`` where the file ends; it can then be called
-        ///   with more of it. As ``PNGChunkCursor/next(_:verifiesChecksum:)`` does otherwise.
+        /// - Throws: ``CodecError/truncated(byteCount:)`` at the end of the file; the call can be
+        ///   repeated with more bytes. Otherwise the errors of
+        ///   ``PNGChunkCursor/next(_:verifiesChecksum:)``.
         mutating func next(_ file: Span<UInt8>) throws(CodecError) -> Range<Int>? {
             passed.advance(to: rest.lowerBound)
             if current == nil { try begin(file) }
@@ -57,7 +58,7 @@
                 throw .truncated(byteCount: file.count)
             }
             let part = rest.lowerBound..<end
-            if verifiesChecksums { checksum = file.checksum(of: part, behind: checksum) }
+            if verifiesChecksums { checksum = file.checksum(of: part, after: checksum) }
             rest = end..<rest.upperBound
             if rest.isEmpty {
                 current = nil
@@ -66,9 +67,9 @@
             return min(end, max(part.lowerBound, chunk.body.lowerBound + prefixByteCount))..<end
         }
 
-        /// Reads the rest of the chunk that has begun.
+        /// Reads the rest of the current chunk.
         ///
-        /// - Returns: stands before the one behind it.
+        /// - Returns: a cursor at the chunk after it.
         mutating func finish(_ file: Span<UInt8>) throws(CodecError) -> PNGChunkCursor {
             while current != nil { _ = try next(file) }
             return chunks
@@ -78,7 +79,7 @@
             guard let chunk = try chunks.begin(type, file) else { return }
             current = chunk
             rest = chunk.body
-            checksum = chunk.checksumOfType(file)
+            checksum = chunk.typeChecksum(file)
         }
     }
 #endif

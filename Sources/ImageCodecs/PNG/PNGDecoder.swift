@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes row by row; an interlaced picture takes memory for all of it.
+    /// Decodes row by row; an interlaced image is held in memory as a whole.
     struct PNGDecoder: ImageDecoder {
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             try PNGHeader(bytes, limits: limits).imageHeader

@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes PNG with libpng, 8 or 16 bits a sample, not interlaced.
+    /// Encodes PNG with libpng, 8 or 16 bits per sample, not interlaced.
     struct PNGEncoder: ImageEncoder {
         func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
             size.area > 1 << 22
@@ -38,7 +38,7 @@
             return try writer.finish()
         }
 
-        /// A row of 16-bit samples as the file has them, alpha no longer in the colours.
+        /// Returns a row of 16-bit samples in big-endian order with straight alpha.
         private static func bigEndian(_ row: Span<UInt8>, _ format: PixelFormat) -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: row.count)
             for index in bytes.indices { bytes[index] = row[index] }
@@ -64,7 +64,7 @@
         init() throws(CodecError) {
             try unsafe requireLibrary(calotype_png_writer_missing())
             guard let raw = unsafe calotype_png_writer_create() else {
-                throw .library(message: "no memory for a PNG encoder")
+                throw .library(message: "out of memory: cannot create a PNG encoder")
             }
             unsafe self.raw = raw
         }
@@ -85,7 +85,7 @@
             for text in PNGTexts.texts(of: options.metadata) {
                 try setText(text)
             }
-            // The last, because from then on libpng leaves out what is wrong.
+            // Set last, because from then on libpng drops invalid chunks instead of failing.
             if case .icc(let profile) = image.colorProfile, !profile.isEmpty {
                 try unsafe setBlock(profile) { unsafe calotype_png_writer_set_profile($0, $1, $2) }
             }
@@ -103,7 +103,7 @@
         }
 
         private func setText(_ text: PNGTexts.Text) throws(CodecError) {
-            // libpng looks for the end itself, whatever length it is told.
+            // libpng requires a terminating zero, whatever the length.
             let status = unsafe calotype_png_writer_set_text(
                 raw, text.keyword, text.bytes + [0], text.isCompressed)
             try check(status)

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PNG
-    /// Undoes the five filters of ISO/IEC 15948, section 9.
+    /// Reverses the five filter types (ISO/IEC 15948, clause 9).
     ///
-    /// *Sub*, *average* and *Paeth* depend on the pixel to the left, so a row is one long chain. All
-    /// that is not in the chain is taken out of it, and the channels of a pixel go side by side, 16
-    /// bits each, in one vector; the vectors are as wide as every x86-64 and arm64 processor has them.
+    /// *Sub*, *Average* and *Paeth* depend on the pixel to the left, so a row is one long
+    /// dependency chain. Everything that does not depend on it is computed outside of the chain.
+    /// The channels of a pixel are 16-bit lanes of one vector; every x86-64 and arm64 processor has
+    /// vectors of that width.
     enum PNGFilter {
-        /// Bytes behind a row that are read with its last pixel; they are left as they were.
+        /// The number of bytes after a row that are read with its last pixel; they keep their
+        /// values.
         static let readAhead = 16
 
-        /// Undoes the filter of a row in place.
+        /// Unfilters a row in place.
         ///
         /// - Parameters:
-        ///   - filter: the number that stands before the row.
-        ///   - bytes: the row above, the filter's number, the row, and ``readAhead`` bytes more.
-        ///   - place: where the row begins.
-        ///   - count: the bytes of a row; whole pixels where `distance` is more than 1.
+        ///   - filter: the filter type that precedes the row.
+        ///   - bytes: the row above, the filter type, the row, and ``readAhead`` bytes more.
+        ///   - place: the offset of the row.
+        ///   - count: the bytes of a row; a multiple of `distance` where that is more than 1.
         ///   - distance: the bytes of a pixel: 1, 2, 3, 4, 6 or 8.
-        /// - Returns: whether there is such a filter.
+        /// - Returns: whether the filter type is known.
         static func undo(
             _ filter: UInt8, _ bytes: inout [UInt8], at place: Int, count: Int, distance: Int
         ) -> Bool {
             precondition(
                 count >= 0 && place > count && place + count + readAhead <= bytes.count
-                    && count % distance == 0, "a row is not where it should be")
+                    && count % distance == 0, "the row and its margins must be inside the buffer")
             return unsafe bytes.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return false }
                 let row = unsafe base + place
@@ -77,7 +79,7 @@
             }
         }
 
-        // MARK: Pixels of one byte
+        // MARK: One byte per pixel
 
         private static func subBytes(_ row: UnsafeMutableRawPointer, _ count: Int) {
             var left: UInt8 = 0
@@ -131,10 +133,10 @@
             return sum
         }
 
-        // MARK: Pixels of several bytes
+        // MARK: Several bytes per pixel
         //
-        // A function for each size of a pixel and each filter, because in one that has them all the
-        // compiler leaves the smallest parts uninlined.
+        // One function for each pixel size and filter type: in a single function for all of them
+        // the compiler leaves the smallest parts uninlined.
 
         @inline(never)
         private static func sub<Pixel: FilteredPixel>(
@@ -173,8 +175,8 @@
             unsafe putBack(next, row, i, channels)
         }
 
-        /// Where nothing is added and the pixel to the left equals the one above it, the row repeats
-        /// the one above for as long as nothing is added: most of a drawn picture.
+        /// Where the differences are 0 and the pixel to the left equals the one above it, the row
+        /// repeats the one above until a difference is not 0, which covers most of a drawn image.
         @inline(never)
         private static func paeth<Pixel: FilteredPixel>(
             _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int,
@@ -213,11 +215,12 @@
             }
         }
 
-        /// Of the three neighbours the one nearest to left + up − corner; ties go left, then up.
+        /// Returns which of the three neighbours is nearest to left + up − corner; ties go left,
+        /// then up.
         ///
-        /// That is the larger of left and up if the corner is so far below them that left + up − corner
-        /// exceeds it, the smaller one in the opposite case, and else the corner. Both cases at once
-        /// mean that all three are equal. After stb_image, which has it with branches.
+        /// That is the larger of left and up if the corner is so far below them that left + up −
+        /// corner exceeds it, the smaller one in the opposite case, and otherwise the corner. If
+        /// both apply, all three are equal. After stb_image, which does it with branches.
         @inline(always)
         private static func nearest(
             _ left: SIMD8<Int16>, _ up: SIMD8<Int16>, _ corner: SIMD8<Int16>
@@ -244,8 +247,8 @@
             }
         }
 
-        /// Writes a pixel, and over the next one, which must have been read: pixels of 2, 3 and 6
-        /// bytes are written as 4 and 8.
+        /// Writes a pixel and overwrites the next one, which must have been read: pixels of 2, 3
+        /// and 6 bytes are written as 4 and 8.
         @inline(always)
         private static func store(
             _ pixel: UInt64, _ row: UnsafeMutableRawPointer, _ offset: Int, _ channels: Int
@@ -258,7 +261,7 @@
             }
         }
 
-        /// Writes again what the last of some pixels was written over.
+        /// Restores the bytes of the next pixel that ``store`` overwrote.
         @inline(always)
         private static func putBack(
             _ next: UInt64, _ row: UnsafeMutableRawPointer, _ offset: Int, _ channels: Int
@@ -272,7 +275,7 @@
             }
         }
 
-        /// Whether 8 to 16 bytes are all 0.
+        /// Returns whether 8 to 16 bytes are all 0.
         @inline(always)
         private static func isZero(_ row: UnsafeRawPointer, _ offset: Int, _ count: Int) -> Bool {
             let first = unsafe row.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -300,7 +303,7 @@
             unsafe unsafeBitCast(pixel, to: SIMD8<UInt8>.self)
         }
 
-        // Halves rather than `init(truncatingIfNeeded:)`, which is not always inlined.
+        // Halves instead of `init(truncatingIfNeeded:)`, which is not always inlined.
 
         @inline(always)
         private static func words(_ pixel: UInt64) -> SIMD8<Int16> {
@@ -315,7 +318,7 @@
             return unsafe unsafeBitCast(bytes.evenHalf, to: UInt64.self)
         }
 
-        /// The sums of the lower bytes, which leave no carry in the upper ones.
+        /// Adds the lower bytes of each lane without a carry into the upper ones.
         @inline(always)
         private static func added(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
             let sum =
@@ -325,7 +328,7 @@
         }
     }
 
-    /// A pixel of more than one byte, whose size is a constant where it is filtered.
+    /// A pixel of more than one byte, whose size is a compile-time constant.
     private protocol FilteredPixel {
         static var byteCount: Int { get }
     }

@@ -3,35 +3,35 @@
 #if PNG
     internal import EncodedImages
 
-    /// The rows of a file as its `IDAT` or `fdAT` chunks hold them, inflated and with their filters undone.
+    /// The scanlines in the `IDAT` or `fdAT` chunks, inflated and unfiltered.
     struct PNGFilteredRows: ~Copyable {
-        /// Inflated at a time: large enough that what ISA-L copies at each start does not count,
-        /// small enough for a cache.
+        /// The number of bytes inflated at a time: large enough to amortize what ISA-L copies at
+        /// each start, small enough for a cache.
         private static let batchByteCount = 1 << 19
-        /// How much is inflated behind the last row to find the stream's end.
+        /// The maximum number of bytes inflated after the last row to find the end of the stream.
         private static let maximumSurplus = 1 << 20
 
         private let verifiesChecksums: Bool
         private var inflater: PNGInflater
         private var chunks: PNGDataChunks
         private var input = 0..<0
-        /// The row above, what has been inflated and not been handed out, room for more, and
+        /// The row above, the inflated bytes that have not been returned, free space, and
         /// ``PNGFilter/readAhead``.
         private var buffer: [UInt8] = []
         private var rowByteCount = 0
         private var surplusByteCount = 0
-        /// The first byte in `buffer` that has not been handed out; the row above ends here.
+        /// The offset in `buffer` of the next filter type; the row above ends here.
         private var place = 0
         private var end = 0
-        /// Whether the inflater may have more to give for what it has taken.
+        /// Whether the inflater may have more output for the input it has consumed.
         private var isOutputPending = false
 
         /// - Parameters:
-        ///   - chunks: stands before the first chunk with rows.
-        ///   - isLaterFrame: whether they are `fdAT`, which begin with a number.
-        ///   - verifiesChecksums: whether those of the chunks and of the stream are compared.
-        ///   - releaseInput: gives back the memory of what has been read of the file.
-        /// - Throws: ``CodecError/library(message:)`` without memory.
+        ///   - chunks: a cursor at the first chunk with image data.
+        ///   - isLaterFrame: whether the chunks are `fdAT`, which begin with a sequence number.
+        ///   - verifiesChecksums: whether the CRCs and the Adler-32 of the stream are compared.
+        ///   - releaseInput: releases the memory of the bytes that have been read.
+        /// - Throws: ``CodecError/library(message:)`` if memory is exhausted.
         init(
             _ chunks: PNGChunkCursor, isLaterFrame: Bool = false, verifiesChecksums: Bool = true,
             releaseInput: (@Sendable (Range<Int>) -> Void)? = nil
@@ -43,13 +43,13 @@
                 releaseInput)
         }
 
-        /// States how many bytes the next rows have, without their filters' numbers.
+        /// Sets the number of bytes of the next rows, without their filter types.
         ///
-        /// The first of them has a row above it that is all 0.
+        /// The row above the first one is all zeros.
         mutating func beginRows(byteCount: Int) {
             let left = buffer[place..<end]
-            // Two rows with their filters and a batch: a row that is inflated in part moves to the
-            // front with the one above it, and there is still room for a batch.
+            // Two rows with their filter types and a batch: a partly inflated row moves to the
+            // front with the row above it, and a batch still fits.
             let room = 2 * (byteCount + 1) + Self.batchByteCount + PNGFilter.readAhead
             var next = [UInt8](repeating: 0, count: max(room, byteCount + left.count))
             for (index, byte) in left.enumerated() { next[byteCount + index] = byte }
@@ -59,13 +59,13 @@
             buffer = next
         }
 
-        /// Undoes the filter of the next row and calls `body` with it.
+        /// Unfilters the next row and calls `body` with it.
         ///
         /// - Parameters:
         ///   - file: the whole file, the same at each call.
-        ///   - distance: how far back the filter looks for the pixel to the left, in bytes.
-        ///   - body: gets the row.
-        /// - Throws: ``CodecError`` for a damaged stream, and what `body` throws.
+        ///   - distance: the number of bytes from a pixel to its left neighbour.
+        ///   - body: receives the row.
+        /// - Throws: ``CodecError`` for a damaged stream, and the errors of `body`.
         mutating func withNextRow(
             _ file: Span<UInt8>, distance: Int,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
@@ -76,13 +76,13 @@
             let isKnown = PNGFilter.undo(
                 filter, &buffer, at: row.lowerBound, count: row.count, distance: distance)
             guard isKnown else {
-                throw .malformed(reason: "a row has the filter \(filter)", offset: input.lowerBound)
+                throw .malformed(reason: "unknown filter type \(filter)", offset: input.lowerBound)
             }
             place = row.upperBound
             try body(buffer.span.extracting(row))
         }
 
-        /// Checks what follows the last row: the stream's end, its checksum, and `IEND`.
+        /// Checks what follows the last row: the end of the stream, its Adler-32 and `IEND`.
         mutating func finish(_ file: Span<UInt8>) throws(CodecError) {
             var chunks = try finishStream(file)
             while true {
@@ -90,16 +90,17 @@
                 let chunk = try chunks.next(file, verifiesChecksum: verifiesChecksums)
                 if chunk.type == "IEND" { return }
                 guard chunk.isAncillary || chunk.type == "IDAT" else {
-                    throw .malformed(reason: "\(chunk.type) comes too late", offset: start)
+                    throw .malformed(
+                        reason: "chunk \(chunk.type) is not allowed after IDAT", offset: start)
                 }
             }
         }
 
-        /// Checks the end of the stream.
+        /// Checks the end of the zlib stream.
         ///
-        /// - Returns: stands before the chunk behind it.
+        /// - Returns: a cursor at the chunk after it.
         mutating func finishStream(_ file: Span<UInt8>) throws(CodecError) -> PNGChunkCursor {
-            // Bytes behind the last row are of no use, yet a few encoders leave some.
+            // A few encoders write bytes after the last row; they are discarded.
             while !inflater.hasEnded, surplusByteCount < Self.maximumSurplus {
                 (place, end) = (0, 0)
                 if try !inflateMore(file) { break }
@@ -108,7 +109,7 @@
             return try chunks.finish(file)
         }
 
-        /// Makes a whole row available from `place` on, behind the row above it.
+        /// Inflates until a whole row follows the row above it.
         private mutating func fill(_ file: Span<UInt8>) throws(CodecError) {
             let kept = place - rowByteCount..<end
             PNGRowKernels.moveToFront(kept, of: &buffer)
@@ -116,15 +117,18 @@
             end = kept.count
             while end - place <= rowByteCount {
                 guard try inflateMore(file) else {
-                    throw .malformed(reason: "there are too few rows", offset: chunks.offset)
+                    throw .malformed(
+                        reason: "image data ends before the last row", offset: chunks.offset)
                 }
             }
         }
 
-        /// - Returns: whether there may be more.
+        /// Inflates the next batch.
+        ///
+        /// - Returns: whether the stream may have more data.
         private mutating func inflateMore(_ file: Span<UInt8>) throws(CodecError) -> Bool {
             if inflater.hasEnded { return false }
-            // A few bytes can stand for many: what did not fit the last time needs no new input.
+            // Little input can expand to much output: a full buffer does not need new input.
             if input.isEmpty && !isOutputPending {
                 guard let next = try chunks.next(file) else { return false }
                 input = next
@@ -133,7 +137,7 @@
             guard let step = inflater.inflate(file.extracting(input), into: &buffer, at: room)
             else {
                 throw .malformed(
-                    reason: "the compressed data is damaged", offset: input.lowerBound)
+                    reason: "invalid zlib stream", offset: input.lowerBound)
             }
             input = input.lowerBound + step.taken..<input.upperBound
             end += step.made

@@ -4,9 +4,10 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The chunk `fcTL`: where a frame is, and what becomes of it.
+    /// The chunk `fcTL`: region, duration, disposal and blending of a frame.
     struct PNGFrameControl {
-        /// What each frame takes of the file at least: 26 bytes, their length, name and checksum.
+        /// The minimum number of bytes of a frame in the file: 26 of data, 12 of length, type and
+        /// CRC.
         static let chunkByteCount = 38
 
         let region: PixelRect
@@ -23,7 +24,7 @@
                 width > 0, height > 0
             else { return nil }
             region = PixelRect(x: x, y: y, width: width, height: height)
-            // A denominator of 0 stands for hundredths.
+            // A denominator of 0 means 100.
             let denominator = fraction & 0xFFFF
             duration =
                 .milliseconds(1_000) * (fraction >> 16) / (denominator == 0 ? 100 : denominator)
@@ -32,7 +33,7 @@
         }
     }
 
-    /// Reads the frames of an animated PNG: the picture itself, if it is one, then those in `fdAT`.
+    /// Reads the frames of an animated PNG: the default image, if it is one, then those in `fdAT`.
     struct PNGFrameReader: FrameReader {
         private let bytes: EncodedBytes
         private let header: PNGHeader
@@ -63,20 +64,22 @@
                     guard chunk.type == "fcTL" else { continue }
                     guard let control = PNGFrameControl(file.extracting(chunk.body)) else {
                         throw .malformed(
-                            reason: "a frame without a place", offset: chunk.body.lowerBound)
+                            reason: "invalid fcTL chunk", offset: chunk.body.lowerBound)
                     }
                     return try frame(control, file, isLater: true)
                 }
             }
         }
 
-        /// Decodes the frame whose data come next, and goes behind them.
+        /// Decodes the frame whose data chunks come next, and advances past them.
         private mutating func frame(
             _ control: PNGFrameControl, _ file: Span<UInt8>, isLater: Bool
         ) throws(CodecError) -> StoredFrame {
             let size = control.region.size
             guard PixelRect(header.layout.size).contains(control.region) else {
-                throw .malformed(reason: "a frame outside of the picture", offset: chunks.offset)
+                throw .malformed(
+                    reason: "frame exceeds the image of \(header.layout.size)",
+                    offset: chunks.offset)
             }
             try limits.check(
                 .memoryByteCount, 2 * PixelBuffer.byteCount(of: size, samples.format))

@@ -4,15 +4,15 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What stands before the first `IDAT` of a file.
+    /// The chunks before the first `IDAT`.
     struct PNGHeader {
         let layout: PNGLayout
         private(set) var palette: [UInt8] = []
-        /// The body of `tRNS`: alpha for the palette's colours, or the colour that is transparent.
+        /// The data of `tRNS`: alpha of the palette's colours, or the transparent colour.
         private(set) var transparency: [UInt8]?
-        /// Stands before the first `IDAT` chunk.
+        /// A cursor at the first `IDAT` chunk.
         private(set) var dataChunks: PNGChunkCursor
-        /// What the picture is as the first frame of an animation; `nil` if it is none.
+        /// The frame control of the default image; `nil` if it is not a frame of the animation.
         private(set) var firstFrame: PNGFrameControl?
         private var facts: ImageHeader
         private var gamma: Double?
@@ -24,7 +24,7 @@
             dataChunks = chunks
             let first = try chunks.next(file)
             guard first.type == "IHDR" else {
-                throw .malformed(reason: "the first chunk is not IHDR", offset: 8)
+                throw .malformed(reason: "first chunk is \(first.type), not IHDR", offset: 8)
             }
             layout = try PNGLayout(file, first.body)
             let models: [PNGLayout.ColorType: ImageHeader.ColorModel] = [
@@ -35,13 +35,13 @@
                 bitsPerComponent: layout.bitDepth)
             while true {
                 let start = chunks.offset
-                // Its checksum is compared when its pixels are decoded.
+                // The CRC of `IDAT` is compared when pixels are decoded.
                 if PNGChunk.isData(file, at: start) { break }
                 let chunk: PNGChunk
                 do throws(CodecError) {
                     chunk = try chunks.next(file)
                 } catch {
-                    // Damage to what may be left out is no reason to refuse the picture.
+                    // A damaged ancillary chunk does not prevent decoding.
                     guard case .malformed = error, chunks.offset > start,
                         file[start + 4] & 0x20 != 0
                     else { throw error }
@@ -51,7 +51,7 @@
             }
             dataChunks = chunks
             guard layout.colorType != .palette || !palette.isEmpty else {
-                throw .malformed(reason: "the palette is missing", offset: chunks.offset)
+                throw .malformed(reason: "missing PLTE chunk", offset: chunks.offset)
             }
         }
 
@@ -65,7 +65,7 @@
             }
             let gamma = gamma ?? 2.2
             let primaries = primaries ?? .sRGB
-            // What sRGB's own files state, rounded as PNG rounds it.
+            // The values that sRGB files contain, rounded as PNG rounds them.
             if abs(gamma - 2.2) > 0.01 || !primaries.isClose(to: .sRGB) {
                 header.colorProfile = .calibrated(gamma: gamma, primaries)
             }
@@ -80,7 +80,7 @@
             case "PLTE":
                 guard body.count % 3 == 0, (3...768).contains(body.count) else {
                     throw .malformed(
-                        reason: "the palette has a wrong length", offset: chunk.body.lowerBound)
+                        reason: "invalid PLTE length \(body.count)", offset: chunk.body.lowerBound)
                 }
                 palette = body.indices.map { body[$0] }
             case "tRNS" where body.count <= 256:
@@ -97,7 +97,7 @@
                     facts.colorProfile = .icc(profile)
                 }
             case "acTL":
-                // A number of frames that the file is too short for is not believed.
+                // A frame count that cannot fit in the file is ignored.
                 if let count = body.integer(at: 0, byteCount: 4),
                     let plays = body.integer(at: 4, byteCount: 4), count > 0,
                     count <= file.count / PNGFrameControl.chunkByteCount
@@ -111,17 +111,21 @@
                 facts.orientation = EXIF(body).orientation ?? .upright
             case "IEND":
                 throw .malformed(
-                    reason: "the file has no picture", offset: chunk.body.lowerBound)
+                    reason: "IEND before the first IDAT", offset: chunk.body.lowerBound)
             case "IHDR":
                 throw .malformed(
-                    reason: "the size is stated twice", offset: chunk.body.lowerBound)
+                    reason: "duplicate IHDR chunk", offset: chunk.body.lowerBound)
             default:
-                guard chunk.isAncillary else { throw .unsupported(feature: chunk.type) }
+                guard chunk.isAncillary else {
+                    throw .unsupported(feature: "PNG critical chunk \(chunk.type)")
+                }
             }
         }
 
-        /// A name, a 0, the number of the compression, and a zlib stream; `nil` if that is damaged or
-        /// becomes too long.
+        /// Returns the profile of an `iCCP` chunk: a name, a zero, the compression method and a
+        /// zlib stream.
+        ///
+        /// Returns `nil` if it is damaged or too long.
         private static func profile(_ body: Span<UInt8>, _ limits: DecodeLimits) -> [UInt8]? {
             guard let end = body.indices.prefix(80).first(where: { body[$0] == 0 }),
                 end + 2 < body.count, body[end + 1] == 0

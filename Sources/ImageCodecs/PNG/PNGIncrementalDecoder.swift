@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes rows as their bytes come in, and an interlaced picture from every eighth pixel on.
+    /// Decodes rows as their bytes arrive; an interlaced image is refined pass by pass.
     final class PNGIncrementalDecoder: IncrementalDecoder {
         private var header: PNGHeader?
         private var source: PNGFilteredRows?

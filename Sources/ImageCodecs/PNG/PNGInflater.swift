@@ -4,16 +4,16 @@
     internal import CPNG
     internal import EncodedImages
 
-    /// The only owner of a zlib stream that is being inflated.
+    /// The sole owner of an inflate state for one zlib stream.
     @safe struct PNGInflater: ~Copyable {
         private let raw: OpaquePointer
         private(set) var hasEnded = false
 
-        /// - Parameter verifiesChecksum: whether the stream's checksum is compared at its end.
-        /// - Throws: ``CodecError/library(message:)`` without memory.
+        /// - Parameter verifiesChecksum: whether the Adler-32 is compared at the end of the stream.
+        /// - Throws: ``CodecError/library(message:)`` if memory is exhausted.
         init(verifiesChecksum: Bool = true) throws(CodecError) {
             guard let raw = unsafe calotype_inflate_create(verifiesChecksum) else {
-                throw .library(message: "no memory to inflate")
+                throw .library(message: "out of memory: cannot create an inflate state")
             }
             unsafe self.raw = raw
         }
@@ -22,13 +22,13 @@
 
         /// Inflates from `input` into a part of `output`.
         ///
-        /// - Returns: how many bytes were taken and made; `nil` if the stream is damaged.
+        /// - Returns: the numbers of bytes consumed and produced; `nil` if the stream is damaged.
         mutating func inflate(
             _ input: Span<UInt8>, into output: inout [UInt8], at room: Range<Int>
         ) -> (taken: Int, made: Int)? {
             precondition(
                 room.lowerBound >= 0 && room.upperBound <= output.count,
-                "no such part of the output")
+                "the range is outside of the output")
             var taken = 0
             var made = 0
             let status = unsafe input.withUnsafeBufferPointer { input in
@@ -43,20 +43,21 @@
             return (taken, made)
         }
 
-        /// Inflates a whole stream.
+        /// Inflates a whole zlib stream.
         ///
         /// - Parameters:
-        ///   - input: the stream.
-        ///   - limit: what it stands for, which bounds what it may become; see
+        ///   - input: the zlib stream.
+        ///   - limit: the limit that bounds the result; see
         ///     `DecodeLimits.decompressedByteCount(_:of:)`.
-        ///   - limits: what the file may ask for.
-        /// - Returns: `nil` if the stream is damaged.
-        /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` as soon as there is more.
+        ///   - limits: the limits for the file.
+        /// - Returns: the inflated bytes; `nil` if the stream is damaged.
+        /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)`` as soon as the limit is
+        ///   exceeded.
         static func inflated(
             _ input: Span<UInt8>, _ limit: DecodeLimits.Name, _ limits: DecodeLimits
         ) throws(CodecError) -> [UInt8]? {
             guard var inflater = try? PNGInflater() else { return nil }
-            // One byte more shows that there is more.
+            // One byte above the limit detects an excess.
             let allowed = limits.decompressedByteCount(limit, of: input.count)
             let most = max(0, allowed) + 1
             var output = [UInt8](repeating: 0, count: min(most, 4096))

@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// How the samples of a file lie in its rows: what `IHDR` says.
+    /// The layout of samples in a file, as `IHDR` specifies it (ISO/IEC 15948, 11.2.2).
     struct PNGLayout {
         enum ColorType: UInt8 {
             case gray = 0
@@ -23,10 +23,10 @@
             let start = body.lowerBound
             guard body.count == 13, let width = file.integer(at: start, byteCount: 4),
                 let height = file.integer(at: start + 4, byteCount: 4)
-            else { throw .malformed(reason: "IHDR has a wrong length", offset: start) }
+            else { throw .malformed(reason: "invalid IHDR length \(body.count)", offset: start) }
             guard (1...Int(Int32.max)).contains(width), (1...Int(Int32.max)).contains(height)
             else {
-                throw .malformed(reason: "a side of \(width)x\(height) pixels", offset: start)
+                throw .malformed(reason: "invalid IHDR size: \(width) × \(height)", offset: start)
             }
             size = PixelSize(width: width, height: height)
             bitDepth = Int(file[start + 8])
@@ -34,13 +34,13 @@
                 Self.depths(colorType).contains(bitDepth)
             else {
                 throw .malformed(
-                    reason: "colour type \(file[start + 9]) of \(bitDepth) bits",
+                    reason: "invalid colour type \(file[start + 9]) with bit depth \(bitDepth)",
                     offset: start + 8)
             }
             self.colorType = colorType
             guard file[start + 10] == 0, file[start + 11] == 0, file[start + 12] <= 1 else {
                 throw .malformed(
-                    reason: "an unknown compression, filter or interlace", offset: start + 10)
+                    reason: "unknown compression, filter or interlace method", offset: start + 10)
             }
             isInterlaced = file[start + 12] == 1
         }
@@ -54,10 +54,10 @@
             }
         }
 
-        /// How far back a filter looks for the pixel to the left, in bytes.
+        /// The number of bytes from a pixel to its left neighbour, at least 1.
         var filterDistance: Int { max(1, channelCount * bitDepth / 8) }
 
-        /// The bytes of a row of `width` pixels, without its filter's number.
+        /// Returns the number of bytes of a row of `width` pixels, without its filter type.
         func rowByteCount(width: Int) -> Int { (width * channelCount * bitDepth + 7) / 8 }
 
         private static func depths(_ type: ColorType) -> [Int] {

@@ -3,14 +3,15 @@
 #if PNG
     internal import EncodedImages
 
-    /// The blocks of metadata of a file, before and behind its pixels.
+    /// The metadata blocks of a file, before and after its pixels.
     ///
-    /// EXIF has a chunk of its own, XMP a text with a name. Older programs, ImageMagick above all,
-    /// put them into texts called “Raw profile type”, as hexadecimal digits.
+    /// EXIF has a chunk of its own (`eXIf`), XMP is an `iTXt` with a reserved keyword. Older
+    /// programs, ImageMagick above all, write them as “Raw profile type” text in hexadecimal
+    /// digits.
     struct PNGMetadata {
         private(set) var blocks = MetadataBlocks()
         private let limits: DecodeLimits
-        /// All texts that were read, of which one replaces another.
+        /// The number of text bytes read so far, replaced texts included.
         private var textByteCount = 0
 
         init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
@@ -22,7 +23,7 @@
                     chunk = try chunks.next(file, verifiesChecksum: false)
                 } catch {
                     if case .limitExceeded = error { throw error }
-                    // What comes before the damage counts.
+                    // Metadata before the damage is kept.
                     return
                 }
                 let body = file.extracting(chunk.body)
@@ -37,7 +38,8 @@
             }
         }
 
-        /// A name, a 0, what the type says of compression and language, and the text.
+        /// Reads a textual chunk: a keyword, a zero, compression and language fields by type, and
+        /// the text.
         private mutating func takeText(
             _ type: String, _ body: Span<UInt8>
         ) throws(CodecError) {
@@ -72,7 +74,7 @@
                 guard start + 2 <= body.count else { return nil }
                 isCompressed = body[start] == 1
                 start += 2
-                // The language and the name in it.
+                // The language tag and the translated keyword.
                 for _ in 0..<2 {
                     while start < body.count, body[start] != 0 { start += 1 }
                     start += 1
@@ -87,7 +89,8 @@
             return rest.indices.map { rest[$0] }
         }
 
-        /// A line with a name, one with the number of bytes, and lines of hexadecimal digits.
+        /// Decodes a raw profile: a line with a name, one with the byte count, and hexadecimal
+        /// digits.
         private static func profile(_ text: [UInt8]) -> [UInt8]? {
             let lines = text.split(separator: 0x0A, maxSplits: 2)
             guard lines.count == 3,
@@ -108,14 +111,15 @@
             }
         }
 
-        /// The records within the resources of Photoshop, which ImageMagick keeps around them.
+        /// Returns the IPTC records inside the Photoshop resources that ImageMagick keeps around
+        /// them.
         private static func records(_ block: [UInt8]) -> [UInt8]? {
             if block.first == 0x1C { return block }
             var offset = 0
             while offset + 12 <= block.count, block[offset..<offset + 4].elementsEqual("8BIM".utf8)
             {
                 let number = block.span.bigEndian(at: offset + 4, byteCount: 2)
-                // A name with its length, made even.
+                // A Pascal string, padded to an even length.
                 let name = (Int(block[offset + 6]) + 2) / 2 * 2
                 let start = offset + 6 + name + 4
                 guard start <= block.count else { return nil }

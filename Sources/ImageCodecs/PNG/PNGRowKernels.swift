@@ -3,26 +3,30 @@
 #if PNG
     internal import Pixels
 
-    /// The loops over the samples of a row, without checks inside: each checks its buffers before.
+    /// The inner loops over the samples of a row.
+    ///
+    /// They check their buffers once, before the loop.
     enum PNGRowKernels {
-        /// Bytes behind the last pixel that may be written over.
+        /// The number of bytes after the last pixel that may be overwritten.
         static let writeAhead = 32
 
-        /// Moves a part of an array to its beginning.
+        /// Moves a range of an array to its beginning.
         static func moveToFront(_ range: Range<Int>, of bytes: inout [UInt8]) {
-            precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "no such part")
+            precondition(
+                range.lowerBound >= 0 && range.upperBound <= bytes.count,
+                "the range is outside of the array")
             unsafe bytes.withUnsafeMutableBytes { bytes in
                 unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
             }
         }
 
-        /// Writes what a table has for each byte.
+        /// Writes the table entry of each byte.
         ///
         /// - Parameters:
-        ///   - row: the bytes, each one or more samples.
-        ///   - table: 256 entries, at a distance of 4, 8 or 32 bytes.
-        ///   - entryByteCount: the bytes of an entry that count.
-        ///   - pixels: all entries in turn, and ``writeAhead`` bytes.
+        ///   - row: the bytes, each containing one or more samples.
+        ///   - table: 256 entries with a stride of 4, 8 or 32 bytes.
+        ///   - entryByteCount: the used bytes of an entry.
+        ///   - pixels: receives all entries in order; ``writeAhead`` bytes after them may change.
         static func lookUp(
             _ row: Span<UInt8>, in table: [UInt8], entryByteCount: Int, into pixels: inout [UInt8]
         ) {
@@ -31,42 +35,35 @@
                 table.count == 256 * step && step >= entryByteCount
                     && (row.count - 1) * entryByteCount + step <= pixels.count,
                 "the pixels do not fit")
-            unsafe row.withUnsafeBytes { row in
-                unsafe table.withUnsafeBytes { table in
-                    unsafe pixels.withUnsafeMutableBytes { pixels in
-                        guard let table = table.baseAddress, let pixels = pixels.baseAddress
-                        else { return }
-                        switch (step, entryByteCount) {
-                        case (4, 3): unsafe lookUp(row, table, pixels, 3, UInt32.self)
-                        case (4, 4): unsafe lookUp(row, table, pixels, 4, UInt32.self)
-                        case (4, _):
-                            unsafe lookUp(row, table, pixels, entryByteCount, UInt32.self)
-                        case (8, _):
-                            unsafe lookUp(row, table, pixels, entryByteCount, UInt64.self)
-                        case (32, _):
-                            unsafe lookUp(row, table, pixels, entryByteCount, SIMD32<UInt8>.self)
-                        default: preconditionFailure("entries of \(step) bytes")
-                        }
-                    }
-                }
+            var span = pixels.mutableSpan
+            var pixels = unsafe span.mutableBytes
+            let table = unsafe table.span.bytes
+            switch (step, entryByteCount) {
+            case (4, 3): lookUp(row, table, &pixels, 3, UInt32.self)
+            case (4, 4): lookUp(row, table, &pixels, 4, UInt32.self)
+            case (4, _): lookUp(row, table, &pixels, entryByteCount, UInt32.self)
+            case (8, _): lookUp(row, table, &pixels, entryByteCount, UInt64.self)
+            case (32, _): lookUp(row, table, &pixels, entryByteCount, SIMD32<UInt8>.self)
+            default: preconditionFailure("entries must have a stride of 4, 8 or 32 bytes")
             }
         }
 
         @inline(always)
         private static func lookUp<Entry: BitwiseCopyable>(
-            _ row: UnsafeRawBufferPointer, _ table: UnsafeRawPointer,
-            _ pixels: UnsafeMutableRawPointer, _ entryByteCount: Int, _ type: Entry.Type
+            _ row: Span<UInt8>, _ table: RawSpan, _ pixels: inout MutableRawSpan,
+            _ entryByteCount: Int, _ type: Entry.Type
         ) {
             var place = 0
             for i in 0..<row.count {
-                let entry = unsafe table.loadUnaligned(
-                    fromByteOffset: Int(row[i]) &* MemoryLayout<Entry>.size, as: Entry.self)
-                unsafe pixels.storeBytes(of: entry, toByteOffset: place, as: Entry.self)
+                let entry = unsafe table.unsafeLoadUnaligned(
+                    fromUncheckedByteOffset: Int(row[unchecked: i]) &* MemoryLayout<Entry>.size,
+                    as: Entry.self)
+                unsafe pixels.storeBytes(of: entry, toUncheckedByteOffset: place, as: Entry.self)
                 place &+= entryByteCount
             }
         }
 
-        /// Rounds samples of 16 bits, the larger byte first, to the nearest of 8: v × 255 ÷ 65535.
+        /// Rounds big-endian 16-bit samples to the nearest 8-bit value: v × 255 ÷ 65535.
         static func narrow(_ row: Span<UInt8>, into result: inout [UInt8]) {
             let count = row.count / 2
             precondition(count <= result.count, "the samples do not fit")
@@ -94,7 +91,8 @@
             }
         }
 
-        /// The larger byte, one more or less where the smaller one is farther from it than 128: v ÷ 257, rounded.
+        /// Returns v ÷ 257, rounded: the high byte, one more or less where the low byte differs by
+        /// more than 128.
         @inline(always)
         private static func narrowed(_ pairs: SIMD8<UInt16>) -> SIMD8<UInt8> {
             let pairs = unsafe unsafeBitCast(pairs, to: SIMD8<Int16>.self)
@@ -107,8 +105,8 @@
         /// Multiplies the colours of RGBA pixels by their alpha.
         ///
         /// - Parameters:
-        ///   - row: the pixels.
-        ///   - pixels: where the result goes.
+        ///   - row: RGBA pixels with straight alpha.
+        ///   - pixels: receives the result.
         static func premultiply(_ row: Span<UInt8>, into pixels: inout [UInt8]) {
             precondition(row.count % 4 == 0 && row.count <= pixels.count, "the pixels do not fit")
             unsafe row.withUnsafeBytes { row in
@@ -121,7 +119,8 @@
 
         /// Multiplies the colours of RGBA pixels by their alpha, in place.
         static func premultiply(_ pixels: inout [UInt8], byteCount: Int) {
-            precondition(byteCount % 4 == 0 && byteCount <= pixels.count, "there are fewer pixels")
+            precondition(
+                byteCount % 4 == 0 && byteCount <= pixels.count, "the byte count exceeds the array")
             unsafe pixels.withUnsafeMutableBytes { pixels in
                 guard let base = pixels.baseAddress else { return }
                 unsafe premultiply(base, base, byteCount)
@@ -170,12 +169,12 @@
                 (product &+ product &>> 8) &>> 8, to: SIMD4<UInt32>.self)
         }
 
-        /// Makes premultiplied RGBA of RGB in which one colour is transparent.
+        /// Converts RGB with a transparent colour to premultiplied RGBA.
         ///
         /// - Parameters:
         ///   - row: the RGB pixels.
-        ///   - transparent: that colour, red in the lowest byte.
-        ///   - pixels: where the result goes.
+        ///   - transparent: the transparent colour, red in the lowest byte.
+        ///   - pixels: receives the result.
         static func expand(
             _ row: Span<UInt8>, transparent: UInt32, into pixels: inout [UInt8]
         ) {
@@ -197,11 +196,12 @@
             }
         }
 
-        /// Makes premultiplied RGBA of grey with alpha; from the right, so that it can be in place.
+        /// Converts grey with straight alpha to premultiplied RGBA, from right to left, so that it
+        /// works in place.
         ///
         /// - Parameters:
-        ///   - width: the pixels.
-        ///   - pixels: grey and alpha by turns at the beginning; afterwards RGBA.
+        ///   - width: the number of pixels.
+        ///   - pixels: pairs of grey and alpha; on return, RGBA.
         static func expandGrayAlpha(width: Int, in pixels: inout [UInt8]) {
             precondition(width * 4 <= pixels.count, "the pixels do not fit")
             unsafe pixels.withUnsafeMutableBytes { pixels in
@@ -228,7 +228,7 @@
             }
         }
 
-        /// Puts pixels into every `step`-th place of a row, from `first` on.
+        /// Writes pixels to every `step`-th position of a row, starting at `first`.
         static func spread(
             _ pixels: [UInt8], count width: Int, bytesPerPixel: Int,
             into row: inout MutableSpan<UInt8>, first: Int, step: Int

@@ -4,11 +4,11 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The rows of a file's picture from the top, as its samples become pixels.
+    /// The rows of an image from top to bottom, converted to pixels.
     ///
-    /// It keeps where it stopped, so that it can go on when there is more of the file.
+    /// It keeps its position, so that decoding continues when more of the file is available.
     struct PNGRows: ~Copyable {
-        /// One of the pictures that an interlaced one consists of (Adam7).
+        /// One of the seven passes of an interlaced image (Adam7; ISO/IEC 15948, 8.2).
         private struct Pass {
             let left: Int
             let top: Int
@@ -30,7 +30,7 @@
         private let samples: PNGSamples
         private let cancellation: CancellationFlag?
         private var room: [UInt8]
-        /// The row that comes next, and whether its pass has begun.
+        /// The next row, and whether its pass has begun.
         private var y = 0
         private var hasBegun = false
         private var passIndex = 0
@@ -45,14 +45,15 @@
             room = Array(repeating: 0, count: samples.roomByteCount(width: layout.size.width))
         }
 
-        /// Calls `body` with each row; an interlaced picture is held whole before the first.
+        /// Calls `body` with each row; an interlaced image is decoded as a whole before the first.
         ///
         /// - Parameters:
-        ///   - file: the whole file, or what is there of it.
-        ///   - source: the rows as they are compressed.
-        ///   - body: takes as many bytes as the width and the format of the samples say.
-        /// - Throws: ``CodecError/truncated(byteCount:)`` where the file ends, after which it can be
-        ///   called with more of it; another ``CodecError`` for damage, and what `body` throws.
+        ///   - file: the whole file, or its available part.
+        ///   - source: the unfiltered scanlines.
+        ///   - body: receives the pixels of a row in the format of the samples.
+        /// - Throws: ``CodecError/truncated(byteCount:)`` at the end of the file, after which the
+        ///   call can be repeated with more bytes; another ``CodecError`` for damage, and the
+        ///   errors of `body`.
         mutating func forEach(
             in file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void
@@ -64,14 +65,15 @@
             }
         }
 
-        /// How many times the number of known columns and rows has doubled, from the first version
-        /// of an interlaced picture, which has every eighth.
+        /// The number of times that the known columns and rows have doubled.
+        ///
+        /// The first version of an interlaced image has every eighth.
         var gridCount: Int { min(passIndex + 1, Self.passes.count) / 2 }
 
-        /// The pixels from one that is known to the next, along each side.
+        /// The distance of known pixels along each side.
         private var gridStep: Int { 16 >> gridCount }
 
-        /// The size of the newest version of an interlaced picture.
+        /// The size of the newest version of an interlaced image.
         var gridSize: PixelSize {
             PixelSize(
                 width: (layout.size.width + gridStep - 1) / gridStep,
@@ -80,7 +82,7 @@
 
         var gridLattice: SampleLattice { SampleLattice(first: (0, 0), step: gridStep) }
 
-        /// Calls `body` with each row of the newest version of an interlaced picture.
+        /// Calls `body` with each row of the newest version of an interlaced image.
         mutating func forEachGridRow(
             _ body: (Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
@@ -119,7 +121,7 @@
             }
         }
 
-        /// Adam7: seven small pictures, each of every eighth, fourth or second pixel.
+        /// Decodes the seven Adam7 passes, each with every eighth, fourth or second pixel.
         private mutating func forEachInterlaced(
             _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
             _ body: (Span<UInt8>) throws(CodecError) -> Void

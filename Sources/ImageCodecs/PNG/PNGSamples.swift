@@ -4,23 +4,23 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Turns the samples of a row into pixels, alpha premultiplied: of 8 bits a channel unless 16 are
-    /// there and asked for.
+    /// Converts the samples of a row to pixels with premultiplied alpha: 8 bits per channel unless
+    /// 16-bit samples are present and requested.
     struct PNGSamples {
         private enum Conversion {
             case none
-            /// Samples of up to 8 bits, several a byte, of one channel.
+            /// One channel of up to 8 bits, one or more samples per byte.
             case table([UInt8], entryByteCount: Int)
             case premultiplied
             case grayAlpha
-            /// RGB of 8 bits, and the colour that is transparent.
+            /// 8-bit RGB with a transparent colour.
             case transparent(UInt32)
             case narrowed
             case narrowedPremultiplied
             case narrowedGrayAlpha
-            /// Samples of 16 bits, and those of the colour that is transparent.
+            /// 16-bit samples with a transparent colour, rounded to 8 bits.
             case narrowedTransparent([Int])
-            /// Samples of 16 bits that stay so, and those of the colour that is transparent.
+            /// 16-bit samples that keep their depth, with the transparent colour or none.
             case deep(channelCount: Int, transparent: [Int])
         }
 
@@ -81,7 +81,8 @@
             return (format, .deep(channelCount: channelCount, transparent: color))
         }
 
-        /// The bytes that ``convert(_:width:into:)`` needs for a row of `width` pixels.
+        /// Returns the number of bytes that ``convert(_:width:into:)`` needs for a row of `width`
+        /// pixels.
         func roomByteCount(width: Int) -> Int {
             width * format.bytesPerPixel + PNGRowKernels.writeAhead
         }
@@ -89,10 +90,10 @@
         /// Converts `width` pixels of `row`.
         ///
         /// - Parameters:
-        ///   - row: the samples as the file has them.
-        ///   - width: the pixels.
-        ///   - room: as many bytes as ``roomByteCount(width:)`` says; the pixels come first.
-        /// - Returns: whether `room` has the pixels; else they are in `row` already.
+        ///   - row: the samples as stored in the file.
+        ///   - width: the number of pixels.
+        ///   - room: ``roomByteCount(width:)`` bytes; receives the pixels at its start.
+        /// - Returns: whether `room` contains the pixels; otherwise `row` already does.
         func convert(_ row: Span<UInt8>, width: Int, into room: inout [UInt8]) -> Bool {
             switch conversion {
             case .none: return false
@@ -119,7 +120,7 @@
             return true
         }
 
-        /// Samples of 16 bits, the higher byte first, to those of the machine.
+        /// Converts big-endian 16-bit samples to the byte order of the machine.
         private func deepen(
             _ row: Span<UInt8>, _ width: Int, _ channelCount: Int, transparent: [Int],
             _ room: inout [UInt8]
@@ -150,7 +151,7 @@
             row.bigEndian(at: index * 2, byteCount: 2)
         }
 
-        /// Grey or RGB of 16 bits to RGBA; files of this sort are rare.
+        /// Converts 16-bit grey or RGB with a transparent colour to RGBA; such files are rare.
         private func expand(
             _ row: Span<UInt8>, _ width: Int, transparent: [Int], _ pixels: inout [UInt8]
         ) {
@@ -169,7 +170,8 @@
             }
         }
 
-        /// What each value of a byte stands for, where `colors` are those of the samples.
+        /// Returns the table from each byte to the pixels of its samples, whose colours are
+        /// `colors`.
         private static func table(of colors: [[UInt8]], bitDepth: Int) -> Conversion {
             let perByte = 8 / bitDepth
             let entryByteCount = perByte * (colors.first?.count ?? 0)
@@ -186,7 +188,7 @@
             return .table(table, entryByteCount: entryByteCount)
         }
 
-        /// The colours of all indices; those that the palette lacks are black.
+        /// Returns the colours of all 256 indices; those beyond the palette are black.
         private static func palette(
             _ palette: [UInt8], alpha: [UInt8], _ format: PixelFormat
         ) -> [[UInt8]] {
@@ -200,7 +202,8 @@
             }
         }
 
-        /// The colours of all samples of up to 8 bits: RGBA where one is transparent, else grey.
+        /// Returns the colours of all samples of up to 8 bits: RGBA if one is transparent,
+        /// otherwise grey.
         private static func grays(_ bitDepth: Int, transparent: Int?) -> [[UInt8]] {
             (0..<1 << bitDepth).map { sample in
                 let gray = scaled(sample, bitDepth: bitDepth)
@@ -209,7 +212,7 @@
             }
         }
 
-        /// The nearest of 256 levels.
+        /// Returns the nearest of 256 levels.
         private static func scaled(_ sample: Int, bitDepth: Int) -> UInt8 {
             let largest = 1 << bitDepth - 1
             return UInt8(truncatingIfNeeded: (sample * 255 + largest / 2) / largest)

@@ -3,10 +3,10 @@
 #if PNG
     internal import EncodedImages
 
-    /// The blocks of metadata that PNG has no chunks for, as the texts that others write.
+    /// The metadata blocks without a chunk type of their own, as textual chunks.
     ///
-    /// An XMP packet is text by its own specification; IPTC records are put into one of Photoshop's
-    /// blocks and written as hexadecimal digits, as ImageMagick began and ExifTool does too.
+    /// An XMP packet is an `iTXt` (XMP Specification Part 3, 1.1.5). IPTC records are written as a
+    /// Photoshop resource in hexadecimal digits, as ImageMagick introduced and ExifTool does too.
     enum PNGTexts {
         struct Text {
             let keyword: String
@@ -16,7 +16,7 @@
 
         static func texts(of blocks: MetadataBlocks) -> [Text] {
             var texts: [Text] = []
-            // Text ends at its first zero; some packets have zeros behind their end.
+            // Text ends at its first zero; some packets contain zeros after their end.
             if let packet = blocks.xmp.map({ Array($0.prefix { $0 != 0 }) }), !packet.isEmpty {
                 texts.append(
                     Text(keyword: "XML:com.adobe.xmp", bytes: packet, isCompressed: false))
@@ -31,7 +31,8 @@
             return texts
         }
 
-        /// A name, a count, and digits, 36 bytes a line.
+        /// Encodes a raw profile: a name, the byte count, and hexadecimal digits, 36 bytes per
+        /// line.
         private static func rawProfile(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
             let digits = Array("0123456789abcdef".utf8)
             let count = String(bytes.count)

@@ -3,16 +3,16 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Pictures of 16 bits a pixel for small displays and what drives them; written only.
+/// Images with 16 bits per pixel for small displays and their controllers; write-only.
 ///
-/// The raw forms, `rgb565` and `rgb555`, are the pixels and nothing else, as they go into the memory of a
-/// display: two bytes each, the lower first, row by row from the top, without padding; red has the
-/// highest bits. A file does not say its size, so that nothing can read it again. The others,
-/// `bmp565` and `bmp555`, are BMP files of the same pixels, and read as BMP.
+/// The raw forms, `rgb565` and `rgb555`, contain only pixels, laid out as in display memory: two
+/// little-endian bytes each, row by row from the top, without padding; red is in the highest bits.
+/// They contain no size, so they cannot be decoded. The forms `bmp565` and `bmp555` are BMP files
+/// of the same pixels, and are read as BMP.
 ///
-/// What is transparent is laid over white, and the few levels are dithered in the fixed pattern of
-/// ``Pixels/Dithering/ordered``: each level is ⌊v × top ÷ 255 + (2m + 1) ÷ 128⌋ with top 31 or 63 and m
-/// Bayer's matrix of 8 by 8 at the pixel's place.
+/// Transparent pixels are composited over white. Colours are reduced with the ordered dither
+/// ``Pixels/Dithering/ordered``: each level is ⌊v × top ÷ 255 + (2m + 1) ÷ 128⌋, where top is 31 or
+/// 63 and m is the 8 × 8 Bayer matrix at the pixel's position.
 struct PackedPixelsCodec: ImageCodec {
     enum Container {
         case raw
@@ -23,8 +23,10 @@ struct PackedPixelsCodec: ImageCodec {
     let decoder: any ImageDecoder = RefusingDecoder(.unknownFormat)
     let encoder: (any ImageEncoder)?
 
+    /// Creates a codec for one container and pixel format.
+    ///
     /// - Parameters:
-    ///   - container: what stands around the pixels.
+    ///   - container: the file format around the pixels.
     ///   - pixels: ``Pixels/PixelFormat/rgb565`` or ``Pixels/PixelFormat/rgb555``.
     init(_ container: Container, _ pixels: PixelFormat) {
         let isRaw = container == .raw
@@ -37,7 +39,7 @@ struct PackedPixelsCodec: ImageCodec {
     }
 }
 
-/// Writes pixels of 16 bits and nothing else.
+/// Encodes 16-bit pixels without a header.
 private struct RawPixelsEncoder: ImageEncoder {
     let format: PixelFormat
 

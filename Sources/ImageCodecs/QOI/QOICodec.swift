@@ -2,14 +2,15 @@
 
 internal import EncodedImages
 
-/// QOI, the “quite OK image format”: lossless, nearly as small as PNG, and far simpler.
+/// QOI, the “Quite OK Image Format”: lossless, nearly as small as PNG, and far simpler.
 ///
-/// A file is a header of 14 bytes (`qoif`, width, height, the larger byte first, the number of
-/// channels, the colour space), chunks of one to five bytes, and an end of seven zeros and a one.
-/// A chunk says what comes next by the pixel before it and by a table of 64 pixels that were seen:
-/// the same pixel for up to 62 times, one of the table, small differences, or the channels in full.
-/// Alpha is straight. A file of linear light is read as such; what is written is taken for sRGB, as
-/// there is no place for a profile.
+/// A file is a header of 14 bytes (`qoif`, big-endian width and height, number of channels, colour
+/// space), chunks of one to five bytes, and an end marker of seven zeros and a one.
+/// A chunk encodes pixels relative to the previous one or to an array of 64 pixels seen before:
+/// `QOI_OP_RUN` (up to 62 repetitions), `QOI_OP_INDEX`, `QOI_OP_DIFF`, `QOI_OP_LUMA`, `QOI_OP_RGB`
+/// or `QOI_OP_RGBA`.
+/// Alpha is straight. Files of linear light are read as such; written files are assumed to be sRGB,
+/// because the format cannot contain a profile.
 /// - SeeAlso: Dominic Szablewski, *The Quite OK Image Format Specification*, version 1.0.
 struct QOICodec: ImageCodec {
     let format = ImageFormat(
@@ -19,12 +20,12 @@ struct QOICodec: ImageCodec {
     let encoder: (any ImageEncoder)? = QOIEncoder()
 
     static let headerByteCount = 14
-    /// What stands behind the last chunk.
-    static let end: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
+    /// The end marker after the last chunk.
+    static let endMarker: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
 
-    /// A pixel's place in the table; red is in the lowest byte.
+    /// Returns the index position of a pixel; red is in the lowest byte.
     @inline(__always)
-    static func place(of pixel: UInt32) -> Int {
+    static func indexPosition(of pixel: UInt32) -> Int {
         let red = pixel & 0xFF
         let green = pixel &>> 8 & 0xFF
         let blue = pixel &>> 16 & 0xFF

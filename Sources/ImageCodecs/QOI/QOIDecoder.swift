@@ -13,10 +13,11 @@ struct QOIDecoder: ImageDecoder {
             width: bytes.bigEndian(at: 4, byteCount: 4),
             height: bytes.bigEndian(at: 8, byteCount: 4))
         guard !size.isEmpty else {
-            throw .malformed(reason: "a picture of \(size) pixels", offset: 4)
+            throw .malformed(reason: "invalid image size: \(size)", offset: 4)
         }
         guard [3, 4].contains(bytes[12]), bytes[13] <= 1 else {
-            throw .malformed(reason: "unknown channels or colour space", offset: 12)
+            throw .malformed(
+                reason: "invalid channels \(bytes[12]) or colour space \(bytes[13])", offset: 12)
         }
         var header = ImageHeader(storedSize: size, colorModel: .rgb, bitsPerComponent: 8)
         header.hasAlpha = bytes[12] == 4
@@ -38,92 +39,97 @@ struct QOIDecoder: ImageDecoder {
             }
             try rows.append(row.span.extracting(first: rowByteCount))
         }
-        guard chunks.offset <= bytes.count - QOICodec.end.count else {
+        guard chunks.offset <= bytes.count - QOICodec.endMarker.count else {
             throw .truncated(byteCount: bytes.count)
         }
     }
 }
 
-/// The state between two chunks.
+/// The decoder state between two chunks.
 private struct QOIChunks {
-    /// Bytes behind the last pixel of a row that may be written over.
+    /// The number of bytes after the last pixel of a row that may be overwritten.
     static let writeAhead = 4
 
     private(set) var offset = QOICodec.headerByteCount
     private let channelCount: Int
-    /// The pixels that were seen; red is in the lowest byte.
+    /// The array of previously seen pixels; red is in the lowest byte.
     private var seen = [UInt32](repeating: 0, count: 64)
     private var pixel: UInt32 = 0xFF00_0000
-    /// How often the pixel is still to be repeated.
+    /// The remaining repetitions of the pixel.
     private var repeats = 0
 
     init(channelCount: Int) { self.channelCount = channelCount }
 
-    /// - Returns: whether there were enough chunks.
+    /// Decodes the next row.
+    ///
+    /// - Returns: whether the file contains enough chunks.
     mutating func readRow(
         of width: Int, from bytes: Span<UInt8>, into row: inout [UInt8]
     ) -> Bool {
         precondition(row.count >= width * channelCount + Self.writeAhead, "the row is too short")
-        // No chunk is longer than what stands behind the last one, so only its start is checked.
-        let end = bytes.count - QOICodec.end.count
+        // The end marker is longer than any chunk, so only the start of a chunk is checked.
+        let end = bytes.count - QOICodec.endMarker.count
         let channelCount = channelCount
         var (offset, pixel, repeats) = (offset, pixel, repeats)
+        defer { (self.offset, self.pixel, self.repeats) = (offset, pixel, repeats) }
         var shown = Self.premultiplied(pixel, channelCount)
-        var x = 0
-        let isComplete = unsafe bytes.withUnsafeBufferPointer { bytes in
-            unsafe seen.withUnsafeMutableBufferPointer { seen in
-                unsafe row.withUnsafeMutableBytes { row in
-                    while x < width {
-                        if repeats > 0 {
-                            repeats &-= 1
-                        } else {
-                            guard offset < end else { return false }
-                            let first = unsafe UInt32(bytes[offset])
-                            offset &+= 1
-                            switch first {
-                            case 0xFE:
-                                unsafe pixel =
-                                    pixel & 0xFF00_0000 | UInt32(bytes[offset])
-                                    | UInt32(bytes[offset &+ 1]) << 8
-                                    | UInt32(bytes[offset &+ 2]) << 16
-                                offset &+= 3
-                            case 0xFF:
-                                unsafe pixel =
-                                    UInt32(bytes[offset]) | UInt32(bytes[offset &+ 1]) << 8
-                                    | UInt32(bytes[offset &+ 2]) << 16
-                                    | UInt32(bytes[offset &+ 3]) << 24
-                                offset &+= 4
-                            case 0..<0x40: unsafe pixel = seen[Int(first)]
-                            case 0x40..<0x80:
-                                pixel = Self.sum(
-                                    pixel, (first &>> 4 & 3) &- 2, (first &>> 2 & 3) &- 2,
-                                    (first & 3) &- 2)
-                            case 0x80..<0xC0:
-                                let second = unsafe UInt32(bytes[offset])
-                                offset &+= 1
-                                let green = (first & 63) &- 32
-                                pixel = Self.sum(
-                                    pixel, green &+ (second &>> 4) &- 8, green,
-                                    green &+ (second & 15) &- 8)
-                            default: repeats = Int(first & 63)
-                            }
-                            unsafe seen[QOICodec.place(of: pixel)] = pixel
-                            shown = Self.premultiplied(pixel, channelCount)
-                        }
-                        unsafe row.storeBytes(
-                            of: shown.littleEndian, toByteOffset: x &* channelCount,
-                            as: UInt32.self)
-                        x &+= 1
-                    }
-                    return true
-                }
+        var seen = seen.mutableSpan
+        var span = row.mutableSpan
+        var pixels = unsafe span.mutableBytes
+        for x in 0..<width {
+            if repeats > 0 {
+                repeats &-= 1
+            } else {
+                guard offset < end else { return false }
+                repeats = Self.readChunk(bytes, &offset, seen.span, &pixel)
+                unsafe seen[unchecked: QOICodec.indexPosition(of: pixel)] = pixel
+                shown = Self.premultiplied(pixel, channelCount)
             }
+            unsafe pixels.storeBytes(
+                of: shown.littleEndian, toUncheckedByteOffset: x &* channelCount,
+                as: UInt32.self)
         }
-        (self.offset, self.pixel, self.repeats) = (offset, pixel, repeats)
-        return isComplete
+        return true
     }
 
-    /// Adds to red, green and blue, each on its own.
+    /// Decodes a chunk and advances past it; the caller has checked its start.
+    ///
+    /// - Returns: the remaining repetitions of the pixel.
+    @inline(__always)
+    private static func readChunk(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ seen: Span<UInt32>, _ pixel: inout UInt32
+    ) -> Int {
+        let first = unsafe UInt32(bytes[unchecked: offset])
+        offset &+= 1
+        switch first {
+        case 0xFE:
+            unsafe pixel =
+                pixel & 0xFF00_0000 | UInt32(bytes[unchecked: offset])
+                | UInt32(bytes[unchecked: offset &+ 1]) << 8
+                | UInt32(bytes[unchecked: offset &+ 2]) << 16
+            offset &+= 3
+        case 0xFF:
+            unsafe pixel =
+                UInt32(bytes[unchecked: offset]) | UInt32(bytes[unchecked: offset &+ 1]) << 8
+                | UInt32(bytes[unchecked: offset &+ 2]) << 16
+                | UInt32(bytes[unchecked: offset &+ 3]) << 24
+            offset &+= 4
+        case 0..<0x40: unsafe pixel = seen[unchecked: Int(first)]
+        case 0x40..<0x80:
+            pixel = sum(
+                pixel, (first &>> 4 & 3) &- 2, (first &>> 2 & 3) &- 2, (first & 3) &- 2)
+        case 0x80..<0xC0:
+            let second = unsafe UInt32(bytes[unchecked: offset])
+            offset &+= 1
+            let green = (first & 63) &- 32
+            pixel = sum(
+                pixel, green &+ (second &>> 4) &- 8, green, green &+ (second & 15) &- 8)
+        default: return Int(first & 63)
+        }
+        return 0
+    }
+
+    /// Adds to red, green and blue separately, modulo 256.
     @inline(__always)
     private static func sum(
         _ pixel: UInt32, _ red: UInt32, _ green: UInt32, _ blue: UInt32

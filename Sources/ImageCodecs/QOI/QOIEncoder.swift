@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Writes QOI as the reference encoder does, chunk for chunk.
+/// Encodes QOI with the same chunks as the reference encoder.
 struct QOIEncoder: ImageEncoder {
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         let hasAlpha = image.format.hasAlpha
@@ -11,7 +11,7 @@ struct QOIEncoder: ImageEncoder {
         let image = image.convertedFromYCbCr().converted(to: hasAlpha ? .rgba8 : .rgb8)
         let size = image.size
         guard size.largestSide <= Int(UInt32.max) else {
-            throw .unsupported(feature: "a QOI file with a side of more than 4294967295 pixels")
+            throw .unsupported(feature: "QOI of \(size) pixels; the largest side is 4294967295")
         }
         var file = Array("qoif".utf8)
         file.reserveCapacity(size.area * channelCount / 2)
@@ -27,22 +27,22 @@ struct QOIEncoder: ImageEncoder {
                 var span = row.mutableSpan
                 PremultipliedAlpha.divide(&span)
             }
-            // Room for a whole row, so that none is asked for byte by byte.
+            // Capacity for a whole row, so that single bytes are appended without growth.
             file.append(addingCapacity: size.width * Chunks.maximumByteCount) { output in
                 chunks.append(row.span, channelCount: channelCount, to: &output)
             }
         }
         file.append(addingCapacity: 1) { chunks.finish(&$0) }
-        return file + QOICodec.end
+        return file + QOICodec.endMarker
     }
 
-    /// The state between two pixels.
+    /// The encoder state between two pixels.
     private struct Chunks {
         private var seen = [UInt32](repeating: 0, count: 64)
         private var pixel: UInt32 = 0xFF00_0000
         private var repeats: UInt8 = 0
 
-        /// What a pixel takes at most: all of its samples, and the end of what was repeated.
+        /// The maximum size of a pixel's chunks: `QOI_OP_RGBA` and a pending run.
         static let maximumByteCount = 6
 
         mutating func append(
@@ -66,7 +66,7 @@ struct QOIEncoder: ImageEncoder {
             finish(&file)
             let previous = pixel
             pixel = next
-            let place = QOICodec.place(of: next)
+            let place = QOICodec.indexPosition(of: next)
             if seen[place] == next {
                 file.append(UInt8(place))
                 return
@@ -108,7 +108,7 @@ struct QOIEncoder: ImageEncoder {
             }
         }
 
-        /// Writes the repeats that wait.
+        /// Appends the pending run.
         mutating func finish(_ file: inout OutputSpan<UInt8>) {
             if repeats > 0 { file.append(0xC0 | (repeats - 1)) }
             repeats = 0

@@ -6,7 +6,7 @@
 internal import EncodedImages
 
 extension ImageFormat {
-    /// The files of camera sensors, of all makers: one format here, as one library reads them.
+    /// Camera RAW files of all makers: one format, because one library reads them all.
     static let raw = ImageFormat(
         name: "raw",
         extensions: [
@@ -26,18 +26,18 @@ extension ImageFormat {
 }
 
 #if RAW
-    /// RAW: what the sensor of a camera saw, before it became a picture.
+    /// RAW: the unprocessed data of a camera's sensor.
     ///
-    /// Most makers' files are TIFF in their structure: directories that lead to the sensor's data, of
-    /// one colour a pixel and often compressed in the maker's own way, to previews in JPEG, and to
-    /// EXIF. Adobe's DNG is the same in public. Olympus and Panasonic change the first bytes, Canon's
-    /// CR3 is built of the boxes of MPEG-4, Fujifilm's RAF has a header of its own. Files that look
-    /// like TIFF are told by what their directories say: a mosaic of colours is no picture that a
-    /// reader of TIFF could show.
+    /// The files of most makers have the structure of TIFF. Their directories lead to the sensor
+    /// data (one colour per pixel, often with proprietary compression), to JPEG previews, and to
+    /// EXIF. Adobe's DNG is the documented form. Olympus and Panasonic change the first bytes,
+    /// Canon's CR3 consists of ISO base media boxes, Fujifilm's RAF has a header of its own. Files
+    /// with a TIFF signature are recognized by their directories: a colour filter array is not an
+    /// image that a TIFF decoder could show.
     ///
-    /// A picture that is asked for at most at the size of a preview is made from that, as the camera
-    /// saw it; a larger one is developed by LibRaw with the camera's white balance, which takes a
-    /// hundred times as long and may look a little different.
+    /// A result of at most the size of a preview is decoded from the preview, as the camera
+    /// rendered it. A larger one is developed by LibRaw with the camera's white balance, which
+    /// takes a hundred times as long and may look slightly different.
     /// - SeeAlso: Adobe, *Digital Negative (DNG) Specification*, version 1.4; ISO 12234-2 (TIFF/EP).
     struct RAWCodec: ImageCodec {
         let format = ImageFormat.raw
@@ -49,8 +49,8 @@ extension ImageFormat {
             for signature in format.signatures where signature.matches(file) {
                 longest = max(longest, signature.bytes.count)
             }
-            // More than the four bytes that any TIFF file has.
-            if longest == 0, RAWDirectories.areOfSensor(file) { longest = 8 }
+            // More than the four bytes of any TIFF signature.
+            if longest == 0, RAWDirectories.containSensorData(file) { longest = 8 }
             return longest
         }
     }

@@ -5,9 +5,10 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes a preview where that is large enough, and otherwise develops with LibRaw.
+    /// Decodes a sufficiently large preview, otherwise develops the sensor data with LibRaw.
     struct RAWDecoder: ImageDecoder {
-        /// How far a preview's proportions may be off; cameras cut previews a little.
+        /// The maximum relative difference of a preview's proportions; cameras crop previews a
+        /// little.
         private static let maximumDistortion = 0.02
 
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
@@ -16,7 +17,7 @@
                 storedSize: PixelSize(width: Int(info.width), height: Int(info.height)),
                 colorModel: info.channels == 1 ? .gray : .rgb, bitsPerComponent: 16)
             guard header.storedSize.width > 0, header.storedSize.height > 0 else {
-                throw .malformed(reason: "the picture has no pixels", offset: 0)
+                throw .malformed(reason: "invalid image size: \(header.storedSize)", offset: 0)
             }
             header.orientation =
                 Orientation(rawValue: UInt8(clamping: info.orientation)) ?? .upright
@@ -68,7 +69,7 @@
             let size: PixelSize
         }
 
-        /// The previews that can be decoded, the smallest first.
+        /// Returns the previews that can be decoded, the smallest first.
         private func previews(_ file: Span<UInt8>, _ limits: DecodeLimits) -> [Preview] {
             #if JPEG
                 var previews: [Preview] = []
@@ -91,8 +92,8 @@
         }
 
         #if JPEG
-            /// The size of a JPEG file that shows a picture; the sensor's data may be one as well, but
-            /// lossless.
+            /// Returns the size of a JPEG preview; `nil` for sensor data, which may be a lossless
+            /// JPEG.
             private func pictureSize(_ file: Span<UInt8>, _ limits: DecodeLimits) -> PixelSize? {
                 guard let header = try? JPEGDecoder().header(of: file, limits: limits),
                     header.bitsPerComponent == 8, header.colorModel != .cmyk,
@@ -102,20 +103,22 @@
                 return header.storedSize
             }
 
-            /// Whether nothing is lost when the picture is made from a preview.
-            private func isEnough(_ size: PixelSize, for plan: DecodePlan) -> Bool {
+            /// Returns whether a preview is large enough for the result.
+            private func isSufficient(_ size: PixelSize, for plan: DecodePlan) -> Bool {
                 isSimilar(size, plan.storedSize)
                     && plan.stored(at: size).reduction(ofChroma: false) >= 1
             }
 
-            /// - Returns: whether there was a preview large enough; if not, no row was given out.
+            /// Decodes from a preview if one is large enough.
+            ///
+            /// - Returns: whether it did; otherwise no row was appended.
             private func decodePreview(
                 _ bytes: Span<UInt8>, into rows: inout RowSink
             ) throws(CodecError) -> Bool {
                 guard try rows.choose({ $0.reduction(ofChroma: false) > 1 }) else { return false }
                 let previews = previews(bytes, rows.limits)
                 let index = try rows.choose { plan in
-                    previews.firstIndex { isEnough($0.size, for: plan) }
+                    previews.firstIndex { isSufficient($0.size, for: plan) }
                 }
                 if let index {
                     let preview = previews[index]
@@ -124,7 +127,7 @@
                 }
                 guard let file = try largestPreview(bytes, &rows),
                     let size = pictureSize(file.span, rows.limits),
-                    try rows.choose({ isEnough(size, for: $0) })
+                    try rows.choose({ isSufficient(size, for: $0) })
                 else { return false }
                 try decode(file.span, size, into: &rows)
                 return true
@@ -138,7 +141,7 @@
                 rows.report.decoder = "preview of \(size), \(rows.report.decoder)"
             }
 
-            /// The preview that LibRaw finds, for files whose structure only it knows.
+            /// Returns LibRaw's preview, for files whose structure only LibRaw parses.
             private func largestPreview(
                 _ bytes: Span<UInt8>, _ rows: inout RowSink
             ) throws(CodecError) -> [UInt8]? {
@@ -147,10 +150,10 @@
                 guard info.has_jpeg, info.jpeg_count <= bytes.count else { return nil }
                 let stated = PixelSize(
                     width: Int(info.jpeg_width), height: Int(info.jpeg_height))
-                let mayBeEnough = try rows.choose {
-                    stated.width <= 0 || stated.height <= 0 || isEnough(stated, for: $0)
+                let maySuffice = try rows.choose {
+                    stated.width <= 0 || stated.height <= 0 || isSufficient(stated, for: $0)
                 }
-                guard mayBeEnough else { return nil }
+                guard maySuffice else { return nil }
                 try limits.check(.memoryByteCount, info.jpeg_count)
                 return try unsafe bytes.withUnsafeBufferPointer {
                     buffer throws(CodecError) -> [UInt8]? in
@@ -166,7 +169,7 @@
         ) throws(CodecError) {
             let info = try info(of: bytes, rows.limits).0
             let shrink = info.is_mosaic ? try rows.choose { $0.shrinkFactor(of: [2]) } : 1
-            // Sensors' data, the picture in four channels of 16 bits, and the result in three.
+            // The sensor data, the image in four 16-bit channels, and the result in three.
             let sensor = Int(info.sensor_width) * Int(info.sensor_height)
             let picture = rows.storedSize.area / (shrink * shrink)
             try rows.workLimits.check(
@@ -193,12 +196,12 @@
                     try rows.append(pixels.extracting(start..<start + bytesPerRow))
                 }
             }
-            // LibRaw goes on behind damage; its picture then has holes.
+            // LibRaw continues after damage; its image then has holes.
             let problem: CodecError? =
                 reader.isTruncated
                 ? .truncated(byteCount: byteCount)
                 : reader.isDamaged
-                    ? .malformed(reason: "the sensor's data is damaged", offset: 0) : nil
+                    ? .malformed(reason: "damaged sensor data", offset: 0) : nil
             guard let problem else { return }
             guard rows.acceptsTruncated, reader.isTruncated else { throw problem }
             rows.report.problem = problem

@@ -4,14 +4,15 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What the directories of a file say that is built like TIFF: whether it holds a sensor's data,
-    /// and where its previews are.
+    /// The TIFF directories of a RAW file: whether they contain sensor data, and where the previews
+    /// are.
     enum RAWDirectories {
-        /// Directories that are looked at, of a file that may hold loops of them.
+        /// The maximum number of directories that are read; a file may contain cycles.
         private static let maximumCount = 32
 
-        /// Whether a TIFF file holds the data of a sensor: a mosaic, or what DNG calls linear.
-        static func areOfSensor(_ file: Span<UInt8>) -> Bool {
+        /// Returns whether a TIFF file contains sensor data: a colour filter array, or DNG's
+        /// LinearRaw.
+        static func containSensorData(_ file: Span<UInt8>) -> Bool {
             guard let layout = TIFFLayout(file), layout.integer(file, at: 2, 2) == 42 else {
                 return false
             }
@@ -22,7 +23,7 @@
             }
         }
 
-        /// Where JPEG files may stand.
+        /// Returns the ranges that may contain JPEG files.
         static func previewRanges(_ file: Span<UInt8>) -> [Range<Int>] {
             if ImageFormat.Signature(Array("FUJIFILMCCD-RAW".utf8)).matches(file) {
                 guard let start = file.integer(at: 84, byteCount: 4),
@@ -57,7 +58,7 @@
             return [start..<start + count]
         }
 
-        /// The directories of the chain and those below them.
+        /// Returns the directories of the chain and their subdirectories.
         private static func all(
             _ file: Span<UInt8>, _ layout: TIFFLayout
         ) -> [TIFFDirectory] {

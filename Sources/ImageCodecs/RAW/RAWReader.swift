@@ -5,9 +5,9 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The only owner of a LibRaw processor with a file open.
+    /// The sole owner of a LibRaw processor with an open file.
     ///
-    /// It must not outlive the bytes that it reads.
+    /// The bytes that it reads must outlive it.
     @safe struct RAWReader: ~Copyable {
         private let raw: OpaquePointer
         private let byteCount: Int
@@ -17,14 +17,14 @@
             try unsafe requireLibrary(calotype_raw_missing())
             let megabytes = UInt32(clamping: max(limits.maximumMemoryByteCount >> 20, 1))
             guard let raw = unsafe calotype_raw_create(megabytes) else {
-                throw .library(message: "no memory for a RAW decoder")
+                throw .library(message: "out of memory: cannot create a RAW decoder")
             }
             unsafe self.raw = raw
             self.byteCount = byteCount
             self.limits = limits
         }
 
-        /// Opens a file, `calotype_raw_open`.
+        /// Opens a file with `calotype_raw_open`.
         @unsafe static func opening(
             _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodeLimits
         ) throws(CodecError) -> RAWReader {
@@ -36,7 +36,7 @@
 
         deinit { unsafe calotype_raw_destroy(raw) }
 
-        /// What the file says of its picture; nothing can be decoded afterwards.
+        /// Returns the header; the reader cannot decode afterwards.
         func info() throws(CodecError) -> calotype_raw_info {
             var info = calotype_raw_info()
             try check(unsafe calotype_raw_get_info(raw, &info))
@@ -49,7 +49,7 @@
             return [make, model].filter { !$0.isEmpty }.joined(separator: " ")
         }
 
-        /// The largest preview, a JPEG file; `nil` if there is none that is.
+        /// Returns the largest preview if it is a JPEG file, otherwise `nil`.
         func preview() -> [UInt8]? {
             var bytes: UnsafePointer<UInt8>?
             var count = 0
@@ -59,13 +59,13 @@
             return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
         }
 
-        /// Develops the picture.
+        /// Develops the image.
         ///
         /// - Parameters:
-        ///   - isHalved: whether both sides are made half as long.
-        ///   - isDraft: whether the fastest way is taken.
-        ///   - cancellation: set by another thread when nobody waits any more.
-        /// - Throws: ``CodecError``.
+        ///   - isHalved: whether both sides are halved.
+        ///   - isDraft: whether the fastest demosaicing is used.
+        ///   - cancellation: set by another thread when the result is no longer needed.
+        /// - Throws: ``CodecError`` if the data is damaged, unsupported, or decoding is cancelled.
         func decode(
             isHalved: Bool, isDraft: Bool, _ cancellation: CancellationFlag?
         ) throws(CodecError) {
@@ -86,14 +86,14 @@
         var isTruncated: Bool { unsafe calotype_raw_is_truncated(raw) }
         var isDamaged: Bool { unsafe calotype_raw_is_damaged(raw) }
 
-        /// Calls `body` with the developed picture's samples of 16 bits as bytes.
+        /// Calls `body` with the 16-bit samples of the developed image as bytes.
         func withPixels(
             _ body: (_ size: PixelSize, _ channelCount: Int, Span<UInt8>) throws(CodecError) -> Void
         ) throws(CodecError) {
             var (width, height, channels) = (Int32(0), Int32(0), Int32(0))
             guard
                 let pixels = unsafe calotype_raw_pixels(raw, &width, &height, &channels)
-            else { throw .library(message: "no picture") }
+            else { throw .library(message: "LibRaw returned no image") }
             let size = PixelSize(width: Int(width), height: Int(height))
             let bytes = unsafe UnsafeRawBufferPointer(
                 start: pixels, count: size.area * Int(channels) * 2)
@@ -107,13 +107,14 @@
             case calotype_raw_ok: return
             case calotype_raw_truncated: throw .truncated(byteCount: byteCount)
             case calotype_raw_unsupported:
-                throw .unsupported(feature: "this kind of RAW file")
+                throw .unsupported(feature: "RAW file of this camera or compression")
             case calotype_raw_too_large:
                 let allowed = limits.maximumMemoryByteCount
                 throw .limitExceeded(.memoryByteCount, needed: allowed + 1, allowed: allowed)
             case calotype_raw_stopped: throw .cancelled
-            case calotype_raw_out_of_memory: throw .library(message: "no memory")
-            default: throw .malformed(reason: "LibRaw finds damage", offset: 0)
+            case calotype_raw_out_of_memory:
+                throw .library(message: "out of memory while decoding RAW")
+            default: throw .malformed(reason: "invalid RAW data", offset: 0)
             }
         }
     }

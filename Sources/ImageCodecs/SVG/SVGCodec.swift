@@ -10,20 +10,20 @@ extension ImageFormat {
 }
 
 #if SVG
-    /// SVG (W3C SVG 1.1 and parts of 2), drawn by librsvg at the size that is asked for.
+    /// SVG (W3C SVG 1.1 and parts of 2), rendered by librsvg at the requested size.
     ///
-    /// A document is a program for a large interpreter, so this codec is not among the built-in
-    /// ones: whoever trusts the files adds it. References to other files lead nowhere. A document
-    /// without a size is as large as its view box, or 512 pixels a side.
+    /// Rendering a document exposes a large interpreter, so this codec is not among the built-in
+    /// ones; a caller that trusts its files adds it. References to other files are not resolved. A
+    /// document without a size has the size of its view box, or 512 × 512 pixels.
     struct SVGCodec: ImageCodec {
-        /// What may stand before the root element.
+        /// The maximum length of the text before the root element, in bytes.
         private static let longestProlog = 4096
 
         let format = ImageFormat.svg
         let decoder: any ImageDecoder = SVGDecoder()
         let encoder: (any ImageEncoder)? = nil
 
-        /// The root element may come after a declaration, comments and a document type.
+        /// The XML declaration, comments and a document type may precede the root element.
         func recognizedByteCount(_ file: Span<UInt8>) -> Int {
             let root = Array("<svg".utf8)
             var offset = file.count >= 3 && file[0] == 0xEF && file[1] == 0xBB ? 3 : 0
@@ -42,7 +42,8 @@ extension ImageFormat {
             return 0
         }
 
-        /// The byte after a declaration, a comment or a document type with what it declares.
+        /// Returns the offset after a declaration, a comment or a document type with its internal
+        /// subset.
         private static func endOfMarkup(_ file: Span<UInt8>, _ start: Int) -> Int {
             let isComment = file[start + 2] == UInt8(ascii: "-")
             var depth = 0

@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Draws a document at the size of the result, so that nothing is left to the resampler.
+    /// Renders a document at the size of the result, so that no resampling is needed.
     struct SVGDecoder: ImageDecoder {
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             let document = try SVGDocument(bytes)
@@ -17,7 +17,7 @@
         }
 
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-            // Drawn for one size, so that no other can share the rows.
+            // Rendered for one size; other results cannot share the rows.
             let plan = try rows.choose { $0 }
             let (region, wanted) = (plan.geometry.region, plan.geometry.size)
             let size = PixelSize(
@@ -28,7 +28,7 @@
             let document = try SVGDocument(bytes)
             rows.report.decoder = "librsvg"
             try rows.begin(size, .rgba8, .sRGB)
-            let pixels = try document.draw(size)
+            let pixels = try document.render(size)
             var row = [UInt8](repeating: 0, count: size.width * 4)
             for y in 0..<size.height {
                 for x in 0..<size.width {
@@ -42,17 +42,17 @@
             }
         }
 
-        /// The side of the whole document, a part of which becomes `wanted` pixels.
+        /// Returns the side of the whole document when a part of it becomes `wanted` pixels.
         private static func side(_ stored: Int, _ wanted: Int, _ kept: Double) -> Int {
             max(1, Int(min(Double(stored) * Double(wanted) / kept, 1e9).rounded()))
         }
     }
 
-    /// The only owner of a parsed document.
+    /// The sole owner of a parsed document.
     @safe private struct SVGDocument: ~Copyable {
         private let raw: OpaquePointer
 
-        /// A process that can open no file must have met all fonts that there are.
+        /// A sandboxed process cannot open files later, so all fonts are loaded beforehand.
         private static let preparation: Void = calotype_svg_prepare()
 
         init(_ bytes: Span<UInt8>) throws(CodecError) {
@@ -61,7 +61,7 @@
                 unsafe calotype_svg_create($0.baseAddress, $0.count)
             }
             guard let raw = unsafe raw else {
-                throw .library(message: "no memory for an SVG document")
+                throw .library(message: "out of memory: cannot create an SVG document")
             }
             if let message = unsafe Self.message(raw) {
                 unsafe calotype_svg_destroy(raw)
@@ -82,15 +82,16 @@
                 height: Int(min(height, 1e9).rounded(.up)))
         }
 
-        /// Premultiplied, alpha in the highest byte, then red, green and blue.
-        func draw(_ size: PixelSize) throws(CodecError) -> [UInt32] {
+        /// Returns premultiplied pixels: alpha in the highest byte, then red, green and blue.
+        func render(_ size: PixelSize) throws(CodecError) -> [UInt32] {
             var pixels = [UInt32](repeating: 0, count: size.area)
-            let isDrawn = unsafe pixels.withUnsafeMutableBufferPointer {
+            let isRendered = unsafe pixels.withUnsafeMutableBufferPointer {
                 unsafe calotype_svg_draw(
                     raw, $0.baseAddress, Int32(size.width), Int32(size.height))
             }
-            guard isDrawn else {
-                throw .library(message: unsafe Self.message(raw) ?? "the document is not drawn")
+            guard isRendered else {
+                throw .library(
+                    message: unsafe Self.message(raw) ?? "librsvg did not render the document")
             }
             return pixels
         }

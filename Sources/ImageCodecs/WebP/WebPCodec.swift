@@ -9,7 +9,7 @@ extension ImageFormat {
     static let webP = ImageFormat(
         name: "webp", extensions: ["webp"], mediaType: "image/webp",
         signatures: [
-            // Twelve bytes, of which the length in the middle is any.
+            // Bytes 8 to 14; the RIFF length before them varies.
             .init(Array("WEBPVP8".utf8), at: 8)
         ])
 }
@@ -17,12 +17,12 @@ extension ImageFormat {
 #if WebP
     /// WebP, lossy and lossless, with transparency and animation.
     ///
-    /// A file is a RIFF container of chunks, each with a name of four letters, a length, a body and
-    /// a byte that makes it even. A simple file has one, `VP8 ` (lossy, a key frame of that video
-    /// format) or `VP8L` (lossless). An extended one begins with `VP8X`, the size of the canvas and
-    /// what else there is: `ICCP`, `ALPH` (the transparency of a lossy picture), `ANIM` with an
-    /// `ANMF` for each frame, and behind them `EXIF` and `XMP `. The container is read and
-    /// written in Swift, pixels by libwebp. No side is longer than 16383 pixels.
+    /// A file is a RIFF container of chunks, each with a FourCC, a length, a payload and padding to
+    /// an even length. A simple file has one chunk, `VP8 ` (lossy, a VP8 key frame) or `VP8L`
+    /// (lossless). An extended file begins with `VP8X`, the canvas size and feature flags. It may
+    /// contain `ICCP`, `ALPH` (the alpha of a lossy image), `ANIM` with an `ANMF` per frame, `EXIF`
+    /// and `XMP `. The container is parsed and written in Swift, the bitstreams are coded by
+    /// libwebp. No side exceeds 16383 pixels.
     /// - SeeAlso: RFC 9649.
     struct WebPCodec: ImageCodec {
         let format = ImageFormat.webP

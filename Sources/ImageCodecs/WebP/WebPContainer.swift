@@ -4,14 +4,14 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// One chunk of a file: its name, and where its body stands.
+    /// One chunk of a file: its FourCC and the range of its payload.
     struct WebPChunk {
         let name: String
         let start: Int
-        /// May reach behind the end of a file that is cut short.
+        /// May extend beyond the end of a truncated file.
         let body: Range<Int>
 
-        /// Reads the head of the chunk at `offset`; `nil` if it does not fit into the bytes.
+        /// Reads the header of the chunk at `offset`; `nil` if the file ends before it does.
         init?(_ file: Span<UInt8>, at offset: Int) {
             guard offset >= 0, offset <= file.count - 8 else { return nil }
             name = String(decoding: (offset..<offset + 4).map { file[$0] }, as: UTF8.self)
@@ -19,25 +19,25 @@
             body = offset + 8..<offset + 8 + file.littleEndian(at: offset + 4, byteCount: 4)
         }
 
-        /// Where the next chunk stands.
+        /// The offset of the next chunk.
         var end: Int { body.upperBound + body.count % 2 }
     }
 
-    /// The compressed pixels of a picture or of a frame.
+    /// The bitstream of an image or of a frame.
     struct WebPBitstream {
-        /// From `ALPH`, if there is one, to the end of `VP8 ` or `VP8L`.
+        /// From `ALPH`, if present, to the end of `VP8 ` or `VP8L`.
         let range: Range<Int>
         let size: PixelSize
         let isLossless: Bool
         let hasAlpha: Bool
 
-        /// Reads the chunk `VP8 ` or `VP8L`.
+        /// Reads the header of a `VP8 ` or `VP8L` chunk.
         ///
         /// - Parameters:
         ///   - file: the whole file.
-        ///   - chunk: where it stands.
-        ///   - alpha: the chunk `ALPH` that belongs to it.
-        /// - Throws: ``CodecError``.
+        ///   - chunk: the chunk.
+        ///   - alpha: the `ALPH` chunk of the image, if any.
+        /// - Throws: ``CodecError`` if the header is truncated or invalid.
         init(
             _ file: Span<UInt8>, _ chunk: WebPChunk, alpha: WebPChunk?
         ) throws(CodecError) {
@@ -45,7 +45,8 @@
             let offset = chunk.body.lowerBound
             let byteCount = isLossless ? 5 : 10
             guard chunk.body.count >= byteCount else {
-                throw .malformed(reason: "a picture without a header", offset: offset)
+                throw .malformed(
+                    reason: "\(chunk.name) chunk is shorter than its header", offset: offset)
             }
             guard file.count >= offset + byteCount else {
                 throw .truncated(byteCount: file.count)
@@ -53,7 +54,7 @@
             if isLossless {
                 let bits = file.littleEndian(at: offset + 1, byteCount: 4)
                 guard file[offset] == 0x2F, bits >> 29 == 0 else {
-                    throw .malformed(reason: "no lossless picture", offset: offset)
+                    throw .malformed(reason: "invalid VP8L signature or version", offset: offset)
                 }
                 size = PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
                 hasAlpha = bits >> 28 & 1 == 1
@@ -61,7 +62,7 @@
             } else {
                 guard file[offset] & 1 == 0,
                     file.littleEndian(at: offset + 3, byteCount: 3) == 0x2A_019D
-                else { throw .malformed(reason: "no key frame of VP8", offset: offset) }
+                else { throw .malformed(reason: "VP8 frame is not a key frame", offset: offset) }
                 size = PixelSize(
                     width: file.littleEndian(at: offset + 6, byteCount: 2) & 0x3FFF,
                     height: file.littleEndian(at: offset + 8, byteCount: 2) & 0x3FFF)
@@ -69,30 +70,30 @@
                 range = (alpha?.start ?? chunk.start)..<chunk.body.upperBound
             }
             guard !size.isEmpty else {
-                throw .malformed(reason: "a picture without pixels", offset: offset)
+                throw .malformed(reason: "invalid image size: \(size)", offset: offset)
             }
         }
 
-        /// The bytes that libwebp allocates for the pixels and on the way to them.
+        /// The estimated number of bytes that libwebp allocates to decode the image.
         var memoryByteCount: Int {
             let area = size.area
             return isLossless ? area * 8 : hasAlpha ? area * 6 : area * 3
         }
     }
 
-    /// A frame of an animation as the file holds it.
+    /// A frame of an animation as stored.
     struct WebPFrame {
         let region: PixelRect
         let milliseconds: Int
         let isBlended: Bool
-        let isCleared: Bool
+        let clearsRegion: Bool
         let bitstream: WebPBitstream
 
-        /// Reads the chunk `ANMF` of an animation of that size.
+        /// Reads an `ANMF` chunk of an animation with the deliveredRowCounts canvas.
         init(_ file: Span<UInt8>, _ chunk: WebPChunk, canvas: PixelSize) throws(CodecError) {
             let offset = chunk.body.lowerBound
             guard chunk.body.count >= 16 else {
-                throw .malformed(reason: "a frame without a header", offset: offset)
+                throw .malformed(reason: "ANMF chunk is shorter than its header", offset: offset)
             }
             guard file.count >= offset + 16 else { throw .truncated(byteCount: file.count) }
             func number(_ place: Int) -> Int {
@@ -101,11 +102,11 @@
             region = PixelRect(
                 x: number(0) * 2, y: number(3) * 2, width: number(6) + 1, height: number(9) + 1)
             guard PixelRect(canvas).contains(region) else {
-                throw .malformed(reason: "a frame outside of the canvas", offset: offset)
+                throw .malformed(reason: "frame exceeds the canvas of \(canvas)", offset: offset)
             }
             milliseconds = number(12)
             isBlended = file[offset + 15] & 2 == 0
-            isCleared = file[offset + 15] & 1 == 1
+            clearsRegion = file[offset + 15] & 1 == 1
             var alpha: WebPChunk?
             var place = offset + 16
             while place < chunk.body.upperBound {
@@ -117,33 +118,35 @@
                 if part.name == "VP8 " || part.name == "VP8L" {
                     bitstream = try WebPBitstream(file, part, alpha: alpha)
                     guard bitstream.size == region.size else {
-                        throw .malformed(reason: "a frame of another size", offset: place)
+                        throw .malformed(
+                            reason: "bitstream is \(bitstream.size), ANMF specifies \(region.size)",
+                            offset: place)
                     }
                     return
                 }
                 place = part.end
             }
-            throw .malformed(reason: "a frame without a picture", offset: offset)
+            throw .malformed(reason: "ANMF chunk without a bitstream", offset: offset)
         }
     }
 
-    /// What the chunks of a file say.
+    /// The parsed chunks of a file.
     struct WebPContainer {
         private(set) var canvas = PixelSize(width: 0, height: 0)
         private(set) var isAnimated = false
-        /// The picture of a file that is not animated.
+        /// The image of a file that is not animated.
         private(set) var still: WebPBitstream?
-        /// Where the chunks `ANMF` stand.
+        /// The `ANMF` chunks.
         private(set) var frames: [WebPChunk] = []
         private(set) var profile: Range<Int>?
-        /// From the byte order mark on.
+        /// The EXIF block from its byte order mark on.
         private(set) var exifBlock: Range<Int>?
         private(set) var xmp: Range<Int>?
         private(set) var hasAlpha = false
         private(set) var loopCount = 1
-        /// Whether the file is shorter than it says.
+        /// Whether the file is shorter than its RIFF header specifies.
         let isTruncated: Bool
-        /// Whether the file has been cut before a chunk that it announces.
+        /// Whether the file ends before a chunk that its flags announce.
         private(set) var lacksChunks = false
 
         init(_ file: Span<UInt8>) throws(CodecError) {
@@ -152,7 +155,7 @@
             }
             guard riff.name == "RIFF",
                 (8..<12).map({ file[$0] }) == Array("WEBP".utf8)
-            else { throw .malformed(reason: "no WebP file", offset: 0) }
+            else { throw .malformed(reason: "missing RIFF or WEBP signature", offset: 0) }
             isTruncated = riff.body.upperBound > file.count
             let end = min(riff.body.upperBound, file.count)
             var flags = 0
@@ -160,20 +163,14 @@
             var offset = 12
             while let chunk = WebPChunk(file, at: offset), chunk.body.lowerBound <= end {
                 let isWhole = chunk.body.upperBound <= end
-                // What is known of a chunk that has been cut is where it would have ended.
+                // Only the end of a truncated chunk is known.
                 if !isWhole, !isTruncated { break }
                 switch chunk.name {
                 case "VP8X" where offset == 12:
-                    guard chunk.body.count >= 10 else {
-                        throw .malformed(reason: "a header that is too short", offset: offset)
+                    guard isWhole || chunk.body.count < 10 else {
+                        throw .truncated(byteCount: file.count)
                     }
-                    guard isWhole else { throw .truncated(byteCount: file.count) }
-                    flags = Int(file[offset + 8])
-                    isAnimated = flags & 0x02 != 0
-                    hasAlpha = flags & 0x10 != 0
-                    canvas = PixelSize(
-                        width: file.littleEndian(at: offset + 12, byteCount: 3) + 1,
-                        height: file.littleEndian(at: offset + 15, byteCount: 3) + 1)
+                    flags = try readExtendedHeader(file, chunk)
                 case "ANIM" where isAnimated && chunk.body.count >= 6 && isWhole:
                     loopCount = file.littleEndian(at: offset + 12, byteCount: 2)
                 case "ANMF" where isAnimated: frames.append(chunk)
@@ -182,14 +179,16 @@
                     guard still == nil, !isAnimated else { break }
                     let bitstream = try WebPBitstream(file, chunk, alpha: alpha)
                     guard offset == 12 || bitstream.size == canvas else {
-                        throw .malformed(reason: "a picture of another size", offset: offset)
+                        throw .malformed(
+                            reason: "bitstream is \(bitstream.size), VP8X specifies \(canvas)",
+                            offset: offset)
                     }
                     canvas = bitstream.size
                     hasAlpha = hasAlpha || bitstream.hasAlpha
                     still = bitstream
                 case "ICCP" where profile == nil && isWhole: profile = chunk.body
                 case "EXIF" where exifBlock == nil && isWhole:
-                    // Some programs leave what a JPEG has in front of it.
+                    // Some encoders keep the prefix of a JPEG APP1 segment.
                     let isPrefixed =
                         chunk.body.count >= 6
                         && file.littleEndian(at: chunk.body.lowerBound, byteCount: 4) == 0x6669_7845
@@ -201,9 +200,28 @@
             }
             guard still != nil || !frames.isEmpty else {
                 if isTruncated { throw .truncated(byteCount: file.count) }
-                throw .malformed(reason: "the file has no picture", offset: min(offset, end))
+                throw .malformed(reason: "no image chunk", offset: min(offset, end))
             }
             lacksChunks = isTruncated && (isAnimated || (flags & 0x08 != 0 && exifBlock == nil))
+        }
+
+        /// Reads the `VP8X` chunk.
+        ///
+        /// - Returns: its feature flags.
+        private mutating func readExtendedHeader(
+            _ file: Span<UInt8>, _ chunk: WebPChunk
+        ) throws(CodecError) -> Int {
+            guard chunk.body.count >= 10 else {
+                throw .malformed(
+                    reason: "invalid VP8X length \(chunk.body.count)", offset: chunk.start)
+            }
+            let flags = Int(file[chunk.start + 8])
+            isAnimated = flags & 0x02 != 0
+            hasAlpha = flags & 0x10 != 0
+            canvas = PixelSize(
+                width: file.littleEndian(at: chunk.start + 12, byteCount: 3) + 1,
+                height: file.littleEndian(at: chunk.start + 15, byteCount: 3) + 1)
+            return flags
         }
     }
 #endif

@@ -4,9 +4,9 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes with libwebp, which holds the whole picture until its last row has been given out.
+    /// Decodes with libwebp, which holds the whole image until its last row has been delivered.
     struct WebPDecoder: ImageDecoder {
-        /// From here on, what smoothing the borders of blocks would change cannot be seen.
+        /// The reduction from which the effect of the deblocking filter is invisible.
         private static let unfilteredReduction = 8.0
 
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
@@ -35,7 +35,7 @@
             rows.report = DecodeReport(decoder: "libwebp", shrinkFactors: [1])
             if let still = container.still {
                 try rows.workLimits.check(.memoryByteCount, still.memoryByteCount)
-                // Planes that end early cannot be filled up.
+                // Truncated planes cannot be completed.
                 let isWhole = still.range.upperBound <= bytes.count
                 let isPlanar = isWhole && !still.isLossless && !still.hasAlpha
                 let isWorthPlanes = try rows.choose { self.isWorthPlanes($0) }
@@ -93,7 +93,7 @@
             return .icc(range.map { file[$0] })
         }
 
-        /// The first frame on the transparent canvas.
+        /// Decodes the first frame onto the transparent canvas.
         private func decode(
             _ frame: WebPFrame, _ canvas: PixelSize, _ file: Span<UInt8>, _ profile: ColorProfile,
             into rows: inout RowSink
@@ -141,8 +141,8 @@
             }
         }
 
-        /// Whether the planes are resampled one by one: that saves converting pixels that are not
-        /// kept, and a JPEG is written from them without RGB between.
+        /// Returns whether planes are resampled separately: that avoids converting pixels that are
+        /// discarded, and a JPEG is encoded from them without a detour through RGB.
         private func isWorthPlanes(_ plan: DecodePlan) -> Bool {
             plan.keepsYCbCr || plan.reduction(ofChroma: false) > 1.25
         }

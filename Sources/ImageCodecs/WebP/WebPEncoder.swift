@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes WebP with libwebp; profile and metadata are put around its pixels.
+    /// Encodes WebP with libwebp; the profile and the metadata are added to its output.
     struct WebPEncoder: AnimationEncoder {
         func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
             size.area > 1 << 18
@@ -28,7 +28,7 @@
                     }
                 }
             }
-            return try WebPAssembly(image.colorProfile, options.metadata)
+            return try WebPMuxer(image.colorProfile, options.metadata)
                 .completed(file.bytes, hasAlpha: pixels.channelCount == 4)
         }
 
@@ -39,9 +39,9 @@
         }
     }
 
-    /// Writes an animation with libwebp, which looks for what changes from frame to frame.
+    /// Encodes an animation with libwebp, which finds the changed regions of each frame.
     ///
-    /// Frames that are equal to the one before become one that is shown longer.
+    /// Equal consecutive frames are merged into one with a longer duration.
     struct WebPAnimationWriter: AnimationWriter {
         private let size: PixelSize
         private let options: EncodeOptions
@@ -60,7 +60,7 @@
         mutating func append(
             _ image: PixelBuffer, duration: Duration
         ) throws(CodecError) {
-            precondition(image.size == size, "a frame is as large as the animation")
+            precondition(image.size == size, "a frame must have the size of the animation")
             if !hasFrames { profile = image.colorProfile }
             hasFrames = true
             try encoder.add(WebPPixels(image.converted(to: .rgba8)), at: try milliseconds())
@@ -68,34 +68,35 @@
         }
 
         mutating func finish() throws(CodecError) -> [UInt8] {
-            precondition(hasFrames, "an animation has at least one frame")
+            precondition(hasFrames, "an animation needs at least one frame")
             let file = try encoder.finished(at: try milliseconds())
-            return try WebPAssembly(profile, options.metadata).completed(file, hasAlpha: true)
+            return try WebPMuxer(profile, options.metadata).completed(file, hasAlpha: true)
         }
 
         private func milliseconds() throws(CodecError) -> Int32 {
             let (seconds, rest) = time.components
             guard seconds < Int64(Int32.max) / 1_000 else {
-                throw .unsupported(feature: "an animation of more than 24 days")
+                throw .unsupported(feature: "WebP animation of more than 24 days")
             }
             return Int32(seconds * 1_000 + (rest + 500_000_000_000_000) / 1_000_000_000_000_000)
         }
     }
 
-    /// The only owner of libwebp's animation encoder.
+    /// The sole owner of libwebp's animation encoder.
     @safe private final class WebPAnimation {
         private let raw: OpaquePointer
 
         init(_ settings: WebPSettings, loopCount: Int) throws(CodecError) {
             guard (0...65_535).contains(loopCount) else {
-                throw .unsupported(feature: "a WebP that is shown \(loopCount) times")
+                throw .unsupported(
+                    feature: "WebP with loop count \(loopCount); the maximum is 65535")
             }
             try unsafe requireLibrary(calotype_webp_missing())
             let raw = unsafe settings.withValue {
                 unsafe calotype_webp_animation_create($0, Int32(loopCount))
             }
             guard let raw = unsafe raw else {
-                throw .library(message: "no memory for a WebP encoder")
+                throw .library(message: "out of memory: cannot create a WebP encoder")
             }
             unsafe self.raw = raw
         }
@@ -117,7 +118,7 @@
         }
     }
 
-    /// What a picture is written with.
+    /// The encoder settings of an image.
     private struct WebPSettings {
         private let value: calotype_webp_settings
 
@@ -125,7 +126,7 @@
             _ size: PixelSize, _ channelCount: Int, _ options: EncodeOptions
         ) throws(CodecError) {
             guard size.largestSide <= 16_383 else {
-                throw .unsupported(feature: "a WebP with a side of more than 16383 pixels")
+                throw .unsupported(feature: "WebP of \(size) pixels; the largest side is 16383")
             }
             value = calotype_webp_settings(
                 width: Int32(size.width), height: Int32(size.height),
@@ -142,7 +143,7 @@
         }
     }
 
-    /// The pixels of a picture as libwebp takes them: RGB, or RGBA that is not premultiplied.
+    /// The pixels of an image in libwebp's layout: RGB, or RGBA with straight alpha.
     private struct WebPPixels {
         private let image: PixelBuffer
 
@@ -166,12 +167,14 @@
         }
     }
 
-    /// A file that libwebp has written, copied.
+    /// A copy of a file that libwebp wrote.
     private struct WebPFile {
         let bytes: [UInt8]
 
-        /// - Parameter body: writes the file, and answers what went wrong.
-        /// - Throws: ``CodecError/library(message:)`` with that answer.
+        /// Calls `body` and copies the file that it writes.
+        ///
+        /// - Parameter body: writes the file, and returns an error message or `nil`.
+        /// - Throws: ``CodecError/library(message:)`` with that message.
         @unsafe init(
             _ body: (inout calotype_webp_file) -> UnsafePointer<CChar>?
         ) throws(CodecError) {

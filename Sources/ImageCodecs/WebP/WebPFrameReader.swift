@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Reads the frames of an animation, each from its own chunk.
+    /// Reads the frames of an animation, each from its own `ANMF` chunk.
     struct WebPFrameReader: FrameReader {
         private let bytes: EncodedBytes
         private let container: WebPContainer
@@ -28,7 +28,7 @@
                 let frame = try WebPFrame(file, chunk, canvas: container.canvas)
                 return StoredFrame(
                     region: frame.region, duration: .milliseconds(frame.milliseconds),
-                    disposal: frame.isCleared ? .clear : .keep,
+                    disposal: frame.clearsRegion ? .clear : .keep,
                     blending: frame.isBlended ? .over : .replace,
                     image: try picture(frame.bitstream, file))
             }

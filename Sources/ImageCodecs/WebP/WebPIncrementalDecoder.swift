@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes the rows of a still picture as their bytes come in.
+    /// Decodes the rows of a still image as their bytes arrive.
     final class WebPIncrementalDecoder: IncrementalDecoder {
         private var still: WebPBitstream?
         private var reader: WebPReader?
@@ -14,7 +14,7 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             if reader == nil {
                 let container = try WebPContainer(bytes)
-                // An animation is decoded when it is whole.
+                // Animations are decoded when the file is complete.
                 guard let still = container.still else { throw .truncated(byteCount: bytes.count) }
                 try rows.workLimits.check(.memoryByteCount, still.memoryByteCount)
                 rows.report = DecodeReport(decoder: "libwebp", shrinkFactors: [1])

@@ -5,29 +5,32 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The only owner of a libwebp decoder, which gives rows as the bytes go.
+    /// The sole owner of a libwebp decoder, which delivers rows as their bytes arrive.
     @safe struct WebPReader: ~Copyable {
         enum Layout {
             case rgb
-            /// Not premultiplied.
+            /// Straight alpha.
             case rgba
-            /// Planes as the file has them.
+            /// YUV planes as stored.
             case yuv
         }
 
-        /// Bytes taken at a time, so that a decode can be cancelled.
+        /// The number of bytes decoded between two checks for cancellation.
         private static let stepByteCount = 1 << 16
 
         private let raw: OpaquePointer
         private let layout: Layout
-        /// The bytes that have been taken, and the rows of each plane that have been given out.
-        private var taken = 0
-        private var given = [0, 0, 0]
+        /// The number of bytes passed to libwebp, and the number of rows of each plane delivered.
+        private var passedByteCount = 0
+        private var deliveredRowCounts = [0, 0, 0]
 
+        /// Creates a decoder.
+        ///
         /// - Parameters:
-        ///   - layout: what the rows are.
-        ///   - smoothsBlocks: whether the borders of blocks are smoothed, as the format has it.
-        /// - Throws: ``CodecError`` without memory.
+        ///   - layout: the layout of the rows.
+        ///   - smoothsBlocks: whether the deblocking filter is applied, as the format specifies.
+        /// - Throws: ``CodecError/library(message:)`` if the library is missing or memory is
+        ///   exhausted.
         init(_ layout: Layout, smoothsBlocks: Bool = true) throws(CodecError) {
             let value =
                 switch layout {
@@ -45,16 +48,17 @@
 
         deinit { unsafe calotype_webp_reader_destroy(raw) }
 
-        /// Decodes a picture and calls `body` with each row as soon as it is there.
+        /// Decodes an image and calls `body` with each row as soon as it is available.
         ///
-        /// After ``CodecError/truncated(byteCount:)`` it can be called with more of the file.
+        /// After ``CodecError/truncated(byteCount:)`` the call can be repeated with more of the
+        /// file.
         ///
         /// - Parameters:
-        ///   - bitstream: where the compressed pixels stand.
-        ///   - file: the whole file, or what is there of it.
-        ///   - cancellation: set when nobody waits any more.
-        ///   - body: gets a row and the number of its plane; those of planes take turns.
-        /// - Throws: ``CodecError``, and what `body` throws.
+        ///   - bitstream: the bitstream to decode.
+        ///   - file: the whole file, or its available part.
+        ///   - cancellation: set when the result is no longer needed.
+        ///   - body: receives a row and the index of its plane; the rows of planes alternate.
+        /// - Throws: ``CodecError``, and the errors of `body`.
         mutating func forEachRow(
             _ bitstream: WebPBitstream, _ file: Span<UInt8>, _ cancellation: CancellationFlag?,
             _ body: (Span<UInt8>, _ plane: Int) throws(CodecError) -> Void
@@ -63,11 +67,11 @@
             let bytes = file.extracting(bitstream.range.lowerBound..<end)
             let step = max(Self.stepByteCount, bytes.count / 64)
             var status = calotype_webp_suspended
-            while status == calotype_webp_suspended, taken < bytes.count {
+            while status == calotype_webp_suspended, passedByteCount < bytes.count {
                 if cancellation?.isCancelled == true { throw .cancelled }
-                taken = min(taken + step, bytes.count)
+                passedByteCount = min(passedByteCount + step, bytes.count)
                 status = unsafe bytes.withUnsafeBufferPointer {
-                    unsafe calotype_webp_reader_update(raw, $0.baseAddress, taken)
+                    unsafe calotype_webp_reader_update(raw, $0.baseAddress, passedByteCount)
                 }
                 guard status == calotype_webp_ok || status == calotype_webp_suspended else { break }
                 let hasEnded = status == calotype_webp_ok
@@ -75,24 +79,25 @@
                 for plane in 0..<(layout == .yuv ? 3 : 1) {
                     let isColor = plane > 0
                     let rowCount = isColor ? (count + (hasEnded ? 1 : 0)) / 2 : count
-                    while given[plane] < rowCount {
-                        try withRow(given[plane], plane, bitstream.size, body)
-                        given[plane] += 1
+                    while deliveredRowCounts[plane] < rowCount {
+                        try withRow(deliveredRowCounts[plane], plane, bitstream.size, body)
+                        deliveredRowCounts[plane] += 1
                     }
                 }
             }
             switch status {
-            case calotype_webp_ok where given[0] == bitstream.size.height: return
+            case calotype_webp_ok where deliveredRowCounts[0] == bitstream.size.height: return
             case calotype_webp_suspended where end < bitstream.range.upperBound:
                 throw .truncated(byteCount: file.count)
             case calotype_webp_suspended:
-                throw .malformed(reason: "the picture's data ends early", offset: end)
-            case calotype_webp_unsupported: throw .unsupported(feature: "a sort of WebP")
+                throw .malformed(reason: "bitstream ends before the last row", offset: end)
+            case calotype_webp_unsupported:
+                throw .unsupported(feature: "WebP bitstream of this kind")
             case calotype_webp_out_of_memory:
-                throw .library(message: "no memory to decode WebP")
+                throw .library(message: "out of memory while decoding WebP")
             default:
                 throw .malformed(
-                    reason: "the compressed data is damaged", offset: bitstream.range.lowerBound)
+                    reason: "invalid VP8 or VP8L bitstream", offset: bitstream.range.lowerBound)
             }
         }
 
@@ -111,7 +116,7 @@
                 }
             guard isAsLarge,
                 let start = unsafe calotype_webp_reader_row(raw, Int32(plane), Int32(y))
-            else { throw .library(message: "libwebp delivered another picture") }
+            else { throw .library(message: "libwebp returned an image of another size") }
             let row = unsafe UnsafeBufferPointer(start: start, count: byteCount)
             try body(unsafe Span(_unsafeElements: row), plane)
         }

@@ -2,16 +2,16 @@
 
 internal import EncodedImages
 
-/// XBM, the bitmap of the X Window System: a piece of C that a program includes.
+/// XBM, the bitmap of the X Window System: C source code that a program includes.
 ///
 ///     #define arrow_width 16
 ///     #define arrow_height 2
 ///     static unsigned char arrow_bits[] = { 0x01, 0x80, 0xff, 0xff };
 ///
-/// Each row starts with a new number, whose lowest bit is the leftmost pixel; X10's files have
-/// `short` and numbers of 16 bits. Set bits are the foreground, shown black on white. A hot spot
-/// (`_x_hot`, `_y_hot`) makes it a cursor and is reported as a fact. Pictures are written with
-/// Floyd and Steinberg's dither, transparent pixels over white.
+/// Each row starts with a new number, whose lowest bit is the leftmost pixel; X10 files have
+/// `short` numbers of 16 bits. Set bits are the foreground, shown black on white. A hot spot
+/// (`_x_hot`, `_y_hot`) marks a cursor and is reported as a fact. The encoder uses Floyd–Steinberg
+/// dithering; transparent pixels are composited over white.
 /// - SeeAlso: James Gettys and Robert W. Scheifler, *Xlib*, `XReadBitmapFile`.
 struct XBMCodec: ImageCodec {
     let format = ImageFormat(
@@ -20,7 +20,7 @@ struct XBMCodec: ImageCodec {
     let decoder: any ImageDecoder = XBMDecoder()
     let encoder: (any ImageEncoder)? = XBMEncoder()
 
-    /// Text is little, so it must be the start of such a piece of C.
+    /// The signature is ordinary text, so the first definition must be one of XBM's.
     func recognizedByteCount(_ file: Span<UInt8>) -> Int {
         var text = XBMText(file)
         guard let first = text.nextDefinition(file, within: 4_096),

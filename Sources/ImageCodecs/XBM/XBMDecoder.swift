@@ -3,14 +3,14 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Decodes row by row as the numbers are read.
+/// Decodes row by row as the numbers are parsed.
 struct XBMDecoder: ImageDecoder {
-    /// What stands before the numbers.
+    /// The parsed declarations before the numbers.
     private struct Start {
         var header: ImageHeader
-        /// 8, or 16 in files of X10.
+        /// 8, or 16 in X10 files.
         var bitsPerNumber = 8
-        /// At the first number.
+        /// The position of the first number.
         var text: XBMText
     }
 
@@ -32,7 +32,7 @@ struct XBMDecoder: ImageDecoder {
                 let number = try value(&text, bytes, isFirst: y == 0 && index == 0)
                 guard number < 1 << bitCount else {
                     throw .malformed(
-                        reason: "a number of more than \(bitCount) bits", offset: text.offset)
+                        reason: "number \(number) exceeds \(bitCount) bits", offset: text.offset)
                 }
                 for bit in 0..<bitCount {
                     row[index * bitCount + bit] = number >> bit & 1 == 1 ? 0 : 255
@@ -42,7 +42,7 @@ struct XBMDecoder: ImageDecoder {
         }
     }
 
-    /// Reads the next number, and the comma before it.
+    /// Parses the next number, and the comma before it.
     private func value(
         _ text: inout XBMText, _ bytes: Span<UInt8>, isFirst: Bool
     ) throws(CodecError) -> Int {
@@ -51,7 +51,7 @@ struct XBMDecoder: ImageDecoder {
             if let number = text.number(bytes) { return number }
         }
         guard text.offset < bytes.count else { throw .truncated(byteCount: bytes.count) }
-        throw .malformed(reason: "a number is missing", offset: place)
+        throw .malformed(reason: "expected a number", offset: place)
     }
 
     private func start(
@@ -73,17 +73,18 @@ struct XBMDecoder: ImageDecoder {
             if let word = text.word(bytes) {
                 if word == "short" { bitsPerNumber = 16 }
             } else if !"[]={".unicodeScalars.contains(Unicode.Scalar(bytes[text.offset])) {
-                throw .malformed(reason: "not a bitmap in C", offset: text.offset)
+                throw .malformed(
+                    reason: "expected a declaration of the bits array", offset: text.offset)
             } else if bytes[text.offset] != 0x7B {
                 _ = text.take(Unicode.Scalar(bytes[text.offset]), bytes)
             }
         }
         guard let width = values["_width"], let height = values["_height"] else {
-            throw .malformed(reason: "the size is missing", offset: text.offset)
+            throw .malformed(reason: "missing #define of _width or _height", offset: text.offset)
         }
         let size = PixelSize(width: width, height: height)
         guard !size.isEmpty else {
-            throw .malformed(reason: "a picture of \(size) pixels", offset: 0)
+            throw .malformed(reason: "invalid image size: \(size)", offset: 0)
         }
         var header = ImageHeader(storedSize: size, colorModel: .gray, bitsPerComponent: 1)
         if let x = values["_x_hot"], let y = values["_y_hot"] {

@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Writes black and white with Floyd and Steinberg's dither.
+/// Encodes black and white with Floyd–Steinberg dithering.
 struct XBMEncoder: ImageEncoder {
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         let hasAlpha = image.format.hasAlpha
@@ -16,7 +16,8 @@ struct XBMEncoder: ImageEncoder {
         file += Array("static unsigned char image_bits[] = {".utf8)
 
         var gray = [UInt8](repeating: 0, count: size.width)
-        // Sixteenths of the errors of the row before and of this one, with a column on each side.
+        // The errors of this row and the next in sixteenths, with a margin of one column on each
+        // side.
         var errors = [Int](repeating: 0, count: size.width + 2)
         var written = 0
         for y in 0..<size.height {

@@ -2,7 +2,7 @@
 
 internal import EncodedImages
 
-/// Goes through the C of a file word by word; it holds only where it is.
+/// A tokenizer for the C source of a file; its only state is the position.
 struct XBMText {
     struct Definition {
         static let suffixes = ["_width", "_height", "_x_hot", "_y_hot"]
@@ -11,7 +11,7 @@ struct XBMText {
         let value: Int
     }
 
-    /// The bytes that a word may have.
+    /// The maximum length of a word in bytes.
     private static let longestWord = 256
     private(set) var offset = 0
     private let end: Int
@@ -20,12 +20,12 @@ struct XBMText {
 }
 
 extension XBMText {
-    /// Reads `#define`, a name and a number, if that is what comes next.
+    /// Parses `#define`, a name and a number, if they come next.
     ///
     /// - Parameters:
     ///   - file: the whole file.
-    ///   - byteCount: how far it may lie from the start.
-    /// - Returns: `nil` if something else comes next, which is not read.
+    ///   - byteCount: the maximum offset of the definition.
+    /// - Returns: `nil` if something else comes next, which is not consumed.
     mutating func nextDefinition(_ file: Span<UInt8>, within byteCount: Int) -> Definition? {
         var copy = self
         guard copy.skipSpace(file), copy.offset < byteCount, copy.take("#", file),
@@ -36,9 +36,9 @@ extension XBMText {
         return Definition(name: name, value: value)
     }
 
-    /// Skips blanks, ends of lines and comments.
+    /// Skips white space and comments.
     ///
-    /// - Returns: whether anything comes after them.
+    /// - Returns: whether more text follows.
     mutating func skipSpace(_ file: Span<UInt8>) -> Bool {
         while offset < end {
             let byte = file[offset]
@@ -59,14 +59,14 @@ extension XBMText {
         return false
     }
 
-    /// Reads one character, if it comes next.
+    /// Consumes a character if it comes next.
     mutating func take(_ character: Unicode.Scalar, _ file: Span<UInt8>) -> Bool {
         guard offset < end, UInt32(file[offset]) == character.value else { return false }
         offset += 1
         return true
     }
 
-    /// Reads letters, digits, and what else names have in practice.
+    /// Parses a word of letters, digits and the other characters of names in practice.
     mutating func word(_ file: Span<UInt8>) -> String? {
         let start = offset
         while offset < end, offset - start < Self.longestWord, Self.isWord(file[offset]) {
@@ -76,9 +76,9 @@ extension XBMText {
         return String(decoding: (start..<offset).map { file[$0] }, as: UTF8.self)
     }
 
-    /// Reads a number as C writes it: decimal, `0x` hexadecimal, or `0` octal.
+    /// Parses a C integer: decimal, `0x` hexadecimal, or `0` octal.
     ///
-    /// - Returns: `nil` if there is none, it has no end, or it is more than 32 bits.
+    /// - Returns: `nil` if it is missing, unterminated, or exceeds 32 bits.
     mutating func number(_ file: Span<UInt8>) -> Int? {
         var base = 10
         if offset < end, file[offset] == 0x30 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The name of the library that the header is of.
+// The name of the library version that the header describes.
 #if AVIF_VERSION_MAJOR == 0
 #define AVIF_LIBRARY "libavif.so.15"
 #else
@@ -31,10 +31,10 @@ const char *calotype_avif_missing(void) { return load_lazily(); }
 struct calotype_avif_reader {
     avifDecoder *decoder;
     avifIO io;
-    /// The file, during a call only.
+    /// The file; valid during a call only.
     const uint8_t *bytes;
     size_t count;
-    /// Whether something was asked for that lies behind the file's end.
+    /// Whether libavif requested bytes beyond the end of the file.
     bool ran_out;
     char message[AVIF_DIAGNOSTICS_ERROR_BUFFER_SIZE + 64];
 };
@@ -48,7 +48,7 @@ static avifResult read_bytes(avifIO *io, uint32_t flags, uint64_t offset, size_t
         return AVIF_RESULT_TRUNCATED_DATA;
     }
     size_t rest = reader->count - (size_t)offset;
-    // Boxes are looked for by their first 32 bytes, of which the last box may have fewer.
+    // Boxes are searched in reads of 32 bytes; the last box may be shorter.
     if (size > rest && (size > 32 || rest == 0)) reader->ran_out = true;
     out->data = reader->bytes + offset;
     out->size = size < rest ? size : rest;
@@ -202,6 +202,14 @@ struct calotype_avif_writer {
     char message[AVIF_DIAGNOSTICS_ERROR_BUFFER_SIZE + 64];
 };
 
+static const uint8_t *exif_of(const calotype_avif_settings *settings) {
+    return settings->blocks + settings->icc_count;
+}
+
+static const uint8_t *xmp_of(const calotype_avif_settings *settings) {
+    return exif_of(settings) + settings->exif_count;
+}
+
 static bool make_image(calotype_avif_writer *writer, const calotype_avif_settings *settings) {
     avifImage *image =
         lazy.avifImageCreate(settings->width, settings->height, (uint32_t)settings->depth,
@@ -214,18 +222,18 @@ static bool make_image(calotype_avif_writer *writer, const calotype_avif_setting
         is_identity ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
     image->colorPrimaries = (avifColorPrimaries)settings->primaries;
     image->transferCharacteristics = (avifTransferCharacteristics)settings->transfer;
-    if (settings->icc_count) lazy.avifImageSetProfileICC(image, settings->icc, settings->icc_count);
+    if (settings->icc_count) lazy.avifImageSetProfileICC(image, settings->blocks, settings->icc_count);
     if (settings->exif_count)
-        lazy.avifImageSetMetadataExif(image, settings->exif, settings->exif_count);
+        lazy.avifImageSetMetadataExif(image, exif_of(settings), settings->exif_count);
     if (settings->xmp_count)
-        lazy.avifImageSetMetadataXMP(image, settings->xmp, settings->xmp_count);
-    // libavif would repeat EXIF's orientation for pixels that are upright already.
+        lazy.avifImageSetMetadataXMP(image, xmp_of(settings), settings->xmp_count);
+    // libavif would apply EXIF's orientation to pixels that are upright already.
     image->transformFlags = AVIF_TRANSFORM_NONE;
     if (settings->channels < 3)
         return lazy.avifImageAllocatePlanes(image, AVIF_PLANES_YUV) == AVIF_RESULT_OK;
     lazy.avifRGBImageSetDefaults(&writer->rgb, image);
     writer->rgb.format = settings->channels == 4 ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
-    // Samples of more than 8 bits come with 16.
+    // Samples of more than 8 bits are passed as 16 bits.
     writer->rgb.depth = settings->depth > 8 ? 16 : 8;
     lazy.avifRGBImageAllocatePixels(&writer->rgb);
     return writer->rgb.pixels != NULL;

@@ -43,8 +43,9 @@ struct calotype_heif_reader {
     char message[256];
 };
 
-// libde265 leaves the pixels of slices that are missing as they are, and libheif those of a grid that
-// its tiles do not cover. Neither has a setting for it; libde265 counts such a picture as decoded.
+// libde265 does not write the pixels of missing slices, and libheif does not write those of a grid
+// that no tile covers. Neither has an option to change that; libde265 reports such an image as
+// decoded.
 static void zero_memory(void) {
     calotype_zero_memory_of_library("libheif.so.1");
     calotype_zero_memory_of_library("libde265.so.0");
@@ -55,7 +56,7 @@ calotype_heif_reader *calotype_heif_reader_create(void) {
     calotype_heif_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
     reader->context = lazy.heif_context_alloc();
-    // The first context loads what decodes.
+    // The first context initializes the decoder plugins.
     pthread_once(&once, zero_memory);
     if (!reader->context) {
         free(reader);

@@ -17,13 +17,13 @@ CALOTYPE_LAZY_LIBRARY("liblcms2.so.2", FUNCTIONS)
 
 const char *calotype_icc_missing(void) { return load_lazily(); }
 
-// A context of its own: lcms2's global one is shared by everything in the process.
+// A private context: lcms2's global one is shared by the whole process.
 struct calotype_icc_transform {
     cmsContext context;
     /// NULL for grey.
     cmsHTRANSFORM transform;
     uint8_t gray[256];
-    /// 65536 numbers where grey has 16 bits.
+    /// 65536 entries for 16-bit grey.
     uint16_t *deep_gray;
 };
 
@@ -57,8 +57,8 @@ static cmsUInt32Number result_format_of(calotype_icc_layout layout) {
     return is_cmyk ? TYPE_RGB_8 : format_of(layout);
 }
 
-// Grey has one curve, so a table of all answers says it all; lcms2's own way through a
-// connection space is up to ten levels off in the shadows.
+// Grey needs a single curve, so a table of all results is exact; lcms2's conversion through a
+// profile connection space is up to ten levels off in the shadows.
 static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from,
                       calotype_icc_layout layout) {
     static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
@@ -124,7 +124,7 @@ calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, si
     return created(result, is_made);
 }
 
-// Takes the curve.
+// Takes ownership of the curve.
 static calotype_icc_transform *create_from_curve(calotype_icc_transform *result,
                                                  cmsToneCurve *tone, const double xy[8],
                                                  calotype_icc_layout layout) {

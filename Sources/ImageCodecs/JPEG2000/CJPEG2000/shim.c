@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Distributions put the header into a folder named after the version.
+// Distributions install the header in a folder named after the version.
 #if __has_include(<openjpeg.h>)
 #include <openjpeg.h>
 #elif __has_include(<openjpeg-2.6/openjpeg.h>)
@@ -43,7 +43,7 @@ typedef struct {
 
 static void keep_message(const char *text, void *context) {
     message *kept = context;
-    // The first is about the cause, later ones about what followed from it.
+    // The first message describes the cause, later ones its consequences.
     if (kept->text[0]) return;
     strncpy(kept->text, text, sizeof kept->text - 1);
     size_t length = strlen(kept->text);
@@ -130,7 +130,7 @@ bool calotype_j2k_reader_start(calotype_j2k_reader *reader, int reduction) {
     parameters.cp_reduce = (OPJ_UINT32)reduction;
     if (!lazy.opj_setup_decoder(reader->codec, &parameters)) return false;
 #if OPJ_VERSION_MAJOR > 2 || OPJ_VERSION_MINOR >= 5
-    // Version 2.5.0 reads behind its buffers when it is to go on after an error.
+    // Version 2.5.0 reads out of bounds if it continues after an error.
     if (!lazy.opj_decoder_set_strict_mode(reader->codec, OPJ_TRUE)) return false;
 #endif
     return lazy.opj_read_header(reader->stream, reader->codec, &reader->image);

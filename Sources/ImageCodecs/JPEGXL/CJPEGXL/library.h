@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name of the library that the headers are of.
+// The name of the library version that the headers describe.
 
 #include <jxl/version.h>
 

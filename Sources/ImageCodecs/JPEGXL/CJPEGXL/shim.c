@@ -30,7 +30,7 @@ struct calotype_jxl_reader {
     uint8_t *pixels;
     size_t pixel_count;
     uint32_t ticks;
-    /// How far the file has been read.
+    /// The number of bytes that have been read.
     size_t position;
 };
 
@@ -95,7 +95,7 @@ static bool take_info(calotype_jxl_reader *reader) {
     return true;
 }
 
-// H.273 has no number for custom primaries, white points and powers.
+// ITU-T H.273 has no code points for custom primaries, white points and gammas.
 static bool take_code_points(calotype_jxl_info *info, const JxlColorEncoding *encoding) {
     bool is_gray = encoding->color_space == JXL_COLOR_SPACE_GRAY;
     if (!is_gray && encoding->color_space != JXL_COLOR_SPACE_RGB) return false;
@@ -133,7 +133,7 @@ static bool take_colors(calotype_jxl_reader *reader) {
                                            &encoding) == JXL_DEC_SUCCESS;
     if (is_encoded && take_code_points(&reader->info, &encoding)) return true;
     if (!is_encoded && reader->info.is_xyb) {
-        // Pixels in libjxl's own colours can be had as sRGB, whatever they were before.
+        // XYB images can be decoded to sRGB, whatever their original colour space.
         encoding.color_space =
             reader->info.color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB;
         encoding.white_point = JXL_WHITE_POINT_D65;
@@ -331,7 +331,7 @@ calotype_jxl_status calotype_jxl_copy_jpeg(const uint8_t *bytes, size_t count, s
             result = calotype_jxl_ok;
             break;
         } else {
-            // Pixels are asked for where the file holds no JPEG.
+            // The decoder requests a pixel buffer if the file contains no JPEG reconstruction data.
             if (status == JXL_DEC_NEED_MORE_INPUT) result = calotype_jxl_truncated;
             if (status == JXL_DEC_ERROR) result = calotype_jxl_malformed;
             break;

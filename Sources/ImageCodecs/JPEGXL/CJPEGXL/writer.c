@@ -46,9 +46,17 @@ static calotype_jxl_writer *create(void) {
     return NULL;
 }
 
+static const uint8_t *exif_of(const calotype_jxl_settings *settings) {
+    return settings->blocks + settings->icc_count;
+}
+
+static const uint8_t *xmp_of(const calotype_jxl_settings *settings) {
+    return exif_of(settings) + settings->exif_count;
+}
+
 static bool set_colors(JxlEncoder *encoder, const calotype_jxl_settings *settings) {
     if (settings->icc_count &&
-        lazy.JxlEncoderSetICCProfile(encoder, settings->icc, settings->icc_count) == JXL_ENC_SUCCESS)
+        lazy.JxlEncoderSetICCProfile(encoder, settings->blocks, settings->icc_count) == JXL_ENC_SUCCESS)
         return true;
     JxlColorEncoding colors;
     lazy.JxlColorEncodingSetToSRGB(&colors, settings->channels < 3);
@@ -76,16 +84,16 @@ static bool add_boxes(JxlEncoder *encoder, const calotype_jxl_settings *settings
     if (lazy.JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS) return false;
     bool is_added = true;
     if (settings->exif_count) {
-        // The distance of the byte order mark comes first.
+        // The offset of the TIFF header comes first.
         uint8_t *box = calloc(1, settings->exif_count + 4);
         if (!box) return false;
-        memcpy(box + 4, settings->exif, settings->exif_count);
+        memcpy(box + 4, exif_of(settings), settings->exif_count);
         is_added = lazy.JxlEncoderAddBox(encoder, "Exif", box, settings->exif_count + 4, JXL_FALSE) ==
                    JXL_ENC_SUCCESS;
         free(box);
     }
     if (settings->xmp_count)
-        is_added = is_added && lazy.JxlEncoderAddBox(encoder, "xml ", settings->xmp,
+        is_added = is_added && lazy.JxlEncoderAddBox(encoder, "xml ", xmp_of(settings),
                                                 settings->xmp_count, JXL_FALSE) ==
                                    JXL_ENC_SUCCESS;
     lazy.JxlEncoderCloseBoxes(encoder);

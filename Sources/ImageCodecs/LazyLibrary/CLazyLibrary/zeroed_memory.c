@@ -25,7 +25,7 @@ static int zeroed_memalign(void **result, size_t alignment, size_t count) {
     return problem;
 }
 
-// The operators of the C++ library that the decoders use; they throw where there is no memory.
+// The operators of the C++ library that the decoders use; they throw if memory is exhausted.
 static void *(*operator_new)(size_t);
 static void *(*operator_new_array)(size_t);
 
@@ -41,7 +41,7 @@ static void *replacement(const char *symbol) {
     return NULL;
 }
 
-/// What a library says of itself to the loader.
+/// The dynamic section of a library.
 typedef struct {
     const ElfW(Sym) *symbols;
     const char *names;
@@ -50,7 +50,7 @@ typedef struct {
 } library_tables;
 
 static const void *absolute(const struct link_map *map, ElfW(Addr) address) {
-    // glibc has added where the library stands, other C libraries have not.
+    // glibc has already added the load address, other C libraries have not.
     return (const void *)(address < map->l_addr ? address + map->l_addr : address);
 }
 
@@ -70,7 +70,7 @@ static library_tables tables_of(const struct link_map *map) {
     return tables;
 }
 
-/// The pages of a library that the loader has made read-only when it had filled them in.
+/// The RELRO pages of a library, which the loader has made read-only after relocation.
 typedef struct {
     ElfW(Addr) library, start, end;
 } protected_pages;
@@ -102,7 +102,7 @@ static bool redirect(const struct link_map *map) {
         for (size_t i = 0; tables.relocations[list] && i < tables.counts[list]; i++) {
             const ElfW(Rela) *relocation = &tables.relocations[list][i];
             size_t index = ELF64_R_SYM(relocation->r_info);
-            // Those alone that stand for the address of a function elsewhere.
+            // Only relocations to the address of an imported function.
             if (index == 0 || tables.symbols[index].st_shndx != SHN_UNDEF
                 || relocation->r_addend != 0)
                 continue;

@@ -14,8 +14,8 @@ static size_t at_most(size_t count) { return count < INT_MAX ? count : INT_MAX; 
 
 struct calotype_inflate {
     struct inflate_state state;
-    /// Whether the two bytes before the first block are still to be read, which ISA-L does itself
-    /// only where it also verifies what stands behind the last.
+    /// Whether the two-byte zlib header is still to be read. ISA-L reads it only in the mode that
+    /// also verifies the Adler-32.
     bool needs_header;
 };
 

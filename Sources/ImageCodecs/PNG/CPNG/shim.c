@@ -30,7 +30,7 @@ static void fail(png_structp png, failure *failure, calotype_png_status status,
     lazy.png_longjmp(png, 1);
 }
 
-/// What `png_jmpbuf` is, which would call the library by itself.
+/// Does what `png_jmpbuf` does, which would call the library directly.
 static jmp_buf *jump_of(png_structp png) {
     return lazy.png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf));
 }
@@ -105,7 +105,7 @@ calotype_png_status calotype_png_writer_start(calotype_png_writer *writer,
 calotype_png_status calotype_png_writer_set_profile(calotype_png_writer *writer,
                                                     const uint8_t *icc, size_t count) {
     if (setjmp(*jump_of(writer->png))) return writer->failure.status;
-    // One that it finds fault with is left out: other programs could not read it either.
+    // A profile that libpng rejects is left out: other programs could not read it either.
     lazy.png_set_benign_errors(writer->png, 1);
     lazy.png_set_iCCP(writer->png, writer->info, "profile", PNG_COMPRESSION_TYPE_BASE, icc,
                  (png_uint_32)count);

@@ -43,7 +43,7 @@ static calotype_raw_status status_of(int code) {
     }
 }
 
-/// Calls `body` and answers its status, or that of what it threw.
+/// Calls `body` and returns its status, or that of its exception.
 template <typename Body> static calotype_raw_status guarded(Body body) {
     try {
         return status_of(body());
@@ -95,7 +95,8 @@ calotype_raw_status calotype_raw_open(calotype_raw *raw, const uint8_t *bytes, s
     });
 }
 
-/// What LibRaw calls a flip, mirroring and transposing by bits or turning by degrees, as EXIF counts.
+/// Converts LibRaw's flip (mirroring and transposition by bits, or a rotation in degrees) to EXIF's
+/// orientation.
 static int orientation_of(int flip) {
     switch ((flip + 3600) % 360) {
     case 270: flip = 5; break;
@@ -148,7 +149,7 @@ calotype_raw_status calotype_raw_decode(calotype_raw *raw,
     data->params.use_camera_wb = 1;
     data->params.output_color = 1;
     data->params.output_bps = 16;
-    // The curve of sRGB in place of that of television.
+    // The transfer function of sRGB instead of BT.709.
     data->params.gamm[0] = 1 / 2.4;
     data->params.gamm[1] = 12.92;
     data->params.half_size = settings->is_halved;

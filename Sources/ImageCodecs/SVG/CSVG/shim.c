@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// GLib, librsvg 2.52 or later, cairo and fontconfig, as their manuals define them.
+// GLib, librsvg 2.52 or later, cairo and fontconfig, declared as in their manuals.
 typedef struct {
     uint32_t domain;
     int code;
@@ -94,9 +94,9 @@ static int keep_quiet(int level, const void *fields, size_t count, void *data) {
 }
 
 void calotype_svg_prepare(void) {
-    // Before a warning is printed, it is looked at where that would go.
+    // GLib's default writer checks its output stream before it drops a warning.
     g_log_set_writer_func(keep_quiet, NULL, NULL);
-    // As many as cairo holds open at a time.
+    // As many fonts as cairo keeps open.
     static const char *const names[] = {
         "sans-serif",  "sans-serif:bold", "sans-serif:italic", "sans-serif:bold:italic",
         "serif",       "serif:bold",      "serif:italic",      "monospace",
@@ -104,14 +104,14 @@ void calotype_svg_prepare(void) {
     };
     FcConfig *all = FcInitLoadConfigAndFonts();
     FcConfig *few = FcInitLoadConfig();
-    // The rules of the system, by which fonts stand for others, without its folders.
+    // The font substitution rules of the system, without its font folders.
     static const char folders[] = "<fontconfig><reset-dirs/></fontconfig>";
     if (all && few &&
         FcConfigParseAndLoadFromMemory(few, (const unsigned char *)folders, 0)) {
         for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
             add_font(all, few, names[index]);
         }
-        // Or it looks again and again whether somebody has changed its files.
+        // Without this, fontconfig checks its files for changes again and again.
         FcConfigSetRescanInterval(few, 0);
         FcConfigSetCurrent(few);
     } else if (few) {
@@ -124,10 +124,10 @@ calotype_svg *calotype_svg_create(const uint8_t *bytes, size_t count) {
     calotype_svg *svg = calloc(1, sizeof *svg);
     if (!svg) return NULL;
     GError *error = NULL;
-    // Without a base address librsvg follows no reference to anything outside of the document.
+    // Without a base URL librsvg resolves no reference outside of the document.
     svg->handle = rsvg_handle_new_from_data(bytes, count, &error);
     if (!svg->handle)
-        fail(svg, error, "the document cannot be read");
+        fail(svg, error, "invalid SVG document");
     else
         rsvg_handle_set_dpi(svg->handle, 96);
     return svg;
@@ -163,7 +163,7 @@ bool calotype_svg_draw(calotype_svg *svg, uint32_t *pixels, int width, int heigh
     GError *error = NULL;
     bool is_drawn = cairo_status(cr) == 0 &&
                     rsvg_handle_render_document(svg->handle, cr, &viewport, &error);
-    if (!is_drawn) fail(svg, error, "there is no memory to draw in");
+    if (!is_drawn) fail(svg, error, "out of memory while rendering SVG");
     cairo_surface_flush(surface);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);

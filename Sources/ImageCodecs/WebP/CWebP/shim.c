@@ -8,7 +8,7 @@
 #include <webp/encode.h>
 #include <webp/mux.h>
 
-// With it comes libwebp, whose functions are found through it, too.
+// libwebpmux depends on libwebp, so the functions of both are found through it.
 #define FUNCTIONS(F) \
     F(WebPAnimEncoderAdd) F(WebPAnimEncoderAssemble) F(WebPAnimEncoderDelete) \
     F(WebPAnimEncoderGetError) F(WebPAnimEncoderNewInternal) \
@@ -98,14 +98,14 @@ void calotype_webp_file_free(calotype_webp_file *file) {
 
 static const char *message(WebPEncodingError error) {
     switch (error) {
-    case VP8_ENC_OK: return "libwebp gives no reason";
+    case VP8_ENC_OK: return "unknown libwebp error";
     case VP8_ENC_ERROR_OUT_OF_MEMORY:
-    case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY: return "no memory to encode WebP";
-    case VP8_ENC_ERROR_BAD_DIMENSION: return "a size that WebP cannot hold";
+    case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY: return "out of memory while encoding WebP";
+    case VP8_ENC_ERROR_BAD_DIMENSION: return "image size exceeds the WebP format";
     case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
-    case VP8_ENC_ERROR_PARTITION_OVERFLOW: return "a part of the WebP file becomes too long";
-    case VP8_ENC_ERROR_FILE_TOO_BIG: return "the WebP file becomes too long";
-    default: return "libwebp refuses to encode";
+    case VP8_ENC_ERROR_PARTITION_OVERFLOW: return "WebP partition exceeds its maximum size";
+    case VP8_ENC_ERROR_FILE_TOO_BIG: return "WebP file exceeds its maximum size";
+    default: return "libwebp rejected the image";
     }
 }
 
@@ -115,7 +115,7 @@ static bool configure(const calotype_webp_settings *settings, WebPConfig *config
         if (!lazy.WebPConfigLosslessPreset(config, settings->effort)) return false;
     } else {
         config->quality = (float)settings->quality;
-        // 6 of 9 is libwebp's own choice.
+        // Effort 6 of 9 maps to libwebp's default method, 4.
         config->method = settings->effort * 2 / 3;
         config->use_sharp_yuv = settings->is_sharp;
     }
@@ -125,7 +125,7 @@ static bool configure(const calotype_webp_settings *settings, WebPConfig *config
 
 static const char *import(const calotype_webp_settings *settings, const uint8_t *pixels,
                           size_t bytes_per_row, WebPPicture *picture) {
-    if (!lazy.WebPPictureInitInternal(picture, WEBP_ENCODER_ABI_VERSION)) return "another version of libwebp";
+    if (!lazy.WebPPictureInitInternal(picture, WEBP_ENCODER_ABI_VERSION)) return "incompatible version of libwebp";
     picture->width = settings->width;
     picture->height = settings->height;
     picture->use_argb = settings->is_lossless || settings->is_sharp;
@@ -139,7 +139,7 @@ const char *calotype_webp_encode(const calotype_webp_settings *settings, const u
                                  size_t bytes_per_row, calotype_webp_file *file) {
     WebPConfig config;
     WebPPicture picture;
-    if (!configure(settings, &config)) return "settings that libwebp does not know";
+    if (!configure(settings, &config)) return "libwebp rejected the settings";
     const char *problem = import(settings, pixels, bytes_per_row, &picture);
     WebPMemoryWriter writer;
     lazy.WebPMemoryWriterInit(&writer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libheif without threads, and its errors as a few kinds.
+// libheif without threads; its errors are reduced to a few kinds.
 
 #ifndef CALOTYPE_CHEIF_H
 #define CALOTYPE_CHEIF_H
@@ -19,11 +19,11 @@ typedef enum {
 
 typedef struct {
     uint32_t item;
-    /// As it is shown, turned and cut.
+    /// The size as shown, rotated and cropped.
     int width, height;
     int luma_bits;
     bool has_alpha, is_premultiplied;
-    /// All 2 where the file says nothing.
+    /// All 2 (unspecified) if the file contains none.
     int primaries, transfer;
     size_t icc_count;
     int thumbnail_width, thumbnail_height;
@@ -31,12 +31,12 @@ typedef struct {
 
 typedef struct {
     int width, height;
-    /// 0 is none, else 444, 422, 420.
+    /// 0 for monochrome, otherwise 444, 422 or 420.
     int subsampling;
     int bits, alpha_bits;
     bool is_premultiplied, is_full_range;
     int primaries, matrix;
-    /// Y, Cb, Cr, alpha, or Y and alpha; NULL where there is none.
+    /// Y, Cb, Cr, alpha, or Y and alpha; NULL for missing planes.
     const uint8_t *planes[4];
     int row_bytes[4], widths[4], heights[4];
     bool is_wide[4];
@@ -44,25 +44,25 @@ typedef struct {
 
 typedef struct calotype_heif_reader calotype_heif_reader;
 
-/// What is missing of the library, or NULL; must be asked before anything else is called.
+/// Returns NULL if the library is loaded, otherwise the error; must be called first.
 const char *calotype_heif_missing(void);
 calotype_heif_reader *calotype_heif_reader_create(void);
 void calotype_heif_reader_destroy(calotype_heif_reader *reader);
 const char *calotype_heif_reader_message(const calotype_heif_reader *reader);
 
-/// Reads all but the pictures; the bytes must stay as long as the reader.
+/// Parses everything except the coded images; the bytes must outlive the reader.
 calotype_heif_status calotype_heif_reader_parse(calotype_heif_reader *reader,
                                                 const uint8_t *bytes, size_t count);
-/// Pictures that are no parts of others; the first is the primary one.
+/// Returns the number of top-level images; the first is the primary one.
 int calotype_heif_reader_count(calotype_heif_reader *reader);
 calotype_heif_status calotype_heif_reader_select(calotype_heif_reader *reader, int index);
 void calotype_heif_reader_info(const calotype_heif_reader *reader, calotype_heif_info *info);
 bool calotype_heif_reader_copy_icc(const calotype_heif_reader *reader, uint8_t *bytes);
-/// The size of the block of a type, `Exif` or XMP's `mime`; 0 if there is none.
+/// Returns the size of the block of a type, `Exif` or XMP's `mime`; 0 if it is missing.
 size_t calotype_heif_reader_metadata_count(const calotype_heif_reader *reader, bool is_exif);
 bool calotype_heif_reader_copy_metadata(const calotype_heif_reader *reader, bool is_exif,
                                         uint8_t *bytes);
-/// Decodes the picture or its thumbnail; the planes stay as long as the reader.
+/// Decodes the image or its thumbnail; the planes are valid as long as the reader.
 calotype_heif_status calotype_heif_reader_decode(calotype_heif_reader *reader,
                                                  bool is_thumbnail, bool is_turned,
                                                  calotype_heif_picture *picture);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lcms2 builds its pixel formats by macros, which Swift does not see.
+// lcms2 defines its pixel formats as macros, which Swift does not import.
 
 #ifndef CALOTYPE_CICC_H
 #define CALOTYPE_CICC_H
@@ -13,11 +13,11 @@ typedef enum {
     calotype_icc_gray,
     calotype_icc_rgb,
     calotype_icc_rgba,
-    /// 16 bits in the machine's byte order.
+    /// 16 bits in the byte order of the machine.
     calotype_icc_gray16,
     calotype_icc_rgb16,
     calotype_icc_rgba16,
-    /// Numbers from 0 to 1, and beyond for colours that sRGB does not have.
+    /// From 0 to 1, and beyond for colours outside of sRGB.
     calotype_icc_rgba_float,
     calotype_icc_cmyk,
     calotype_icc_cmyk_inverted,
@@ -25,21 +25,22 @@ typedef enum {
 
 typedef struct calotype_icc_transform calotype_icc_transform;
 
-/// What is missing of the library, or NULL; must be asked before anything else is called.
+/// Returns NULL if the library is loaded, otherwise the error; must be called first.
 const char *calotype_icc_missing(void);
 
-/// From a profile to sRGB: grey to grey, RGB to RGB, RGBA to RGBA, CMYK to RGB. NULL when the
-/// profile is damaged or is for other pixels.
+/// Creates a transform from a profile to sRGB: grey to grey, RGB to RGB, RGBA to RGBA, CMYK to RGB.
+/// Returns NULL if the profile is damaged or does not match the layout.
 calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, size_t count,
                                                       calotype_icc_layout layout);
 
-/// From a power curve to sRGB; x and y of white, red, green and blue.
+/// Creates a transform from a power curve to sRGB; `xy` contains x and y of white, red, green and
+/// blue.
 calotype_icc_transform *calotype_icc_transform_create_calibrated(double gamma,
                                                                  const double xy[8],
                                                                  calotype_icc_layout layout);
 
-/// From a curve of any shape to sRGB: the light of `count` signals from 0 to 1 at even steps; x and
-/// y of white, red, green and blue.
+/// Creates a transform from a sampled curve to sRGB: the light of `count` evenly spaced signals
+/// from 0 to 1, and x and y of white, red, green and blue.
 calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, size_t count,
                                                             const double xy[8],
                                                             calotype_icc_layout layout);

@@ -26,38 +26,38 @@ typedef struct {
     uint32_t orientation;
     double seconds_per_tick;
     uint32_t loop_count;
-    /// Code points of the pixels as they come; 0 where `icc_count` bytes say it.
+    /// The code points of the decoded pixels; 0 if an ICC profile of `icc_count` bytes applies.
     int primaries, transfer;
     size_t icc_count;
 } calotype_jxl_info;
 
 typedef struct calotype_jxl_reader calotype_jxl_reader;
 
-/// What is missing of the library for reading, or NULL; must be asked before it is called.
+/// Returns NULL if the library is loaded for decoding, otherwise the error; must be called first.
 const char *calotype_jxl_reader_missing(void);
-/// What is missing of it for writing.
+/// The same for encoding.
 const char *calotype_jxl_writer_missing(void);
 calotype_jxl_reader *calotype_jxl_reader_create(void);
 void calotype_jxl_reader_destroy(calotype_jxl_reader *reader);
 
-/// Reads up to the first frame. All calls are given the same file.
+/// Reads up to the first frame. All calls take the same file.
 calotype_jxl_status calotype_jxl_reader_parse(calotype_jxl_reader *reader, const uint8_t *bytes,
                                               size_t count);
 void calotype_jxl_reader_info(const calotype_jxl_reader *reader, calotype_jxl_info *info);
 const uint8_t *calotype_jxl_reader_icc(const calotype_jxl_reader *reader);
-/// Completes the pixels as well as what has been read of the frame allows; false if it does not.
+/// Renders the available part of the frame; returns false if no pixels are available.
 bool calotype_jxl_reader_flush(calotype_jxl_reader *reader);
-/// Decodes the next frame, composed, as samples of 8 or 16 bits.
+/// Decodes the next frame, blended, as samples of 8 or 16 bits.
 calotype_jxl_status calotype_jxl_reader_next(calotype_jxl_reader *reader, const uint8_t *bytes,
                                              size_t count, int channels, bool is_wide);
 const uint8_t *calotype_jxl_reader_pixels(const calotype_jxl_reader *reader);
 uint32_t calotype_jxl_reader_ticks(const calotype_jxl_reader *reader);
 
-/// Counts frames up to a limit.
+/// Counts the frames up to a limit.
 calotype_jxl_status calotype_jxl_count_frames(const uint8_t *bytes, size_t count, int limit,
                                               int *frames);
-/// Finds the box of a type, decompressed, of at most `limit` bytes; `*box` is NULL where there is
-/// none, and is freed by the caller.
+/// Copies a box of a type, decompressed, of at most `limit` bytes. `*box` is NULL if it is missing,
+/// and is freed by the caller.
 calotype_jxl_status calotype_jxl_copy_box(const uint8_t *bytes, size_t count, const char *type,
                                           size_t limit, uint8_t **box, size_t *box_count);
 
@@ -69,25 +69,26 @@ typedef struct {
     float distance;
     int effort;
     int primaries, transfer;
-    const uint8_t *icc, *exif, *xmp;
+    /// The ICC profile, the EXIF block and the XMP packet, one after the other.
+    const uint8_t *blocks;
     size_t icc_count, exif_count, xmp_count;
 } calotype_jxl_settings;
 
 typedef struct calotype_jxl_writer calotype_jxl_writer;
 
 calotype_jxl_writer *calotype_jxl_writer_create(const calotype_jxl_settings *settings);
-/// Takes a JPEG file in place of frames.
+/// Creates an encoder with a JPEG file instead of frames.
 calotype_jxl_writer *calotype_jxl_writer_create_from_jpeg(const uint8_t *bytes, size_t count,
                                                           int effort);
 void calotype_jxl_writer_destroy(calotype_jxl_writer *writer);
-/// Takes a frame without padding between rows; alpha is not premultiplied.
+/// Adds a frame without padding between rows, with straight alpha.
 calotype_jxl_status calotype_jxl_writer_add(calotype_jxl_writer *writer, const uint8_t *pixels,
                                             size_t count, uint32_t milliseconds, bool is_last);
-/// The bytes belong to the writer.
+/// Returns the file, whose bytes belong to the writer.
 calotype_jxl_status calotype_jxl_writer_finish(calotype_jxl_writer *writer,
                                                const uint8_t **bytes, size_t *count);
 
-/// Makes the JPEG file again from which a file was made; freed by the caller.
+/// Reconstructs the JPEG file from which a file was transcoded; freed by the caller.
 calotype_jxl_status calotype_jxl_copy_jpeg(const uint8_t *bytes, size_t count, size_t limit,
                                            uint8_t **jpeg, size_t *jpeg_count);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Libraries that are loaded when they are first needed: for some that takes longer than to decode a
-// photograph of another format.
+// Loads libraries on first use: for some that takes longer than decoding a photograph of another
+// format.
 
 #ifndef CALOTYPE_CLAZYLIBRARY_H
 #define CALOTYPE_CLAZYLIBRARY_H
@@ -15,13 +15,13 @@ extern "C" {
 
 typedef struct {
     const char *name;
-    /// Where its address is put.
+    /// Receives the function's address.
     void **address;
 } calotype_function;
 
-/// Loads a library for as long as the process runs, and finds functions in it.
+/// Loads a library for the lifetime of the process, and looks up functions in it.
 ///
-/// Returns NULL, or what is missing, which stays as long.
+/// Returns NULL, or an error message that remains valid.
 const char *calotype_load_library(const char *name, const calotype_function *functions,
                                   size_t count);
 
@@ -29,7 +29,7 @@ const char *calotype_load_library(const char *name, const calotype_function *fun
 }
 #endif
 
-/// Defines `lazy`, whose members are the functions that the macro `FUNCTIONS` lists, and
+/// Defines `lazy`, whose members are the functions listed by the macro `FUNCTIONS`, and
 /// `load_lazily()`, which must have returned NULL before any of them is called.
 #define CALOTYPE_LAZY_LIBRARY(LIBRARY, FUNCTIONS)                                                \
     static struct { FUNCTIONS(CALOTYPE_LAZY_MEMBER) } lazy;                                      \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// librsvg speaks in types of GLib and cairo, whose headers lie in folders that only pkg-config
-// knows: the few functions that are needed are declared in the shim.
+// The headers of GLib and cairo are in folders that only pkg-config can locate, so the few
+// functions that are used are declared in the shim.
 
 #ifndef CALOTYPE_CSVG_H
 #define CALOTYPE_CSVG_H
@@ -12,25 +12,25 @@
 
 typedef struct calotype_svg calotype_svg;
 
-/// Has the whole process draw texts with a few usual fonts, whatever others are installed, and keeps
-/// the libraries' warnings to themselves.
+/// Restricts text in the whole process to a few common fonts, whatever others are installed, and
+/// silences the warnings of the libraries.
 ///
-/// Called once, before the first document is read.
+/// Called once, before the first document is parsed.
 void calotype_svg_prepare(void);
 
-/// Parses a document; references to other files lead nowhere. NULL when there is no memory;
-/// otherwise `calotype_svg_message` tells whether it could be read.
+/// Parses a document; references to other files are not resolved. Returns NULL if memory is
+/// exhausted; otherwise `calotype_svg_message` returns whether parsing failed.
 calotype_svg *calotype_svg_create(const uint8_t *bytes, size_t count);
 void calotype_svg_destroy(calotype_svg *svg);
 
-/// Why the last call failed; NULL if it did not.
+/// Returns the error of the last call; NULL if it succeeded.
 const char *calotype_svg_message(const calotype_svg *svg);
 
-/// The size that the document gives itself in pixels; false if it gives none.
+/// Returns the intrinsic size in pixels; false if the document has none.
 bool calotype_svg_size(const calotype_svg *svg, double *width, double *height);
 
-/// Draws the document stretched over `width` times `height` pixels into premultiplied BGRA in the
-/// machine's byte order of 32-bit words, all 0 before.
+/// Renders the document stretched to `width` × `height` pixels as premultiplied 32-bit ARGB words
+/// in the byte order of the machine; the pixels must be 0 before the call.
 bool calotype_svg_draw(calotype_svg *svg, uint32_t *pixels, int width, int height);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libwebp's decoder, encoder and animation encoder, without their structures. What a file holds
-// besides pixels is read and written in Swift.
+// libwebp's decoder, encoder and animation encoder, without their structures. Everything in a file
+// besides bitstreams is parsed and written in Swift.
 
 #ifndef CALOTYPE_CWEBP_H
 #define CALOTYPE_CWEBP_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What is missing of the library, or NULL; must be asked before anything else is called.
+/// Returns NULL if the library is loaded, otherwise the error; must be called first.
 const char *calotype_webp_missing(void);
 
 typedef enum {
@@ -24,42 +24,42 @@ typedef enum {
 
 typedef enum {
     calotype_webp_rgb = 0,
-    /// Not premultiplied.
+    /// Straight alpha.
     calotype_webp_rgba,
-    /// Planes of ITU-R BT.601, 16 to 235 and 16 to 240, those of colour of half the size.
+    /// Planes of ITU-R BT.601 in limited range; chroma has half the size.
     calotype_webp_yuv,
 } calotype_webp_layout;
 
 typedef struct calotype_webp_reader calotype_webp_reader;
 
-/// A decoder for the chunks ALPH, VP8 and VP8L without a file around them; NULL without memory.
-/// Without smoothing, the borders of blocks stay as sharp as they were coded.
+/// Creates a decoder of the chunks ALPH, VP8 and VP8L without a container, or returns NULL if
+/// memory is exhausted. Without smoothing, the deblocking filter is off.
 calotype_webp_reader *calotype_webp_reader_create(calotype_webp_layout layout, bool smooths_blocks);
 void calotype_webp_reader_destroy(calotype_webp_reader *reader);
-/// Decodes as far as the first `count` bytes go; they are not copied.
+/// Decodes the first `count` bytes as far as possible; they are not copied.
 calotype_webp_status calotype_webp_reader_update(calotype_webp_reader *reader,
                                                  const uint8_t *bytes, size_t count);
-/// How many rows from the top are there.
+/// Returns the number of decoded rows.
 int calotype_webp_reader_row_count(const calotype_webp_reader *reader);
 int calotype_webp_reader_width(const calotype_webp_reader *reader);
 int calotype_webp_reader_height(const calotype_webp_reader *reader);
-/// One of the rows that are there, of a plane from 0; NULL if there is none.
+/// Returns a decoded row of a plane, counted from 0, or NULL if it is not decoded.
 const uint8_t *calotype_webp_reader_row(const calotype_webp_reader *reader, int plane, int y);
 
 typedef struct {
     int width, height;
-    /// 3 RGB, 4 RGBA that is not premultiplied.
+    /// 3 RGB, 4 RGBA with straight alpha.
     int channels;
     bool is_lossless;
     /// 1 to 100.
     int quality;
     /// 0 to 9.
     int effort;
-    /// Whether colours are brought to half the resolution with care.
+    /// Whether chroma is subsampled by libwebp's sharp YUV conversion.
     bool is_sharp;
 } calotype_webp_settings;
 
-/// Bytes that the library has allocated.
+/// Bytes allocated by the library.
 typedef struct {
     const uint8_t *bytes;
     size_t count;
@@ -67,20 +67,20 @@ typedef struct {
 
 void calotype_webp_file_free(calotype_webp_file *file);
 
-/// Writes a file of one picture; answers NULL or what went wrong.
+/// Encodes an image; returns NULL or an error message.
 const char *calotype_webp_encode(const calotype_webp_settings *settings, const uint8_t *pixels,
                                  size_t bytes_per_row, calotype_webp_file *file);
 
 typedef struct calotype_webp_animation calotype_webp_animation;
 
-/// NULL without memory.
+/// Returns NULL if memory is exhausted.
 calotype_webp_animation *calotype_webp_animation_create(const calotype_webp_settings *settings,
                                                         int loop_count);
 void calotype_webp_animation_destroy(calotype_webp_animation *animation);
-/// Takes a frame that begins at a time; answers NULL or what went wrong.
+/// Adds a frame with its start time; returns NULL or an error message.
 const char *calotype_webp_animation_add(calotype_webp_animation *animation, const uint8_t *pixels,
                                         size_t bytes_per_row, int milliseconds);
-/// Writes the file of an animation that ends at a time; answers NULL or what went wrong.
+/// Encodes the animation with its end time; returns NULL or an error message.
 const char *calotype_webp_animation_finish(calotype_webp_animation *animation, int milliseconds,
                                            calotype_webp_file *file);
 

@@ -4,8 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Puts a colour profile and metadata around the pixels of a file.
-    struct WebPAssembly {
+    /// Adds a colour profile and metadata to a WebP file.
+    struct WebPMuxer {
         private let profile: [UInt8]
         private let metadata: MetadataBlocks
 
@@ -14,11 +14,13 @@
             self.metadata = metadata
         }
 
+        /// Rewrites a file with a `VP8X` header, the profile and the metadata.
+        ///
         /// - Parameters:
         ///   - file: a file without profile and metadata.
         ///   - hasAlpha: whether its pixels may be transparent.
-        /// - Returns: the same file if there is nothing to add.
-        /// - Throws: ``CodecError``.
+        /// - Returns: the same file if there is no profile and no metadata.
+        /// - Throws: ``CodecError`` if the file is invalid or the result exceeds 4 GiB.
         func completed(_ file: [UInt8], hasAlpha: Bool) throws(CodecError) -> [UInt8] {
             guard !profile.isEmpty || metadata.exif != nil || metadata.xmp != nil else {
                 return file
@@ -46,7 +48,7 @@
             if let exif = metadata.exif { chunks += Self.chunk("EXIF", exif) }
             if let xmp = metadata.xmp { chunks += Self.chunk("XMP ", xmp) }
             guard chunks.count < UInt32.max - 16 else {
-                throw .unsupported(feature: "a WebP of more than 4 GiB")
+                throw .unsupported(feature: "WebP of more than 4 GiB")
             }
             return Self.chunk("RIFF", Array("WEBP".utf8) + chunks)
         }

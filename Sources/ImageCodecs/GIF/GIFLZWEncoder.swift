@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compresses indices by LZW, in pieces of up to 255 bytes.
-struct GIFCompressor {
+/// Compresses indices by LZW into sub-blocks (GIF89a, appendix F).
+struct GIFLZWEncoder {
     private static let slotCount = 1 << 14
 
     private var result: [UInt8] = []
-    private var piece: [UInt8] = []
+    private var subBlock: [UInt8] = []
     private var bits: UInt32 = 0
     private var bitCount = 0
-    /// A string's code by the code of all but its last index and that index; a slot is free where
-    /// the key is of an older table.
+    /// The keys and codes of a hash table.
+    ///
+    /// A key is the code of a string without its last index, and that index.
     private var keys = [UInt32](repeating: .max, count: slotCount)
     private var codes = [UInt16](repeating: 0, count: slotCount)
 
     /// - Parameters:
-    ///   - indices: at least one.
-    ///   - bits: how many bits an index has, 1 to 8.
-    /// - Returns: the number of bits of the first codes, the pieces, and the empty one.
+    ///   - indices: at least one index.
+    ///   - bits: the number of bits of an index, 1 to 8.
+    /// - Returns: the LZW minimum code size, the sub-blocks, and the block terminator.
     static func compressed(_ indices: [UInt8], bits: Int) -> [UInt8] {
-        var compressor = GIFCompressor()
-        compressor.compress(indices, bits: max(2, bits))
-        return compressor.result
+        var encoder = GIFLZWEncoder()
+        encoder.compress(indices, bits: max(2, bits))
+        return encoder.result
     }
 
     private mutating func compress(_ indices: [UInt8], bits rootBits: Int) {
@@ -45,7 +46,7 @@ struct GIFCompressor {
             if next < 4096 {
                 keys[slot] = key
                 codes[slot] = UInt16(next)
-                // The decoder knows a code one code later.
+                // The decoder's table is one code behind.
                 if next == 1 << width { width += 1 }
                 next += 1
             } else {
@@ -56,7 +57,7 @@ struct GIFCompressor {
             }
         }
         write(string, width)
-        // That code made one more in the decoder's table.
+        // The last code added an entry to the decoder's table.
         if next == 1 << width, width < 12 { width += 1 }
         write(clear + 1, width)
         if bitCount > 0 { append(UInt8(truncatingIfNeeded: bits)) }
@@ -75,14 +76,14 @@ struct GIFCompressor {
     }
 
     private mutating func append(_ byte: UInt8) {
-        piece.append(byte)
-        if piece.count == 255 { flush() }
+        subBlock.append(byte)
+        if subBlock.count == 255 { flush() }
     }
 
     private mutating func flush() {
-        guard !piece.isEmpty else { return }
-        result.append(UInt8(piece.count))
-        result += piece
-        piece.removeAll(keepingCapacity: true)
+        guard !subBlock.isEmpty else { return }
+        result.append(UInt8(subBlock.count))
+        result += subBlock
+        subBlock.removeAll(keepingCapacity: true)
     }
 }
