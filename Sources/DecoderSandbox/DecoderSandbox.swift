@@ -90,12 +90,13 @@ public final class DecoderSandbox: Sendable {
         quarantine = Quarantine(.seconds(configuration.quarantineSeconds))
         let memoryByteCount = configuration.memoryByteCount
         let inspectionByteCount = min(configuration.inspectionMemoryByteCount, memoryByteCount)
+        let priority = WorkerPriority()
         let start = { @Sendable () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: memoryByteCount)
+            try Worker(configuration, memoryByteCount: memoryByteCount, priority: priority)
         }
         inspections = WorkerLane(count: configuration.inspectionCount, aheadCount: 1) {
             () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: inspectionByteCount)
+            try Worker(configuration, memoryByteCount: inspectionByteCount, priority: priority)
         }
         decodes = WorkerLane(
             count: configuration.workerCount, aheadCount: configuration.workerCount, start: start)

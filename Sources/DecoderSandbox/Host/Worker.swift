@@ -18,12 +18,15 @@ final class Worker: Sendable {
     private let control: ControlPage
     /// What the worker has written there; it may still write to it.
     let room: MemoryMapping
+    private let priority: WorkerPriority
     private let state = Mutex(State())
 
     private struct State {
         var lastRequest: UInt32 = 0
         var pictureCount = 0
         var hasEnded = false
+        /// Whether its priority is lower than that of the host.
+        var isLowered = false
     }
 
     /// Why there is no answer.
@@ -64,9 +67,11 @@ final class Worker: Sendable {
     /// - Parameters:
     ///   - configuration: the program, and what holds for each of its processes.
     ///   - memoryByteCount: the bytes that it may allocate.
+    ///   - priority: the scheduling priority of the workers of a sandbox.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(
-        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int
+        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int,
+        priority: WorkerPriority
     ) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else { throw .sandboxUnavailable(reason: "no memory to share") }
@@ -90,6 +95,7 @@ final class Worker: Sendable {
                 reason: "\(configuration.workerPath): \(systemError(-process))")
         }
         self.process = process
+        self.priority = priority
         self.control = control
         self.room = room
         socket = ends.0
@@ -138,6 +144,23 @@ final class Worker: Sendable {
 
     /// The processor time that it has used, in seconds.
     var processorSeconds: Double { calotype_processor_seconds(process) }
+
+    /// Raises the priority of a worker that took long to that of the host.
+    ///
+    /// - Returns: whether it has that priority now.
+    func restorePriority() -> Bool {
+        state.withLock { state in
+            guard state.isLowered, !state.hasEnded else { return true }
+            state.isLowered = !priority.restore(process)
+            return !state.isLowered
+        }
+    }
+
+    private func lowerPriority() {
+        state.withLock { state in
+            if !state.hasEnded { state.isLowered = priority.lower(process) }
+        }
+    }
 
     /// Kills the worker, if it still is there.
     ///
@@ -218,14 +241,20 @@ final class Worker: Sendable {
         to number: UInt32, _ request: WorkerRequest, _ patience: Patience
     ) throws(Failure) -> Message {
         let start = ContinuousClock.now
+        let startSeconds = processorSeconds
         var exceeded: Double?
         var grace: ContinuousClock.Instant?
+        var isLowered = state.withLock(\.isLowered)
         let message: Message?
         do throws(WireError) {
             message = try Self.receive(socket, request.maximumAnswerByteCount) { now in
                 if grace == nil, request.cancellation?.isCancelled == true {
                     control.cancelledRequest = number
                     grace = now + Self.cancellationGrace
+                }
+                if !isLowered, processorSeconds - startSeconds >= priority.secondsBeforeLowering {
+                    isLowered = true
+                    lowerPriority()
                 }
                 exceeded = patience.exceeded(after: now - start)
                 return exceeded != nil || grace.map { now > $0 } == true

@@ -161,6 +161,7 @@ extension DecoderSandbox {
             lane.replace()
         } else if worker.pictureCount >= configuration.maximumPictureCount
             || worker.processorSeconds >= Double(configuration.processorSeconds) / 2
+            || !worker.restorePriority()
         {
             worker.end()
             lane.replace()

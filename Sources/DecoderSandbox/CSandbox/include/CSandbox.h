@@ -49,6 +49,14 @@ int calotype_end(pid_t process, bool kills);
 /// The processor time that a process has used, in seconds; 0 if it has ended.
 double calotype_processor_seconds(pid_t process);
 
+/// The scheduling priority of this process as a nice value.
+int calotype_nice_value(void);
+/// Whether this process may lower the nice value of its workers to `nice_value` again.
+bool calotype_can_restore_nice_value(int nice_value);
+/// Sets the nice value of all threads of a process that `calotype_spawn` started; false if the system
+/// refuses.
+bool calotype_set_nice_value(pid_t process, int nice_value);
+
 /// Two connected sockets, closed in programs that are started; 0, or an error of the system.
 ///
 /// Who receives from the first waits for 20 ms at most, and gets -EAGAIN then.
