@@ -64,8 +64,9 @@ public final class DecoderSandbox: Sendable {
         /// The maximum value of `DecodeLimits.maximumMemoryByteCount` in a worker; the rest of its memory
         /// is reserved for allocations of decoders other than pixels.
         public var maximumResultByteCount: Int { memoryByteCount - memoryByteCount / 8 }
-        /// The processor time after which a worker is stopped, in seconds. A worker that has used half
-        /// of it is replaced after the current image.
+        /// The processor time after which a worker is stopped, in seconds.
+        ///
+        /// A worker that has used half of it is replaced after the current image.
         var processorSeconds: Int { 20 * max(1, Int(deadlineSeconds.rounded(.up))) }
     }
 

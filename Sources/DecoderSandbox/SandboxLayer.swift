@@ -53,7 +53,8 @@ public enum SandboxLayer: String, Hashable, Sendable, CaseIterable {
         Set(allCases.filter { Int(bits) & $0.bit != 0 })
     }
 
-    /// The layers that are required to decode untrusted images. The others depend on the kernel and are
-    /// often forbidden in containers.
+    /// The layers that are required to decode untrusted images.
+    ///
+    /// The others depend on the kernel and are often forbidden in containers.
     public static let essential: Set<SandboxLayer> = [.systemCalls, .privileges, .resources]
 }

@@ -98,10 +98,7 @@ final class SharedPixels {
             MemoryMapping($0, byteCount: position + image.byteCount, isWritable: true)
         }
         guard image.byteCount <= byteCount - position, own != nil || descriptor == nil else {
-            throw .library(
-                message:
-                    "the result has \(image.byteCount) bytes, \(byteCount - position) are left in the shared memory"
-            )
+            throw .library(message: "no shared memory for a result of \(image.byteCount) bytes")
         }
         if let own {
             own.write(image.bytes, at: position)
