@@ -16,7 +16,7 @@ extension DecoderSandbox: RemoteDecoder {
         _ image: consuming PixelBuffer
     ) throws(CodecError) -> PixelBuffer { try converted(image, isExtended: true) }
 
-    /// The profile is a stranger's too, and what reads it as old as any decoder.
+    /// Converts in a worker: the colour profile is untrusted input, like the file that contains it.
     private func converted(
         _ image: PixelBuffer, isExtended: Bool
     ) throws(CodecError) -> PixelBuffer {
@@ -29,17 +29,17 @@ extension DecoderSandbox: RemoteDecoder {
             .convert, RemotePicture(shared, limits: DecodeLimits()), byteCount: byteCount,
             body: body)
         request.isOwn = true
-        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(decodes, request) { (reader, memory) throws(WireError) in
             let converted = try memory.image(&reader)
             guard converted.size == image.size else {
-                throw WireError(reason: "a conversion of another size")
+                throw WireError(reason: "the converted image has another size")
             }
             return converted
         }
     }
 
     public func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
-        // What is mapped is open, and can be handed over as it is.
+        // A mapped file has a descriptor, which can be sent as it is.
         guard bytes.descriptor == nil, bytes.count > 0 else { return bytes }
         let descriptor = bytes.withBytes { bytes in
             unsafe bytes.withUnsafeBytes {
@@ -47,7 +47,7 @@ extension DecoderSandbox: RemoteDecoder {
             }
         }
         guard descriptor >= 0 else {
-            throw .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
+            throw .sandboxUnavailable(reason: "no shared memory for \(bytes.count) bytes")
         }
         return try EncodedBytes(
             descriptor: descriptor, byteCount: bytes.count, isMapped: false)
@@ -57,10 +57,10 @@ extension DecoderSandbox: RemoteDecoder {
         guard let file = bytes.descriptor else { return try prepare(bytes) }
         let copy = calotype_shared_copy_of_file(file, bytes.count)
         guard copy >= 0 else {
-            // Nothing is left to be copied of a file that has become shorter.
+            // ENODATA: the file has become shorter.
             throw copy == -ENODATA
                 ? .fileChanged
-                : .sandboxUnavailable(reason: "no memory for \(bytes.count) shared bytes")
+                : .sandboxUnavailable(reason: "no shared memory for \(bytes.count) bytes")
         }
         let snapshot = try EncodedBytes(
             descriptor: copy, byteCount: bytes.count, isMapped: false)
@@ -76,7 +76,7 @@ extension DecoderSandbox: RemoteDecoder {
             let format = try reader.value(String.self)
             let header = try reader.value(ImageHeader.self)
             if let end = header.thumbnail?.upperBound, end > picture.bytes.count {
-                throw WireError(reason: "a thumbnail beyond the file")
+                throw WireError(reason: "the thumbnail lies beyond the end of the file")
             }
             return (format, header)
         }
@@ -111,7 +111,7 @@ extension DecoderSandbox: RemoteDecoder {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage {
         let request = decodeRequest(.image, picture, options, byteCount, cancellation)
-        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(decodes, request) { (reader, memory) throws(WireError) in
             DecodedImage(image: try memory.image(&reader), report: try reader.value())
         }
     }
@@ -124,7 +124,7 @@ extension DecoderSandbox: RemoteDecoder {
         let request = decodeRequest(
             .images, picture, options[0], byteCount, cancellation,
             furtherOptions: Array(options.dropFirst()))
-        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(decodes, request) { (reader, memory) throws(WireError) in
             var images: [DecodedImage?] = []
             for _ in options {
                 guard try reader.value(Bool.self) else {
@@ -136,7 +136,7 @@ extension DecoderSandbox: RemoteDecoder {
                         image: try memory.image(&reader, isOnly: false),
                         report: try reader.value()))
             }
-            guard images[0] != nil else { throw WireError(reason: "a missing first image") }
+            guard images[0] != nil else { throw WireError(reason: "the first image is missing") }
             return images
         }
     }
@@ -148,7 +148,7 @@ extension DecoderSandbox: RemoteDecoder {
         // A preview needs a copy of the file.
         guard picture.bytes.count <= configuration.memoryByteCount / 4 else { return nil }
         let request = decodeRequest(.preview, picture, options, byteCount, cancellation)
-        return try ask(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(decodes, request) { (reader, memory) throws(WireError) in
             guard try reader.value(Bool.self) else { return nil }
             return ImagePreview(
                 image: try memory.image(&reader), completeness: try reader.value())
@@ -162,7 +162,7 @@ extension DecoderSandbox: RemoteDecoder {
         let receiver = BandReceiver(consumer, picture.limits)
         var request = decodeRequest(.rows, picture, options, nil, cancellation)
         request.proceed = { message throws(Worker.Failure) in try receiver.receive(message) }
-        return try ask(decodes, request) { (reader, _) throws(WireError) in try reader.value() }
+        return try perform(decodes, request) { (reader, _) throws(WireError) in try reader.value() }
     }
 
     public func frames(
@@ -185,10 +185,10 @@ extension DecoderSandbox: RemoteDecoder {
         var request = WorkerRequest(
             .encode, RemotePicture(shared, limits: DecodeLimits()), byteCount: nil,
             body: EncodeRequest.body(of: image, format, options, sharedByteCount: shared.count),
-            // No format makes a picture twice as large as it is in memory.
-            maximumAnswerByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
+            // No encoder produces more than twice the bytes of the pixels.
+            maximumResponseByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
         request.isOwn = true
-        return try ask(encodes, request) { (reader, _) throws(WireError) in try reader.block() }
+        return try perform(encodes, request) { (reader, _) throws(WireError) in try reader.block() }
     }
 
     private func decodeRequest(
@@ -196,36 +196,36 @@ extension DecoderSandbox: RemoteDecoder {
         _ byteCount: Int?, _ cancellation: CancellationFlag?,
         furtherOptions: [DecodeOptions] = []
     ) -> WorkerRequest {
-        // Each result may come with a colour profile.
-        let (answerByteCount, isTooMuch) = Self.maximumHeaderByteCount(picture.limits)
+        // Each result may have a colour profile.
+        let (responseByteCount, overflows) = Self.maximumHeaderByteCount(picture.limits)
             .multipliedReportingOverflow(by: 1 + furtherOptions.count)
         return WorkerRequest(
             kind, picture, byteCount: byteCount,
             body: DecodeRequest.body(
                 workerPicture(picture), options, furtherOptions, byteCount: byteCount),
-            maximumAnswerByteCount: isTooMuch ? .max : answerByteCount,
+            maximumResponseByteCount: overflows ? .max : responseByteCount,
             cancellation: cancellation)
     }
 
-    /// Asks for something that a file contains besides its pixels.
-    private func inspect<Answer>(
-        _ kind: Message.Kind, _ picture: RemotePicture, _ maximumAnswerByteCount: Int,
-        appending more: [UInt8] = [], _ read: (inout WireReader) throws(WireError) -> Answer
-    ) throws(CodecError) -> Answer {
+    /// Reads a header or metadata in an inspection worker.
+    private func inspect<Response>(
+        _ kind: Message.Kind, _ picture: RemotePicture, _ maximumResponseByteCount: Int,
+        appending more: [UInt8] = [], _ read: (inout WireReader) throws(WireError) -> Response
+    ) throws(CodecError) -> Response {
         let body = DecodeRequest.body(
             workerPicture(picture), DecodeOptions(), byteCount: nil)
         let request = WorkerRequest(
             kind, picture, byteCount: nil, body: body + more,
-            maximumAnswerByteCount: maximumAnswerByteCount)
+            maximumResponseByteCount: maximumResponseByteCount)
         let identity = request.identity
         try inspections.enter(identity, nil)
         defer { inspections.leave(identity) }
-        return try ask(inspections, request) { (reader, _) throws(WireError) in
+        return try perform(inspections, request) { (reader, _) throws(WireError) in
             try read(&reader)
         }
     }
 
-    /// The picture with limits that allow no more than a worker can allocate.
+    /// Returns the request's image with limits that a worker can satisfy.
     private func workerPicture(_ picture: RemotePicture) -> RemotePicture {
         var picture = picture
         picture.limits.maximumMemoryByteCount = min(
@@ -233,12 +233,12 @@ extension DecoderSandbox: RemoteDecoder {
         return picture
     }
 
-    /// A colour profile, and what else a header contains.
+    /// Returns the maximum size of a header, most of which is a colour profile, in bytes.
     private static func maximumHeaderByteCount(_ limits: DecodeLimits) -> Int {
         limits.maximumProfileByteCount.addingReportingOverflow(1 << 20).partialValue
     }
 
-    /// Three blocks of metadata.
+    /// Returns the maximum size of the three metadata blocks, in bytes.
     private static func maximumBlocksByteCount(_ limits: DecodeLimits) -> Int {
         limits.maximumMetadataByteCount.multipliedReportingOverflow(by: 3).partialValue
             &+ (1 << 10)

@@ -2,31 +2,32 @@
 
 public import EncodedImages
 
-/// Decodes pictures in processes that can do nothing else.
+/// Decodes images in worker processes that have no other rights.
 ///
-/// A worker that crashes, hangs or does what it must not takes one picture with it and nothing else.
-/// Workers are started ahead of need and kept: a decode costs what it costs in this process, and some
-/// wake-ups.
+/// A worker that crashes, hangs or makes a forbidden system call fails one image and nothing else.
+/// Workers are started in advance and reused: a decode costs what it costs in this process, plus a few
+/// context switches.
 public final class DecoderSandbox: Sendable {
+    /// The worker program, the number of workers and their limits.
     public struct Configuration: Sendable {
-        /// The program whose only work is `SandboxWorker/run(codecs:)`.
+        /// The path of the program that only calls `SandboxWorker/run(codecs:rehearsals:)`.
         public var workerPath: String
-        /// How many pictures are decoded at the same time.
+        /// The maximum number of images that are decoded at the same time.
         public var workerCount: Int
-        /// How many animations are read at the same time.
+        /// The maximum number of animations that are read at the same time.
         public var animationCount: Int
-        /// After how many pictures a worker makes way for a new one.
+        /// The number of images after which a worker is replaced.
         public var maximumPictureCount = 1000
-        /// How long one picture may take, in seconds; the worker is killed then.
+        /// The time limit for one image, in seconds, after which the worker is killed.
         public var deadlineSeconds = 30.0
-        /// The minimum time for a picture that resembles others that reached the deadline, in seconds.
+        /// The minimum time limit for an image that resembles others that reached the deadline, in seconds.
         public var leastDeadlineSeconds = 2.0
-        /// The maximum number of bytes that a worker allocates in addition to what it starts with.
+        /// The maximum number of bytes that a worker allocates in addition to those at its start.
         ///
-        /// Limits that go to a worker allow no more than ``maximumResultByteCount``, so that a
-        /// picture that needs more is refused on its header.
+        /// The decode limits of a request are lowered to ``maximumResultByteCount``, so that an image
+        /// that needs more is refused on its header.
         public var memoryByteCount = 512 << 20
-        /// The same for a worker that reads headers and metadata only.
+        /// The maximum number of bytes for a worker that reads only headers and metadata.
         public var inspectionMemoryByteCount = 256 << 20
         /// The maximum time for a header or metadata, in seconds; less for a small file, and
         /// ``contendedInspectionSeconds`` while others wait.
@@ -34,79 +35,95 @@ public final class DecoderSandbox: Sendable {
         /// The maximum time for a header or metadata while another request waits for a worker, in
         /// seconds.
         public var contendedInspectionSeconds = 1.0
-        /// What must hold; nothing is decoded where the system does not permit it.
+        /// The layers without which no image is decoded.
         public var requiredLayers = SandboxLayer.essential
-        /// How long a file is refused that stopped a worker, in seconds.
+        /// The time for which a file that stopped a worker is refused, in seconds.
         public var quarantineSeconds = 600.0
-        /// Called on the thread of the request whenever a worker ends before its answer.
+        /// Called on the thread of the request when a worker ends before it has responded.
         public var onStop: (@Sendable (StopReason) -> Void)?
 
+        /// Creates a configuration with default limits.
+        ///
         /// - Parameters:
-        ///   - workerPath: where the program is.
-        ///   - workerCount: how many pictures are decoded at the same time.
+        ///   - workerPath: the path of the worker program.
+        ///   - workerCount: the maximum number of images that are decoded at the same time, at least 1.
         public init(workerPath: String, workerCount: Int) {
             self.workerPath = workerPath
             self.workerCount = workerCount
             animationCount = workerCount
         }
 
-        /// How many headers are read at the same time.
+        /// The maximum number of headers that are read at the same time.
         public var inspectionCount: Int { min(4, workerCount + 1) }
-        /// The bytes that all workers may allocate together, in addition to what they start with.
+        /// The maximum number of bytes that all workers together allocate in addition to those at their
+        /// start.
         public var totalMemoryByteCount: Int {
             (2 * workerCount + animationCount) * memoryByteCount
                 + inspectionCount * min(inspectionMemoryByteCount, memoryByteCount)
         }
-        /// The maximum value of `DecodeLimits.maximumMemoryByteCount` in a worker: the rest is for
-        /// what decoders allocate besides pixels.
+        /// The maximum value of `DecodeLimits.maximumMemoryByteCount` in a worker; the rest of its memory
+        /// is reserved for allocations of decoders other than pixels.
         public var maximumResultByteCount: Int { memoryByteCount - memoryByteCount / 8 }
-        /// The processor time after which a worker is stopped, in seconds; one that has used half of
-        /// it is replaced after its picture.
+        /// The processor time after which a worker is stopped, in seconds.
+        ///
+        /// A worker that has used half of it is replaced after the current image.
         var processorSeconds: Int { 20 * max(1, Int(deadlineSeconds.rounded(.up))) }
     }
 
-    /// Why a worker ended before its answer.
+    /// The reason why a worker ended before it had responded.
     public enum StopReason: String, Hashable, Sendable, CaseIterable {
-        case crash, forbidden, memory, deadline, nonsense
-        /// Another process killed it.
+        /// A signal such as SIGSEGV.
+        case crash
+        /// A system call that the sandbox forbids.
+        case forbidden
+        /// The memory limit of the worker.
+        case memory
+        /// The time limit of the request.
+        case deadline
+        /// A response that violates the protocol.
+        case nonsense
+        /// A kill by another process.
         case killed
-        /// Its request was cancelled, and it did not notice in time.
+        /// A cancelled request on which the worker continued to compute.
         case cancelled
     }
 
     let configuration: Configuration
     let quarantine: Quarantine
-    /// For headers and metadata, which are quick and are asked for by many.
-    let inspections: WorkerLane
-    let decodes: WorkerLane
-    /// For animations, which keep their worker from frame to frame.
-    let animations: WorkerLane
-    /// For pictures whose encoding may take long.
-    let encodes: WorkerLane
+    /// Workers for headers and metadata, which are quick to read and frequently requested.
+    let inspections: WorkerPool
+    /// Workers that decode images.
+    let decodes: WorkerPool
+    /// Workers for animations, each of which occupies one until its last frame.
+    let animations: WorkerPool
+    /// Workers for formats that take long to encode.
+    let encodes: WorkerPool
 
+    /// Creates a sandbox and starts its first workers in the background.
     public init(_ configuration: Configuration) {
-        precondition(configuration.workerCount > 0, "a sandbox needs a worker")
+        precondition(configuration.workerCount > 0, "workerCount must be at least 1")
         self.configuration = configuration
         quarantine = Quarantine(.seconds(configuration.quarantineSeconds))
         let memoryByteCount = configuration.memoryByteCount
         let inspectionByteCount = min(configuration.inspectionMemoryByteCount, memoryByteCount)
+        let priority = WorkerPriority()
         let start = { @Sendable () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: memoryByteCount)
+            try Worker(configuration, memoryByteCount: memoryByteCount, priority: priority)
         }
-        inspections = WorkerLane(count: configuration.inspectionCount, aheadCount: 1) {
+        inspections = WorkerPool(count: configuration.inspectionCount, aheadCount: 1) {
             () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: inspectionByteCount)
+            try Worker(configuration, memoryByteCount: inspectionByteCount, priority: priority)
         }
-        decodes = WorkerLane(
+        decodes = WorkerPool(
             count: configuration.workerCount, aheadCount: configuration.workerCount, start: start)
-        animations = WorkerLane(
+        animations = WorkerPool(
             count: configuration.animationCount, aheadCount: 0, start: start)
-        encodes = WorkerLane(count: configuration.workerCount, aheadCount: 0, start: start)
+        encodes = WorkerPool(count: configuration.workerCount, aheadCount: 0, start: start)
     }
 
     deinit { close() }
 
-    /// Ends all workers; what is asked for afterwards is refused.
+    /// Ends all workers and rejects further requests.
     public func close() {
         inspections.close()
         decodes.close()
@@ -114,13 +131,13 @@ public final class DecoderSandbox: Sendable {
         encodes.close()
     }
 
-    /// Waits until a worker is there.
+    /// Waits until a worker has started.
     ///
-    /// - Returns: what keeps it from doing anything but decoding.
+    /// - Returns: the layers that confine it.
     /// - Throws: `CodecError/sandboxUnavailable(reason:)`.
     public func layers() throws(CodecError) -> Set<SandboxLayer> {
-        let worker = try inspections.take(nil)
-        inspections.giveBack(worker)
+        let worker = try inspections.acquire(nil)
+        inspections.release(worker)
         return worker.layers
     }
 }

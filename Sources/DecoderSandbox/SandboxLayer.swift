@@ -2,24 +2,38 @@
 
 internal import CSandbox
 
-/// One of the things that keep a worker from doing anything but decoding.
+/// One of the independent restrictions that confine a worker process.
 public enum SandboxLayer: String, Hashable, Sendable, CaseIterable {
-    /// Any call of the system but the few that decoding needs kills the worker (seccomp).
+    /// A seccomp filter: every system call except the few that decoding requires kills the worker.
     case systemCalls
-    /// No program that it might run could have more rights than it has.
+    /// No new privileges, not dumpable, an empty environment.
     case privileges
-    /// No file can be opened, not even for reading (Landlock).
+    /// A Landlock ruleset that denies access to every file, for reading as well.
     case files
-    /// It has a network of its own, in which there is nothing.
+    /// A network namespace without interfaces.
     case network
-    /// It is nobody outside, whoever it is inside (a user namespace).
+    /// A user namespace without privileges outside of it.
     case users
-    /// It sees no other process (a process namespace).
+    /// A process namespace that contains only the worker.
     case processes
-    /// Memory, time and open files have an end, and nothing is dumped to disk.
+    /// Resource limits for memory, processor time, open files and core dumps.
     case resources
-    /// It dies with its host.
+    /// A signal that kills the worker when its host ends.
     case parent
+
+    /// What the kernel must provide for the layer, for an error message.
+    var requirement: String {
+        switch self {
+        case .systemCalls: "seccomp filters (CONFIG_SECCOMP_FILTER)"
+        case .privileges: "PR_SET_NO_NEW_PRIVS"
+        case .files: "Landlock (Linux 5.13 or newer, enabled)"
+        case .network: "network namespaces for this user"
+        case .users: "user namespaces for this user"
+        case .processes: "process namespaces for this user"
+        case .resources: "resource limits (setrlimit)"
+        case .parent: "PR_SET_PDEATHSIG"
+        }
+    }
 
     private var bit: Int {
         switch self {
@@ -34,11 +48,13 @@ public enum SandboxLayer: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Returns the layers of a set of `calotype_layer_…` bits.
     static func layers(_ bits: UInt32) -> Set<SandboxLayer> {
         Set(allCases.filter { Int(bits) & $0.bit != 0 })
     }
 
-    /// What must hold wherever pictures of strangers are decoded; the rest depends on the machine, and
-    /// containers often forbid it.
+    /// The layers that are required to decode untrusted images.
+    ///
+    /// The others depend on the kernel and are often forbidden in containers.
     public static let essential: Set<SandboxLayer> = [.systemCalls, .privileges, .resources]
 }

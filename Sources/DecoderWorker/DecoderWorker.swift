@@ -3,7 +3,7 @@
 internal import DecoderSandbox
 internal import ImageCodecs
 
-/// Decodes pictures for the program that started it, and can do nothing else; see `DecoderSandbox`.
+/// The worker process of `DecoderSandbox`.
 @main
 enum DecoderWorker {
     static func main() {

@@ -39,7 +39,7 @@ import Testing
         defer { sandbox.close() }
         let expected: [CodecError] = [
             .decoderStopped(.crash(signal: SIGBUS)),
-            .decoderStopped(.nonsense(reason: "it left with code 9")),
+            .decoderStopped(.nonsense(reason: "it exited with code 9")),
         ]
         let error = try #require(Sandboxes.error(word, sandbox, Sandboxes.large))
         #expect(expected.contains(error))
@@ -179,7 +179,8 @@ import Testing
         defer { sandbox.close() }
         #expect(
             Sandboxes.error("behave", sandbox)
-                == .sandboxUnavailable(reason: "/bin/true is no worker"))
+                == .sandboxUnavailable(
+                    reason: "/bin/true is not a worker program, or did not start within 20 s"))
     }
 
     @Test(arguments: ["hello of another layout", "hello of the first version"])
@@ -194,7 +195,7 @@ import Testing
             #expect(
                 Sandboxes.error("behave", sandbox)
                     == .sandboxUnavailable(
-                        reason: "\(program) is a worker of another version"))
+                        reason: "\(program) is of another version than this program"))
         }
     }
 

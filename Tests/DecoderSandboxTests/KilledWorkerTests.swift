@@ -29,7 +29,7 @@ import Testing
         }
         defer { sandbox.close() }
         _ = try sandbox.layers()
-        let children = Self.workers("killed")
+        let children = Sandboxes.workers("killed")
         #expect(!children.isEmpty)
         let wrongCount = Atomic(0)
         let doneCount = Atomic(0)
@@ -37,7 +37,7 @@ import Testing
             if thread == 8 {
                 // One after the other, as long as the others are at work.
                 while doneCount.load(ordering: .relaxed) < 8 {
-                    guard let worker = Self.workers("killed").randomElement() else { continue }
+                    guard let worker = Sandboxes.workers("killed").randomElement() else { continue }
                     kill(worker, SIGKILL)
                     sched_yield()
                 }
@@ -94,26 +94,15 @@ import Testing
         for number in 0..<20 {
             _ = try await pipeline.image(for: Self.request("behave \(number)"))
         }
-        let workers = Self.workers(name)
+        let workers = Sandboxes.workers(name)
         blocked.cancel()
         await #expect(throws: LoadError.cancelled) { try await blocked.value }
         await pipeline.close()
         // The one that was at work until then was killed.
-        #expect(Set(workers).subtracting(Self.workers(name)).count == 1)
+        #expect(Set(workers).subtracting(Sandboxes.workers(name)).count == 1)
     }
 
     private static func request(_ word: String) -> ImageRequest {
         ImageRequest(.bytes(Sandboxes.hostile(word), name: word))
-    }
-
-    /// The workers of the sandbox whose program has this name.
-    private static func workers(_ name: String) -> [Int32] {
-        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return processes.compactMap { Int32($0) }.filter { process in
-            let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-            let fields = status?.split(separator: ")").last?.split(separator: " ") ?? []
-            return fields.count > 1 && fields[1] == "\(getpid())" && fields[0] != "Z"
-                && status?.contains("(\(name))") == true
-        }
     }
 }

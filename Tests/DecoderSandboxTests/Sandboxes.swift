@@ -23,6 +23,17 @@ enum Sandboxes {
         builtInCodecs.adding([HostileFormat()]).decoded(by: sandbox)
     }
 
+    /// The workers of the sandbox whose program has this name.
+    static func workers(_ name: String) -> [Int32] {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int32($0) }.filter { process in
+            let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            let fields = status?.split(separator: ")").last?.split(separator: " ") ?? []
+            return fields.count > 1 && fields[1] == "\(getpid())" && fields[0] != "Z"
+                && status?.contains("(\(name))") == true
+        }
+    }
+
     /// A file that makes the worker do something; 64 grey pixels of 7 if that is nothing bad.
     static func hostile(_ word: String) -> EncodedBytes {
         EncodedBytes(Array("HOSTILE \(word)".utf8))

@@ -21,18 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-// A crash ---------------------------------------------------------------------------------------
+// Crashes ---------------------------------------------------------------------------------------
 
-// As the first process of its namespace a worker does not die of signals that it sends itself, so
-// it says by its exit code what happened.
+// The first process of a process namespace ignores fatal signals that it sends itself, so the handler
+// reports the signal in the exit code.
 //
-// AddressSanitizer stays out: before an exit it looks at the stack, for which it opens a file.
+// Without AddressSanitizer, which opens a file to inspect the stack before an exit.
 __attribute__((no_sanitize("address"))) static void crashed(int number) {
     _exit(errno == ENOMEM ? calotype_exit_memory : calotype_exit_signal + number);
 }
 
 void calotype_report_crashes(void) {
-    // The stack may be what has run out.
+    // The signal may be a stack overflow.
     static char stack[16 << 10];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
@@ -44,11 +44,11 @@ void calotype_report_crashes(void) {
     }
 }
 
-void calotype_begin_picture(void) { errno = 0; }
+void calotype_begin_image(void) { errno = 0; }
 
 // Files and the network: Landlock ---------------------------------------------------------------
 
-// By its number and not by the system's header, which is often older than the kernel.
+// System call numbers instead of the system's header, which is often older than the kernel.
 struct landlock_rules {
     uint64_t files;
     uint64_t network;
@@ -58,7 +58,7 @@ struct landlock_rules {
 static bool restrict_files(void) {
     long version = syscall(444, NULL, 0, 1U);
     if (version < 1) return false;
-    // Every right that this version of the kernel can take away, and none that it gives back.
+    // All access rights that this version of the ABI can restrict; the ruleset grants none.
     static const uint64_t files[] = {0, 0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF};
     struct landlock_rules rules = {.files = files[version > 5 ? 5 : version],
                                    .network = version >= 4 ? 0x3 : 0,
@@ -84,7 +84,7 @@ static bool limit_range(int resource, uint64_t soft, uint64_t hard) {
 
 static bool limit(int resource, uint64_t most) { return limit_range(resource, most, most); }
 
-// How much memory is mapped in all, and how much of it is its own to write to.
+// The size of all mappings, and of private writable ones, in bytes.
 static bool memory_in_use(uint64_t *all, uint64_t *own) {
     unsigned long pages[6] = {0};
     FILE *file = fopen("/proc/self/statm", "re");
@@ -98,15 +98,15 @@ static bool memory_in_use(uint64_t *all, uint64_t *own) {
     return count == 6 && *all > 0;
 }
 
-// What is mapped besides what is allocated: the file, the result, and room that threads reserve.
+// The address space for mappings other than allocations: the file, the result, thread stacks.
 static const uint64_t mapped_room = 4ULL << 30;
 
 static bool restrict_resources(uint64_t memory, uint64_t seconds) {
     uint64_t all, own;
     bool holds = memory_in_use(&all, &own) && limit(RLIMIT_AS, all + 2 * memory + mapped_room) &&
                  limit(RLIMIT_DATA, own + memory);
-    // The soft limit tells the worker, the hard one kills it.
-    // Room for the descriptors of a request, which come in while those of the last may be there.
+    // The soft limit sends SIGXCPU, the hard one kills.
+    // The descriptors of a request can arrive before those of the previous one are closed.
     return limit_range(RLIMIT_CPU, seconds, seconds + 5) && limit(RLIMIT_NOFILE, 16) &&
            limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && holds;
 }
@@ -115,7 +115,7 @@ static bool restrict_resources(uint64_t memory, uint64_t seconds) {
 
 enum { nobody = 65534, most_threads = 512 };
 
-// Since 5.14 the threads of a namespace of users are counted by themselves.
+// Since Linux 5.14 RLIMIT_NPROC counts the threads of each user namespace separately.
 static bool counts_threads_apart(void) {
     struct utsname system;
     int major = 0, minor = 0;
@@ -123,7 +123,7 @@ static bool counts_threads_apart(void) {
     return major > 5 || (major == 5 && minor >= 14);
 }
 
-// Becomes another user than root, in a namespace of users of its own.
+// Changes from root to the user `nobody`, in a new user namespace.
 static bool leave_root(void) {
     bool is_nobody = setgroups(0, NULL) == 0 && setresgid(nobody, nobody, nobody) == 0 &&
                      setresuid(nobody, nobody, nobody) == 0;
@@ -134,7 +134,7 @@ static bool leave_root(void) {
 static bool has_own_users(void) {
     FILE *map = fopen("/proc/self/uid_map", "re");
     if (!map) return false;
-    // Nothing has been written to it.
+    // The map of a new user namespace is empty.
     bool is_empty = fgetc(map) == EOF;
     fclose(map);
     return is_empty;
@@ -143,7 +143,7 @@ static bool has_own_users(void) {
 static bool restrict_users(void) {
     bool is_nobody = geteuid() != 0 || leave_root();
     bool is_apart = has_own_users();
-    // The first process of a namespace of users has all capabilities in it.
+    // The first process of a user namespace has all capabilities in it.
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
     syscall(SYS_capset, &header, none);
@@ -163,7 +163,7 @@ static bool restrict_calls(void) {
         SCMP_SYS(gettimeofday), SCMP_SYS(getrandom), SCMP_SYS(sched_yield),
         SCMP_SYS(sched_getaffinity), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(sysinfo),
         SCMP_SYS(getrusage),
-        // For the threads of libraries.
+        // Required by threads of libraries.
         SCMP_SYS(rt_sigaction), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(getcpu),
         SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
 #if __has_feature(address_sanitizer)
@@ -174,20 +174,19 @@ static bool restrict_calls(void) {
     for (size_t index = 0; index < sizeof allowed / sizeof *allowed; index++) {
         failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[index], 0);
     }
-    // Memory, but none that can be run, and none that is shared without being a file: that would not
-    // count as allocated.
+    // No executable memory, and no shared anonymous memory, which RLIMIT_DATA does not count.
     const struct scmp_arg_cmp not_executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, not_executable,
                                SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED, 0));
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, not_executable,
                                SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, not_executable);
-    // Threads, but no processes. What the newer call asks for cannot be seen from here, so it is
-    // said not to exist, and the C library uses the older one.
+    // Threads, but no processes. The flags of clone3 are in memory that a filter cannot read, so it
+    // fails with ENOSYS, and the C library falls back to clone.
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    // Threads give themselves names, which go nowhere, and priorities, which they do not get.
+    // Threads set their names, which is ignored, and their priorities, which fails.
     failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(prctl), 1,
                                SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
     static const int refused[] = {SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler),
@@ -195,16 +194,15 @@ static bool restrict_calls(void) {
     for (size_t index = 0; index < sizeof refused / sizeof *refused; index++) {
         failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[index], 0);
     }
-    // A library asks whether a font can be read each time it draws one that it has open. It is told
-    // so, without anybody having looked.
+    // Fontconfig checks the access to a font each time it draws with one that is open: report success.
     failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(access), 0);
-    // What is printed leads nowhere, and nothing else can be written to.
+    // Standard output and error are /dev/null; no other descriptor can be written to.
     const struct scmp_arg_cmp nowhere[] = {SCMP_A0(SCMP_CMP_EQ, 1), SCMP_A0(SCMP_CMP_EQ, 2)};
     for (size_t index = 0; index < sizeof nowhere / sizeof *nowhere; index++) {
         failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, nowhere[index]);
         failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(writev), 1, nowhere[index]);
     }
-    // How a library ends the process when it has given up.
+    // abort() sends SIGABRT with tgkill.
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
                                SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
     bool holds = !failed && seccomp_load(filter) == 0;
@@ -222,20 +220,19 @@ static int thread_count(void) {
 }
 
 uint32_t calotype_lock_down(uint64_t memory, uint64_t seconds) {
-    // A thread that was there before would keep its rights; some only read a table and end.
+    // A thread that exists before would keep its privileges. Wait for those that are about to end.
     const struct timespec moment = {.tv_nsec = 5000000};
     for (int tries = 0; thread_count() != 1; tries++) {
         if (tries == 400) return 0;
         nanosleep(&moment, NULL);
     }
-    // What the C library reads from disk when it is first asked for a date, and a library in Rust to
-    // learn how many threads it may have.
+    // Files that the C library reads at its first date conversion, and rayon to count processors.
     setenv("TZ", "UTC", 1);
     tzset();
     setenv("RAYON_NUM_THREADS", "1", 1);
     uint32_t layers = 0;
     if (restrict_users()) layers |= calotype_layer_users;
-    // A change of the user has undone it.
+    // A change of the user resets it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int signal = 0;
     if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal == SIGKILL) {

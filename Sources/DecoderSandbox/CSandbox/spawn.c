@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,7 +24,7 @@ struct start {
     int error;
 };
 
-// Runs in the memory of the host, whose thread waits: nothing but calls of the system.
+// Runs in the address space of the host, whose thread waits: only system calls are permitted.
 static int start_worker(void *argument) {
     struct start *start = argument;
     sigset_t none;
@@ -32,11 +33,11 @@ static int start_worker(void *argument) {
         if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
     }
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // Above all the places that are filled below.
+    // Above all descriptors that are assigned below.
     int socket = fcntl(start->socket, F_DUPFD, 10);
     int control = fcntl(start->control, F_DUPFD, 10);
     int null = fcntl(start->null, F_DUPFD, 10);
-    // Whoever presses Ctrl-C means the host, which says what becomes of its workers.
+    // Ctrl-C signals the foreground process group: the host alone, which ends its workers.
     setpgid(0, 0);
     if (socket < 0 || control < 0 || null < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
         dup2(socket, calotype_worker_socket) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
@@ -52,7 +53,7 @@ static int start_worker(void *argument) {
 }
 
 pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *layers) {
-    // What the system's loader needs, and nothing that the host keeps secret.
+    // Variables of the dynamic loader and the sanitizers; others may contain secrets of the host.
     static const char *const kept[] = {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"};
     char *environment[sizeof kept / sizeof *kept + 1];
     int count = 0;
@@ -77,15 +78,15 @@ pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *lay
     pid_t process = -1;
     int error = start.null < 0 || stack == MAP_FAILED ? errno : 0;
     if (!error) {
-        // A signal handler of the host must not run in the memory that both share.
+        // A signal handler of the host must not run in the shared address space.
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         int shared = CLONE_VM | CLONE_VFORK | SIGCHLD;
         int separate = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
         *layers = calotype_layer_network | calotype_layer_processes;
-        // A worker of root takes another user before it gives up its rights, which it could not do
-        // in a namespace of users.
+        // A worker of root changes its user before it drops its privileges, which it could not do in a
+        // user namespace.
         if (geteuid() != 0) {
             separate |= CLONE_NEWUSER;
             *layers |= calotype_layer_users;
@@ -110,6 +111,20 @@ double calotype_processor_seconds(pid_t process) {
     struct timespec time;
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) < 0) return 0;
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+int calotype_nice_value(void) { return getpriority(PRIO_PROCESS, 0); }
+
+bool calotype_can_restore_nice_value(int nice_value) {
+    struct rlimit limit;
+    // The limit counts from 1 for the nice value 19 to 40 for -20.
+    return geteuid() == 0 || (getrlimit(RLIMIT_NICE, &limit) == 0 &&
+                              limit.rlim_cur >= (rlim_t)(20 - nice_value));
+}
+
+bool calotype_set_nice_value(pid_t process, int nice_value) {
+    // Each worker leads a process group of its own, which contains all of its threads.
+    return setpriority(PRIO_PGRP, (id_t)process, nice_value) == 0;
 }
 
 int calotype_end(pid_t process, bool kills) {

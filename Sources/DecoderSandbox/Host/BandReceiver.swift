@@ -7,7 +7,7 @@ internal import Pixels
     internal import Glibc
 #endif
 
-/// Takes the rows of a picture from a worker, some at a time, through memory that both see.
+/// Receives the rows of an image from a worker in bands, through shared memory.
 final class BandReceiver {
     private let consumer: any RowConsumer
     private let limits: DecodeLimits
@@ -16,7 +16,7 @@ final class BandReceiver {
     private var capacity = 0
     private var missingCount = 0
 
-    /// Enough that the messages cost nothing beside the decode.
+    /// Large enough that the cost of messages is negligible beside that of the decode.
     private static let bandByteCount = 1 << 20
 
     init(_ consumer: any RowConsumer, _ limits: DecodeLimits) {
@@ -24,7 +24,7 @@ final class BandReceiver {
         self.limits = limits
     }
 
-    /// Takes a message of the worker and says what is answered.
+    /// Handles a message of the worker and returns the reply.
     func receive(
         _ message: Message
     ) throws(Worker.Failure) -> (body: [UInt8], descriptor: SharedDescriptor?) {
@@ -36,7 +36,7 @@ final class BandReceiver {
         } catch let error as WireError {
             throw .stopped(.nonsense(reason: error.reason))
         } catch let error as CodecError {
-            // The worker waits for an answer that it never gets.
+            // The worker waits for a reply that is never sent.
             throw .abandoned(error)
         } catch {
             throw .stopped(.nonsense(reason: "\(error)"))
@@ -50,7 +50,7 @@ final class BandReceiver {
         let format = try reader.value(PixelFormat.self)
         let profile = try reader.value(ColorProfile.self)
         guard mapping == nil, format.planeCount == 1 else {
-            throw WireError(reason: "rows that begin twice, or have planes")
+            throw WireError(reason: "rows in a planar format, or a second start of rows")
         }
         try limits.check(size)
         try consumer.begin(size, format, profile)
@@ -59,7 +59,8 @@ final class BandReceiver {
         capacity = min(size.height, max(1, Self.bandByteCount / row.count))
         let shared = try SharedDescriptor(byteCount: capacity * row.count)
         guard let mapping = MemoryMapping(shared.number, byteCount: capacity * row.count) else {
-            throw CodecError.sandboxUnavailable(reason: "no memory for rows")
+            throw CodecError.sandboxUnavailable(
+                reason: "the shared memory for rows cannot be mapped")
         }
         self.mapping = mapping
         var writer = WireWriter()
@@ -70,14 +71,14 @@ final class BandReceiver {
     private func append(_ reader: inout WireReader) throws {
         let count = try reader.number()
         guard let mapping, 0 < count, count <= capacity, count <= missingCount else {
-            throw WireError(reason: "rows beyond the picture")
+            throw WireError(reason: "more rows than the image has")
         }
         missingCount -= count
         var row: [UInt8] = []
         swap(&row, &self.row)
         defer { swap(&row, &self.row) }
         for index in 0..<count {
-            // A copy, because the worker could still write to the memory.
+            // A copy, because the worker can still write to the shared memory.
             mapping.read(&row, at: index * row.count)
             try consumer.append(row.span)
         }

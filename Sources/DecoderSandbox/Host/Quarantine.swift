@@ -3,11 +3,12 @@
 internal import EncodedImages
 internal import Synchronization
 
-/// The files that stopped a worker recently, and the behaviour of those that resemble them.
+/// The files that stopped a worker recently, and the time limits of files that resemble them.
 ///
-/// A file with the same bytes is refused. A file of the same kind – the same first bytes and about the
-/// same size – gets half the time for each that reached a deadline in the last minute; every file
-/// gets half the time for each ``commonCount`` of any kind that reached the full one.
+/// A file with the same bytes is refused. The time limit of a file of the same kind – the same first
+/// bytes and about the same size – is halved for each of them that reached a deadline in the last
+/// minute. The time limit of every file is halved for each ``commonCount`` files of any kind that
+/// reached the full deadline.
 final class Quarantine: Sendable {
     private struct Entry {
         let fingerprint: Int
@@ -21,10 +22,10 @@ final class Quarantine: Sendable {
         let end: ContinuousClock.Instant
     }
 
-    /// What files have in common that were made in the same way.
+    /// The properties that files of one generator have in common.
     private struct Kind: Hashable {
         let start: [UInt8]
-        /// Grows by one with each half of a doubling.
+        /// The logarithm of the size, in steps of half a doubling.
         let sizeClass: Int
 
         init(_ bytes: EncodedBytes) {
@@ -48,6 +49,8 @@ final class Quarantine: Sendable {
 
     init(_ duration: Duration) { self.duration = duration }
 
+    /// Rejects a file that stopped a worker.
+    ///
     /// - Throws: ``DecoderStop/known``.
     func check(_ bytes: EncodedBytes) throws(CodecError) {
         let now = ContinuousClock.now
@@ -55,7 +58,7 @@ final class Quarantine: Sendable {
             state.entries.removeAll { $0.end < now }
             return state.entries.contains { $0.byteCount == bytes.count }
         }
-        // Bytes are only looked at if a file of this length is among them, which is next to never.
+        // The bytes are hashed only if an entry has the same length, which is rare.
         guard isSuspect else { return }
         let fingerprint = fingerprint(of: bytes)
         if state.withLock({ $0.entries.contains { $0.fingerprint == fingerprint } }) {
@@ -63,12 +66,12 @@ final class Quarantine: Sendable {
         }
     }
 
-    /// The time that a file is given, in seconds.
+    /// Returns the time limit of a file, in seconds.
     ///
     /// - Parameters:
     ///   - bytes: the file.
-    ///   - full: what a file gets that resembles none.
-    ///   - least: what every file gets.
+    ///   - full: the time limit of a file that resembles no entry.
+    ///   - least: the minimum time limit.
     /// - Returns: the seconds, from `least` to `full`.
     func seconds(for bytes: EncodedBytes, full: Double, least: Double) -> Double {
         let now = ContinuousClock.now
@@ -83,13 +86,12 @@ final class Quarantine: Sendable {
         return max(least, (0..<min(halvings, 16)).reduce(full) { seconds, _ in seconds / 2 })
     }
 
-    /// Refuses a file from now on.
+    /// Adds a file that stopped a worker.
     ///
     /// - Parameters:
     ///   - bytes: the file.
-    ///   - hadFullTime: whether it was not stopped earlier than a file that resembles none, because of
-    ///     those that it resembles or those that waited; otherwise it is refused for a tenth of the
-    ///     time.
+    ///   - hadFullTime: whether the file had the time limit of a file that resembles no entry. If a
+    ///     shorter limit stopped it, it is refused for a tenth of the usual time.
     func remember(_ bytes: EncodedBytes, hadFullTime: Bool) {
         let entry = Entry(
             fingerprint: fingerprint(of: bytes), byteCount: bytes.count,
@@ -100,7 +102,7 @@ final class Quarantine: Sendable {
         }
     }
 
-    /// Gives files like this one less time from now on.
+    /// Reduces the time limit of files that resemble this one.
     func noteDelay(_ bytes: EncodedBytes, hadFullTime: Bool) {
         let delay = Delay(
             kind: Kind(bytes), isFull: hadFullTime, end: .now + min(duration, Self.delayDuration))
@@ -110,8 +112,7 @@ final class Quarantine: Sendable {
         }
     }
 
-    /// A hash whose seed nobody outside knows, so that nobody can make a file that is taken for
-    /// another.
+    /// Returns a hash with a secret seed, so that an attacker cannot construct a collision.
     private func fingerprint(of bytes: EncodedBytes) -> Int {
         var hasher = Hasher()
         bytes.forEachPiece { bytes in

@@ -4,35 +4,43 @@ internal import CSandbox
 internal import EncodedImages
 internal import Pixels
 
-/// Memory into which a worker writes the pixels of a result.
+/// Shared memory into which a worker writes the pixels of a result.
 ///
-/// Its size is fixed before the worker gets it, so that no access of the host can fall behind its end.
-/// A small result is copied out of the room that the worker always has; memory of its own is sealed
-/// afterwards. Either way the worker cannot change what the host has taken for good.
+/// Its size is fixed before the worker receives it, so that no access of the host is out of bounds.
+/// A small result is copied out of the buffer that every worker has; a larger one has memory of its own,
+/// which is sealed before it is read. In both cases the worker cannot change what the host has received.
 final class ReceivedPixels {
-    private let room: MemoryMapping
+    private let buffer: MemoryMapping
     private let shared: SharedDescriptor?
     private let byteCount: Int
-    /// Where the next picture is.
+    /// The offset of the next image.
     private var position = 0
     private var mapping: MemoryMapping?
 
-    /// Takes memory for `byteCount` bytes, unless the room is enough or no pixels are expected.
-    init(_ byteCount: Int?, room: MemoryMapping) throws(CodecError) {
-        self.room = room
+    /// Allocates memory for `byteCount` bytes, unless the worker's buffer suffices or no pixels are
+    /// expected.
+    init(_ byteCount: Int?, buffer: MemoryMapping) throws(CodecError) {
+        self.buffer = buffer
         self.byteCount = byteCount ?? 0
-        if let byteCount, byteCount > ControlPage.roomByteCount {
+        if let byteCount, byteCount > ControlPage.bufferByteCount {
             shared = try SharedDescriptor(byteCount: byteCount)
         } else {
             shared = nil
         }
     }
 
-    /// What goes to the worker.
+    /// The descriptors that are sent to the worker.
     var descriptors: [Int32] { shared.map { [$0.number] } ?? [] }
 
-    /// The next picture that the worker reports to have written; the only one keeps the memory instead
-    /// of a copy.
+    /// Returns the next image that the worker has written.
+    ///
+    /// - Parameters:
+    ///   - reader: the description of the image.
+    ///   - isOnly: whether the memory contains no other image; the result then owns the memory instead
+    ///     of a copy.
+    /// - Returns: the image.
+    /// - Throws: ``WireError`` if the image does not fit in the memory, or the worker still has the
+    ///   memory mapped.
     func image(
         _ reader: inout WireReader, isOnly: Bool = true
     ) throws(WireError) -> PixelBuffer {
@@ -41,12 +49,12 @@ final class ReceivedPixels {
         let profile = try reader.value(ColorProfile.self)
         let needed = PixelBuffer.byteCount(of: size, format)
         guard needed <= byteCount - position else {
-            throw WireError(reason: "a picture of \(size) pixels in \(byteCount) bytes")
+            throw WireError(reason: "an image of \(size) pixels does not fit in \(byteCount) bytes")
         }
         defer { position += needed }
         guard let shared else {
             return PixelBuffer(
-                copying: room, at: ControlPage.pageByteCount + position, size: size,
+                copying: buffer, at: ControlPage.pageByteCount + position, size: size,
                 format: format, colorProfile: profile)
         }
         if let mapping {
@@ -54,11 +62,11 @@ final class ReceivedPixels {
                 copying: mapping, at: position, size: size, format: format, colorProfile: profile)
         }
         guard calotype_seal(shared.number) == 0 else {
-            throw WireError(reason: "a result that is still being written")
+            throw WireError(reason: "the worker has not unmapped its result")
         }
         let mappedByteCount = isOnly ? needed : byteCount
         guard let mapping = MemoryMapping(shared.number, byteCount: mappedByteCount) else {
-            throw WireError(reason: "a result that cannot be mapped")
+            throw WireError(reason: "the result cannot be mapped")
         }
         guard isOnly else {
             self.mapping = mapping

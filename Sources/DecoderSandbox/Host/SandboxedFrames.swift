@@ -2,22 +2,22 @@
 
 internal import EncodedImages
 
-/// An animation that a worker composes; the worker is its own until it is over.
+/// The frames of an animation, composed by a worker that is reserved until the last frame.
 ///
-/// If another process kills the worker, another one composes the animation again up to the frame that
-/// is next.
+/// If another process kills the worker, another worker composes the animation again up to the next
+/// frame.
 final class SandboxedFrames: RemoteFrames {
     private let sandbox: DecoderSandbox
     private let beginning: WorkerRequest
     private let following: WorkerRequest
     private var worker: Worker?
-    /// How many frames have been delivered.
+    /// The number of frames that have been delivered.
     private var count = 0
 
     /// - Parameters:
-    ///   - beginning: the request that begins the animation.
-    ///   - following: the request for its next frame.
-    ///   - sandbox: what has the workers.
+    ///   - beginning: the request that starts the animation.
+    ///   - following: the request for the next frame.
+    ///   - sandbox: the owner of the workers.
     init(_ beginning: WorkerRequest, _ following: WorkerRequest, in sandbox: DecoderSandbox) {
         self.beginning = beginning
         self.following = following
@@ -25,10 +25,10 @@ final class SandboxedFrames: RemoteFrames {
     }
 
     deinit {
-        if let worker { sandbox.giveBack(worker, to: sandbox.animations) }
+        if let worker { sandbox.release(worker, to: sandbox.animations) }
     }
 
-    /// Takes a worker and begins the animation.
+    /// Acquires a worker and starts the animation.
     func begin() throws(CodecError) {
         try retrying { () throws(Failure) in try start() }
     }
@@ -38,14 +38,14 @@ final class SandboxedFrames: RemoteFrames {
         let frame = try retrying { () throws(Failure) in
             if worker == nil {
                 try start()
-                for _ in 0..<count { _ = try ask() }
+                for _ in 0..<count { _ = try nextFrame() }
             }
-            return try ask()
+            return try nextFrame()
         }
         count += 1
         if frame == nil, let worker {
             self.worker = nil
-            sandbox.giveBack(worker, to: sandbox.animations)
+            sandbox.release(worker, to: sandbox.animations)
         }
         return frame
     }
@@ -55,7 +55,7 @@ final class SandboxedFrames: RemoteFrames {
         case codec(CodecError)
     }
 
-    /// Calls `body` again if the worker was killed by another process.
+    /// Calls `body` a second time if another process killed the worker.
     private func retrying<Result>(
         _ body: () throws(Failure) -> Result
     ) throws(CodecError) -> Result {
@@ -76,18 +76,18 @@ final class SandboxedFrames: RemoteFrames {
     private func start() throws(Failure) {
         do throws(CodecError) {
             try sandbox.quarantine.check(beginning.picture.bytes)
-            worker = try sandbox.animations.take(beginning.cancellation)
+            worker = try sandbox.animations.acquire(beginning.cancellation)
         } catch {
             throw .codec(error)
         }
         try withWorker { worker throws(Worker.Failure) in
-            try sandbox.ask(worker, of: sandbox.animations, beginning) { (_, _) in }
+            try sandbox.perform(beginning, on: worker, of: sandbox.animations) { (_, _) in }
         }
     }
 
-    private func ask() throws(Failure) -> ImageFrame? {
+    private func nextFrame() throws(Failure) -> ImageFrame? {
         try withWorker { worker throws(Worker.Failure) in
-            try sandbox.ask(worker, of: sandbox.animations, following) {
+            try sandbox.perform(following, on: worker, of: sandbox.animations) {
                 (reader, memory) throws(WireError) in
                 guard try reader.value(Bool.self) else { return nil }
                 let image = try memory.image(&reader)
@@ -99,7 +99,7 @@ final class SandboxedFrames: RemoteFrames {
         }
     }
 
-    /// A failure settles what becomes of the worker.
+    /// Calls `body` with the worker, and releases or replaces the worker if it fails.
     private func withWorker<Result>(
         _ body: (Worker) throws(Worker.Failure) -> Result?
     ) throws(Failure) -> Result? {

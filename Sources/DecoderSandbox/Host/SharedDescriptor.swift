@@ -6,17 +6,17 @@ internal import EncodedImages
     internal import Glibc
 #endif
 
-/// An open file of memory that can be handed to a worker; closed here with its last reference.
+/// The descriptor of shared memory that can be sent to a worker; closed with the last reference.
 final class SharedDescriptor: Sendable {
     let number: Int32
 
-    /// Memory of a size that nobody can change.
+    /// Allocates shared memory of a sealed size.
     init(byteCount: Int) throws(CodecError) {
-        let answer = byteCount > 0 ? calotype_shared_memory(byteCount) : -EINVAL
-        guard answer >= 0 else {
-            throw .sandboxUnavailable(reason: "no \(byteCount) bytes to share")
+        let result = byteCount > 0 ? calotype_shared_memory(byteCount) : -EINVAL
+        guard result >= 0 else {
+            throw .sandboxUnavailable(reason: "no shared memory of \(byteCount) bytes")
         }
-        number = answer
+        number = result
     }
 
     deinit { close(number) }

@@ -8,47 +8,50 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A worker process, seen from its host.
+/// The host's side of a worker process.
 ///
-/// Whoever took it from its lane is alone with it.
+/// A request that has acquired a worker from its pool has exclusive use of it.
 final class Worker: Sendable {
     let layers: Set<SandboxLayer>
     private let process: Int32
     private let socket: Int32
     private let control: ControlPage
-    /// What the worker has written there; it may still write to it.
-    let room: MemoryMapping
+    /// The shared buffer for small results; the worker can write to it at any time.
+    let buffer: MemoryMapping
+    private let priority: WorkerPriority
     private let state = Mutex(State())
 
     private struct State {
         var lastRequest: UInt32 = 0
-        var pictureCount = 0
+        var imageCount = 0
         var hasEnded = false
+        /// Whether its priority is lower than that of the host.
+        var isLowered = false
     }
 
-    /// Why there is no answer.
+    /// The reason why a request has no result.
     enum Failure: Error {
-        /// What the worker says of the picture, or that nobody waits for it any more.
+        /// The error that the worker reported, or the cancellation of the request.
         case codec(CodecError)
-        /// The worker is of no use any more.
+        /// The worker ended, or can no longer be used.
         case stopped(DecoderStop)
-        /// Whoever takes the rows wants no more, while the worker is in the middle of them.
+        /// The consumer of rows failed before the last row.
         case abandoned(CodecError)
-        /// Somebody else killed the worker, which says nothing about the picture.
+        /// Another process killed the worker, for a reason unrelated to the image.
         case killed
     }
 
-    /// What is said to a worker that hands rows over.
+    /// Handles an intermediate message of a worker and returns the reply.
     typealias Proceed = (Message) throws(Failure) -> (body: [UInt8], descriptor: SharedDescriptor?)
 
-    /// How long a worker may take.
-    struct Patience {
+    /// The time limit of a request.
+    struct TimeLimit {
         var seconds: Double
-        /// The time while others wait for a worker.
+        /// The limit while other requests wait for a worker.
         var contendedSeconds: Double?
         var isContended: () -> Bool = { false }
 
-        /// The seconds that are over, if any are.
+        /// Returns the limit that `duration` exceeds, in seconds; `nil` if it exceeds none.
         func exceeded(after duration: Duration) -> Double? {
             if duration > .seconds(seconds) { return seconds }
             guard let contendedSeconds else { return nil }
@@ -57,28 +60,33 @@ final class Worker: Sendable {
         }
     }
 
-    /// Starts a worker and waits until it has given up its rights.
+    /// Starts a worker and waits until it has dropped its privileges.
     ///
-    /// It dies with the thread that calls this.
+    /// The kernel kills the worker when the calling thread ends.
     ///
     /// - Parameters:
-    ///   - configuration: the program, and what holds for each of its processes.
-    ///   - memoryByteCount: the bytes that it may allocate.
+    ///   - configuration: the worker program and its limits.
+    ///   - memoryByteCount: the maximum number of bytes that the worker allocates.
+    ///   - priority: the scheduling priority of the workers of a sandbox.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(
-        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int
+        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int,
+        priority: WorkerPriority
     ) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
-        guard shared >= 0 else { throw .sandboxUnavailable(reason: "no memory to share") }
+        guard shared >= 0 else {
+            throw .sandboxUnavailable(reason: "shared memory cannot be created")
+        }
         defer { close(shared) }
         guard let control = ControlPage(shared),
-            let room = MemoryMapping(shared, byteCount: ControlPage.byteCount)
-        else { throw .sandboxUnavailable(reason: "no memory to share") }
+            let buffer = MemoryMapping(shared, byteCount: ControlPage.byteCount)
+        else { throw .sandboxUnavailable(reason: "shared memory cannot be created") }
         control.memoryMegabytes = UInt32(clamping: memoryByteCount >> 20)
         control.seconds = UInt32(clamping: configuration.processorSeconds)
         var ends: (Int32, Int32) = (-1, -1)
         guard unsafe calotype_socket_pair(&ends.0, &ends.1) == 0 else {
-            throw .sandboxUnavailable(reason: "no more files can be open")
+            throw .sandboxUnavailable(
+                reason: "a socket pair cannot be created: too many open files")
         }
         var namespaces: UInt32 = 0
         let process = unsafe calotype_spawn(
@@ -90,8 +98,9 @@ final class Worker: Sendable {
                 reason: "\(configuration.workerPath): \(systemError(-process))")
         }
         self.process = process
+        self.priority = priority
         self.control = control
-        self.room = room
+        self.buffer = buffer
         socket = ends.0
         do throws(WireError) {
             layers = SandboxLayer.layers(try Self.readHello(ends.0) | namespaces)
@@ -99,24 +108,25 @@ final class Worker: Sendable {
             layers = []
             end()
             throw .sandboxUnavailable(
-                reason: "\(configuration.workerPath) is \(error.reason)")
+                reason: "\(configuration.workerPath) \(error.reason)")
         }
         let missing = configuration.requiredLayers.subtracting(layers)
         if !missing.isEmpty {
             end()
-            let names = missing.map(\.rawValue).sorted().joined(separator: ", ")
-            throw .sandboxUnavailable(reason: "this system does not permit: \(names)")
+            let names = missing.map { "\($0.rawValue) requires \($0.requirement)" }
+            throw .sandboxUnavailable(
+                reason: "sandbox incomplete: \(names.sorted().joined(separator: "; "))")
         }
     }
 
     deinit { end() }
 
-    /// What a worker says of itself when it has given up its rights.
+    /// Reads the first message of a worker, which it sends after it has dropped its privileges.
     ///
     /// - Returns: the bits of its layers.
-    /// - Throws: ``WireError``, saying what it is instead.
+    /// - Throws: ``WireError`` if the program is not a worker of this version.
     private static func readHello(_ socket: Int32) throws(WireError) -> UInt32 {
-        let other = WireError(reason: "a worker of another version")
+        let other = WireError(reason: "is of another version than this program")
         let deadline = ContinuousClock.now + .seconds(20)
         let hello: Message?
         do throws(WireError) {
@@ -124,24 +134,44 @@ final class Worker: Sendable {
         } catch {
             throw other
         }
-        guard let hello, hello.kind == .hello else { throw WireError(reason: "no worker") }
+        guard let hello, hello.kind == .hello else {
+            throw WireError(reason: "is not a worker program, or did not start within 20 s")
+        }
         var reader = WireReader(hello.body)
         guard try reader.number() == WireLayout.fingerprint else { throw other }
         return UInt32(truncatingIfNeeded: try reader.number())
     }
 
-    /// Whether it is not there any more.
+    /// Whether the process has ended.
     var hasEnded: Bool { state.withLock(\.hasEnded) }
 
-    /// How many pictures it has been asked about.
-    var pictureCount: Int { state.withLock { $0.pictureCount } }
+    /// The number of images that it has processed.
+    var imageCount: Int { state.withLock { $0.imageCount } }
 
     /// The processor time that it has used, in seconds.
     var processorSeconds: Double { calotype_processor_seconds(process) }
 
-    /// Kills the worker, if it still is there.
+    /// Raises the priority of a worker that took long to that of the host.
     ///
-    /// - Returns: its wait status, the first time.
+    /// - Returns: whether it has that priority now.
+    func restorePriority() -> Bool {
+        state.withLock { state in
+            guard state.isLowered, !state.hasEnded else { return true }
+            state.isLowered = !priority.restore(process)
+            return !state.isLowered
+        }
+    }
+
+    private func lowerPriority() {
+        state.withLock { state in
+            if !state.hasEnded { state.isLowered = priority.lower(process) }
+        }
+    }
+
+    /// Ends the worker unless it has ended.
+    ///
+    /// - Parameter kills: whether to send SIGKILL, or only to wait for the end.
+    /// - Returns: the wait status, at the first call only.
     @discardableResult
     func end(kills: Bool = true) -> Int32? {
         let isFirst = state.withLock { state in
@@ -154,27 +184,27 @@ final class Worker: Sendable {
         return status
     }
 
-    /// Asks the worker and waits for its answer.
+    /// Sends a request to the worker and waits for the response.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - descriptors: open files that go along.
-    ///   - patience: how long it may take.
-    /// - Returns: the body of the answer.
+    ///   - descriptors: the descriptors that are sent with it.
+    ///   - timeLimit: the maximum time.
+    /// - Returns: the body of the response.
     /// - Throws: ``Failure``.
-    func ask(
-        _ request: WorkerRequest, descriptors: [Int32], _ patience: Patience
+    func perform(
+        _ request: WorkerRequest, descriptors: [Int32], _ timeLimit: TimeLimit
     ) throws(Failure) -> [UInt8] {
         let number = state.withLock { state in
-            state.pictureCount += request.kind == .nextFrame ? 0 : 1
+            state.imageCount += request.kind == .nextFrame ? 0 : 1
             state.lastRequest &+= 1
-            // 0 stands for no request.
+            // 0 means no request.
             if state.lastRequest == 0 { state.lastRequest = 1 }
             return state.lastRequest
         }
         try send(Message(request.kind, number, request.body), descriptors)
         while true {
-            let message = try answer(to: number, request, patience)
+            let message = try response(to: number, request, timeLimit)
             switch message.kind {
             case .answer:
                 return message.body
@@ -187,7 +217,7 @@ final class Worker: Sendable {
                 try send(
                     Message(.proceed, number, body), descriptor.map { [$0.number] } ?? [])
             default:
-                throw .stopped(.nonsense(reason: "an answer of another kind"))
+                throw .stopped(.nonsense(reason: "a response of an unexpected kind"))
             }
         }
     }
@@ -209,25 +239,31 @@ final class Worker: Sendable {
                     Int32(descriptors.count), false)
             }
         }
-        // A worker that waits for a request has emptied its end, so there is room for a whole one.
+        // A worker that waits for a request has an empty socket buffer, which holds a whole request.
         guard sent == bytes.count else { throw ended(nil) }
     }
 
-    /// Waits for a message until there is no time left or the request is cancelled.
-    private func answer(
-        to number: UInt32, _ request: WorkerRequest, _ patience: Patience
+    /// Waits for a message until the time limit or the cancellation of the request.
+    private func response(
+        to number: UInt32, _ request: WorkerRequest, _ timeLimit: TimeLimit
     ) throws(Failure) -> Message {
         let start = ContinuousClock.now
+        let startSeconds = processorSeconds
         var exceeded: Double?
         var grace: ContinuousClock.Instant?
+        var isLowered = state.withLock(\.isLowered)
         let message: Message?
         do throws(WireError) {
-            message = try Self.receive(socket, request.maximumAnswerByteCount) { now in
+            message = try Self.receive(socket, request.maximumResponseByteCount) { now in
                 if grace == nil, request.cancellation?.isCancelled == true {
                     control.cancelledRequest = number
                     grace = now + Self.cancellationGrace
                 }
-                exceeded = patience.exceeded(after: now - start)
+                if !isLowered, processorSeconds - startSeconds >= priority.secondsBeforeLowering {
+                    isLowered = true
+                    lowerPriority()
+                }
+                exceeded = timeLimit.exceeded(after: now - start)
                 return exceeded != nil || grace.map { now > $0 } == true
             }
         } catch {
@@ -242,25 +278,32 @@ final class Worker: Sendable {
                 end()
                 throw .stopped(.deadline(seconds: exceeded))
             }
-            throw ended(patience)
+            throw ended(timeLimit)
         }
         guard message.request == number else {
-            throw .stopped(.nonsense(reason: "an answer to another request"))
+            throw .stopped(.nonsense(reason: "a response to another request"))
         }
         return message
     }
 
-    /// How long a worker has to notice that it is to stop before it is killed.
+    /// The time between the cancellation of a request and the kill of a worker that has not responded.
     private static let cancellationGrace = Duration.milliseconds(200)
 
-    /// Receives a message, unless it `isOver` at a time before; that is asked now and then.
+    /// Receives a message.
+    ///
+    /// - Parameters:
+    ///   - socket: the host's end of the connection.
+    ///   - maximumByteCount: the maximum length of the body.
+    ///   - isOver: returns whether to stop waiting; called at least every 20 ms.
+    /// - Returns: `nil` at the end of the connection or of the time.
+    /// - Throws: ``WireError``.
     private static func receive(
         _ socket: Int32, _ maximumByteCount: Int,
-        whileNoneOf isOver: (ContinuousClock.Instant) -> Bool
+        until isOver: (ContinuousClock.Instant) -> Bool
     ) throws(WireError) -> Message? {
         var hasBegun = false
         return try Message(maximumByteCount: maximumByteCount) { bytes, place in
-            // One that sends a byte now and then must not hold anybody up either.
+            // A worker that sends single bytes does not extend the time limit.
             if hasBegun, isOver(.now) { return 0 }
             hasBegun = true
             while true {
@@ -276,20 +319,20 @@ final class Worker: Sendable {
         }
     }
 
-    /// Why the worker is not there any more.
-    private func ended(_ patience: Patience?) -> Failure {
-        // It may have closed the connection and live on.
+    /// Returns the reason why the worker closed the connection.
+    private func ended(_ timeLimit: TimeLimit?) -> Failure {
+        // The process may still run.
         guard let status = end(kills: true) else { return .killed }
         if status & 0x7F == 0 {
             let code = (status >> 8) & 0xFF
             if code == Int32(calotype_exit_memory) { return .stopped(.memory) }
             let signal = code - Int32(calotype_exit_signal)
-            // All the time on a processor that it may have.
-            if signal == SIGXCPU, let patience {
-                return .stopped(.deadline(seconds: patience.seconds))
+            // The limit of processor time.
+            if signal == SIGXCPU, let timeLimit {
+                return .stopped(.deadline(seconds: timeLimit.seconds))
             }
             if signal > 0 { return .stopped(.crash(signal: signal)) }
-            return .stopped(.nonsense(reason: "it left with code \(code)"))
+            return .stopped(.nonsense(reason: "it exited with code \(code)"))
         }
         switch status & 0x7F {
         case SIGSYS: return .stopped(.forbidden)

@@ -10,26 +10,27 @@ struct WorkerRequest {
     /// The maximum size of the pixels of the result, if it has any.
     let byteCount: Int?
     let body: [UInt8]
-    let maximumAnswerByteCount: Int
+    /// The maximum number of bytes in the body of the response.
+    let maximumResponseByteCount: Int
     let cancellation: CancellationFlag?
-    /// Replies to what a worker sends before its answer.
+    /// Replies to the messages that a worker sends before its response.
     var proceed: Worker.Proceed?
-    /// Whether the bytes were made by this program and are not to be held against a file.
+    /// Whether the bytes were produced by this program, so that a failure quarantines no file.
     var isOwn = false
 
     init(
         _ kind: Message.Kind, _ picture: RemotePicture, byteCount: Int?, body: [UInt8],
-        maximumAnswerByteCount: Int = 1 << 20, cancellation: CancellationFlag? = nil
+        maximumResponseByteCount: Int = 1 << 20, cancellation: CancellationFlag? = nil
     ) {
         self.kind = kind
         self.picture = picture
         self.byteCount = byteCount
         self.body = body
-        self.maximumAnswerByteCount = maximumAnswerByteCount
+        self.maximumResponseByteCount = maximumResponseByteCount
         self.cancellation = cancellation
     }
 
-    /// The same for pictures with the same start and length.
+    /// A hash of the length and the first 1,024 bytes of the file.
     var identity: Int {
         var hasher = Hasher()
         hasher.combine(picture.bytes.count)
@@ -39,45 +40,46 @@ struct WorkerRequest {
 }
 
 extension DecoderSandbox {
-    /// Asks a worker of a lane, and another one if the first was killed by another process.
-    func ask<Answer>(
-        _ lane: WorkerLane, _ request: WorkerRequest,
-        _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Answer
-    ) throws(CodecError) -> Answer {
+    /// Performs a request on a worker of a pool, and again on another one if another process killed the
+    /// first.
+    func perform<Response>(
+        _ pool: WorkerPool, _ request: WorkerRequest,
+        _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
+    ) throws(CodecError) -> Response {
         if !request.isOwn { try quarantine.check(request.picture.bytes) }
-        // Rows that were handed on cannot be taken back.
+        // Rows that the consumer has received cannot be withdrawn.
         var isLastTry = request.proceed != nil
         while true {
-            let worker = try lane.take(request.cancellation)
+            let worker = try pool.acquire(request.cancellation)
             do throws(Worker.Failure) {
-                let answer = try ask(worker, of: lane, request, read)
-                giveBack(worker, to: lane)
-                return answer
+                let response = try perform(request, on: worker, of: pool, read)
+                release(worker, to: pool)
+                return response
             } catch {
-                let problem = settle(error, of: worker, in: lane, request)
+                let problem = settle(error, of: worker, in: pool, request)
                 guard case .killed = error, !isLastTry else { throw problem }
                 isLastTry = true
             }
         }
     }
 
-    /// Asks a worker once; `read` makes the result of its answer.
-    func ask<Answer>(
-        _ worker: Worker, of lane: WorkerLane, _ request: WorkerRequest,
-        _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Answer
-    ) throws(Worker.Failure) -> Answer {
-        // Only bytes of no length at all are not open.
+    /// Performs a request on a worker, once; `read` converts the response to the result.
+    func perform<Response>(
+        _ request: WorkerRequest, on worker: Worker, of pool: WorkerPool,
+        _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
+    ) throws(Worker.Failure) -> Response {
+        // Only an empty file has no descriptor.
         guard let file = request.picture.bytes.descriptor else { throw .codec(.unknownFormat) }
         let memory: ReceivedPixels
         do throws(CodecError) {
-            memory = try ReceivedPixels(request.byteCount, room: worker.room)
+            memory = try ReceivedPixels(request.byteCount, buffer: worker.buffer)
         } catch {
             throw .codec(error)
         }
-        let answer = try worker.ask(
-            request, descriptors: [file] + memory.descriptors, patience(lane, request))
+        let response = try worker.perform(
+            request, descriptors: [file] + memory.descriptors, timeLimit(pool, request))
         do throws(WireError) {
-            var reader = WireReader(answer)
+            var reader = WireReader(response)
             let result = try read(&reader, memory)
             try reader.end()
             return result
@@ -86,63 +88,63 @@ extension DecoderSandbox {
         }
     }
 
-    /// How long a worker may take for a request.
-    private func patience(_ lane: WorkerLane, _ request: WorkerRequest) -> Worker.Patience {
-        let full = fullSeconds(lane, request)
-        guard lane === inspections else {
+    /// Returns the time limit of a request.
+    private func timeLimit(_ pool: WorkerPool, _ request: WorkerRequest) -> Worker.TimeLimit {
+        let full = fullSeconds(pool, request)
+        guard pool === inspections else {
             let seconds =
                 request.isOwn
                 ? full
                 : quarantine.seconds(
                     for: request.picture.bytes, full: full,
                     least: configuration.leastDeadlineSeconds)
-            return Worker.Patience(seconds: seconds)
+            return Worker.TimeLimit(seconds: seconds)
         }
         let seconds = quarantine.seconds(
             for: request.picture.bytes, full: full,
             least: min(0.25, configuration.leastDeadlineSeconds))
-        return Worker.Patience(
+        return Worker.TimeLimit(
             seconds: seconds,
             contendedSeconds: min(seconds, configuration.contendedInspectionSeconds),
-            isContended: { lane.isWaitedFor })
+            isContended: { pool.isContended })
     }
 
-    /// The time for a file that resembles none that was stopped.
-    private func fullSeconds(_ lane: WorkerLane, _ request: WorkerRequest) -> Double {
-        guard lane === inspections else { return configuration.deadlineSeconds }
+    /// Returns the time limit of a file that resembles none in the quarantine, in seconds.
+    private func fullSeconds(_ pool: WorkerPool, _ request: WorkerRequest) -> Double {
+        guard pool === inspections else { return configuration.deadlineSeconds }
         let bySize = 2 + Double(request.picture.bytes.count) / Double(16 << 20)
         return min(bySize, configuration.inspectionSeconds, configuration.deadlineSeconds)
     }
 
-    /// Does with a worker what its failure asks for.
+    /// Releases or replaces a worker after a failure, and quarantines the file if it is the cause.
     ///
-    /// - Returns: the error for the picture.
+    /// - Returns: the error of the request.
     func settle(
-        _ failure: Worker.Failure, of worker: Worker, in lane: WorkerLane, _ request: WorkerRequest
+        _ failure: Worker.Failure, of worker: Worker, in pool: WorkerPool, _ request: WorkerRequest
     ) -> CodecError {
         switch failure {
         case .codec(let error):
             if worker.hasEnded { configuration.onStop?(.cancelled) }
-            giveBack(worker, to: lane)
+            release(worker, to: pool)
             return error
         case .abandoned(let error):
             worker.end()
-            lane.replace()
+            pool.replace()
             return error
         case .killed:
             worker.end()
-            lane.replace()
+            pool.replace()
             configuration.onStop?(.killed)
             return .decoderStopped(.killed)
         case .stopped(let stop):
             worker.end()
-            lane.replace()
-            // Of a file that changes while it is read, the worker saw what no file contains.
+            pool.replace()
+            // The worker may have read a mixture of two versions of the file.
             if !request.isOwn, (try? request.picture.bytes.checkUnchanged()) == nil {
                 return .fileChanged
             }
             configuration.onStop?(StopReason(stop))
-            if !request.isOwn { remember(stop, fullSeconds(lane, request), request) }
+            if !request.isOwn { remember(stop, fullSeconds(pool, request), request) }
             return .decoderStopped(stop)
         }
     }
@@ -156,16 +158,18 @@ extension DecoderSandbox {
         quarantine.remember(request.picture.bytes, hadFullTime: hadFullTime)
     }
 
-    func giveBack(_ worker: Worker, to lane: WorkerLane) {
+    /// Returns a worker to its pool, or replaces it if it has ended or has reached a limit.
+    func release(_ worker: Worker, to pool: WorkerPool) {
         if worker.hasEnded {
-            lane.replace()
-        } else if worker.pictureCount >= configuration.maximumPictureCount
+            pool.replace()
+        } else if worker.imageCount >= configuration.maximumPictureCount
             || worker.processorSeconds >= Double(configuration.processorSeconds) / 2
+            || !worker.restorePriority()
         {
             worker.end()
-            lane.replace()
+            pool.replace()
         } else {
-            lane.giveBack(worker)
+            pool.release(worker)
         }
     }
 }

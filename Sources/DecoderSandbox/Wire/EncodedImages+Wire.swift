@@ -56,14 +56,14 @@ extension ImageHeader: WireValue {
         let end = try reader.optional(Int.self)
         if let start, let end {
             guard 0 <= start, start <= end else {
-                throw WireError(reason: "a thumbnail that ends before it begins")
+                throw WireError(reason: "the range of a thumbnail is invalid")
             }
             thumbnail = start..<end
         }
         facts = try reader.array()
         guard (0...255).contains(bitsPerComponent), frameCount > 0, loopCount >= 0,
             pageCount > 0
-        else { throw WireError(reason: "a header that no picture has") }
+        else { throw WireError(reason: "a header contains an invalid count") }
     }
 }
 
@@ -120,7 +120,7 @@ extension DecodeOptions: WireValue {
     }
 }
 
-/// Without the metadata, which goes by itself.
+/// Without the metadata, which is sent separately.
 extension EncodeOptions: WireValue {
     func write(to writer: inout WireWriter) {
         writer.write(quality)
@@ -164,11 +164,11 @@ extension Duration: WireValue {
         writer.write(Int(attoseconds))
     }
 
-    /// A time that a frame is shown; the sum of those of all frames does not overflow.
+    /// Reads the duration of a frame; the sum over all frames does not overflow.
     init(from reader: inout WireReader) throws(WireError) {
         let (seconds, attoseconds) = (try reader.number(), try reader.number())
         guard 0...Int(Int32.max) ~= seconds, 0..<1_000_000_000_000_000_000 ~= attoseconds else {
-            throw WireError(reason: "a frame that is shown for no time that there is")
+            throw WireError(reason: "the duration of a frame is out of range")
         }
         self.init(
             secondsComponent: Int64(seconds), attosecondsComponent: Int64(attoseconds))
@@ -210,12 +210,12 @@ extension ImagePreview.Completeness: WireValue {
         case 0: self = .thumbnail
         case 1: self = .pass(try reader.number())
         case 2: self = .rows(try reader.number())
-        default: throw WireError(reason: "a preview of no kind")
+        default: throw WireError(reason: "a preview is of an unknown kind")
         }
     }
 }
 
-/// What a decoder can say of a file; what only a host knows is never sent.
+/// The errors of decoders; errors that only the host can have are sent as texts.
 extension CodecError: WireValue {
     func write(to writer: inout WireWriter) {
         switch self {
@@ -271,7 +271,7 @@ extension CodecError: WireValue {
         case 7: self = .file(reason: try reader.value())
         case 8: self = .library(message: try reader.value())
         case 9: self = .fileChanged
-        default: throw WireError(reason: "an error of no kind")
+        default: throw WireError(reason: "an error is of an unknown kind")
         }
     }
 }

@@ -3,31 +3,31 @@
 internal import CSandbox
 internal import Pixels
 
-/// What host and worker say to each other.
+/// A message between host and worker.
 ///
-/// A message is 16 bytes, `magic`, its kind, the number of the request and the length of the body,
-/// each 32 bits from the least on; then the body. Open files go with the first byte.
+/// A message has a head of 16 bytes – `magic`, the kind, the request number and the length of the body,
+/// each a little-endian 32-bit integer – and the body. Descriptors are sent with the first byte.
 /// The first message is the worker's hello: the ``WireLayout/fingerprint``, and its layers.
 struct Message {
     enum Kind: UInt32, CaseIterable {
-        // The host asks.
+        // Sent by the host.
         case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
         case metadataFields, metadataForWriting, encode, images
-        // The worker answers.
+        // Sent by the worker.
         case hello = 100, answer, failure, rowsBegin, band
     }
 
     var kind: Kind
     var request: UInt32
     var body: [UInt8]
-    /// Open files that came along, owned by whoever received the message.
+    /// The descriptors that were received with the message, owned by the receiver.
     var descriptors: [Int32] = []
 
-    /// Three letters and the version of what every message begins with, and of the worker's first.
+    /// Three letters and the version of the head and of the hello message.
     static let magic: UInt32 = 0x4432_4C43
     static let headByteCount = 16
 
-    /// The body of a message that a host sends, or that says little, is shorter than this.
+    /// The maximum length of the body of a message to a worker, or of a hello message, in bytes.
     static let maximumShortByteCount = 64 << 10
 
     init(_ kind: Kind, _ request: UInt32, _ body: [UInt8] = []) {
@@ -36,7 +36,7 @@ struct Message {
         self.body = body
     }
 
-    /// The head and the body, as they are sent.
+    /// The encoded head and body.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.headByteCount + body.count)
@@ -49,13 +49,13 @@ struct Message {
 
     /// Receives a message.
     ///
-    /// Host and worker speak in turns, so nothing can follow it yet: it is asked for more than a
-    /// short message has, which then comes in one piece.
+    /// Host and worker take turns, so no other message can follow: the first read requests more bytes
+    /// than a short message has, which then arrives in one piece.
     ///
     /// - Parameters:
-    ///   - maximumByteCount: how long the body may be.
-    ///   - receive: fills bytes from a place on and says how many came; 0 if there will be no more,
-    ///     and then there is no message.
+    ///   - maximumByteCount: the maximum length of the body.
+    ///   - receive: fills the bytes from an offset on and returns their number; 0 at the end of the
+    ///     connection, for which the result is `nil`.
     /// - Throws: ``WireError``.
     init?(
         maximumByteCount: Int, receive: (_ bytes: inout [UInt8], _ place: Int) -> Int
@@ -72,12 +72,15 @@ struct Message {
             let bodyByteCount: Int
             (kind, bodyByteCount) = try Self.readHead(bytes)
             guard bodyByteCount <= maximumByteCount else {
-                throw WireError(reason: "a message of \(bodyByteCount) bytes")
+                throw WireError(
+                    reason:
+                        "the message has \(bodyByteCount) bytes, at most \(maximumByteCount) are allowed"
+                )
             }
             end += bodyByteCount
             if end > bytes.count { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
         }
-        guard let kind, count == end else { throw WireError(reason: "a message that goes on") }
+        guard let kind, count == end else { throw WireError(reason: "bytes follow the message") }
         self.init(
             kind, Self.number(2, of: bytes), Array(bytes[Self.headByteCount..<end]))
     }
@@ -86,10 +89,10 @@ struct Message {
         _ bytes: [UInt8]
     ) throws(WireError) -> (kind: Kind, bodyByteCount: Int) {
         guard number(0, of: bytes) == magic else {
-            throw WireError(reason: "a message of another version")
+            throw WireError(reason: "the message is of another protocol version")
         }
         guard let kind = Kind(rawValue: number(1, of: bytes)) else {
-            throw WireError(reason: "a message of no kind")
+            throw WireError(reason: "the message is of an unknown kind")
         }
         return (kind, Int(number(3, of: bytes)))
     }
@@ -99,12 +102,12 @@ struct Message {
     }
 }
 
-/// Memory that host and worker share: a page that says what the worker may use and which request is
-/// called off, and a room for results behind it.
+/// The memory that host and worker share: a page with the limits of the worker and the number of the
+/// cancelled request, and the buffer for small results after it.
 ///
-/// The host never reads what a worker may have written to the page, and copies what is in the room.
+/// The host never reads the page, which the worker can overwrite, and copies results out of the buffer.
 @safe final class ControlPage: Sendable {
-    // Mapped for the whole life of the object, and only touched by atomic operations.
+    // Mapped for the lifetime of the object, and accessed by atomic operations only.
     nonisolated(unsafe) private let page: UnsafeMutableRawPointer
 
     private enum Word: Int {
@@ -119,32 +122,34 @@ struct Message {
     deinit { unsafe calotype_unmap_control(page) }
 
     static let pageByteCount = 4096
-    /// Results that take no more than this go through the room, larger ones through memory of their
-    /// own: taking, sealing and giving back pages costs more than one more copy of a thumbnail.
+    /// The size of the buffer for results, in bytes.
     ///
-    /// 1,024 pixels square, and one more for a proportion that is rounded in another way.
-    static let roomByteCount = PixelBuffer.byteCount(
+    /// Larger results have shared memory of their own:
+    /// allocating, sealing and freeing it costs more than an additional copy of a thumbnail.
+    ///
+    /// 1,024 × 1,024 pixels, and one more row and column for rounding of the aspect ratio.
+    static let bufferByteCount = PixelBuffer.byteCount(
         of: PixelSize(width: 1025, height: 1025), .rgba8)
-    static let byteCount = pageByteCount + roomByteCount
+    static let byteCount = pageByteCount + bufferByteCount
 
     private subscript(word: Word) -> UInt32 {
         get { unsafe calotype_load(page.advanced(by: word.rawValue * 4)) }
         set { unsafe calotype_store(page.advanced(by: word.rawValue * 4), newValue) }
     }
 
-    /// The number of the request whose answer nobody waits for any more; 0 is none.
+    /// The number of the cancelled request; 0 if there is none.
     var cancelledRequest: UInt32 {
         get { self[.cancelledRequest] }
         set { self[.cancelledRequest] = newValue }
     }
 
-    /// How much address space a worker may take.
+    /// The maximum number of bytes that the worker allocates, in MiB.
     var memoryMegabytes: UInt32 {
         get { self[.memoryMegabytes] }
         set { self[.memoryMegabytes] = newValue }
     }
 
-    /// How long a worker may compute in all.
+    /// The maximum processor time of the worker, in seconds.
     var seconds: UInt32 {
         get { self[.seconds] }
         set { self[.seconds] = newValue }

@@ -10,28 +10,30 @@ extension EXIFFields.ColorSpace: WireValue {}
 extension MetadataPolicy.Kept: WireValue {}
 
 extension WireReader {
-    /// A text that is no longer than parsed metadata may be.
+    /// Reads a text of at most the length that parsed metadata allows.
     fileprivate mutating func text() throws(WireError) -> String? {
         guard let text = try optional(String.self) else { return nil }
         guard text.utf8.count <= 3 * MetadataFields.maximumTextByteCount else {
-            throw WireError(reason: "a text of \(text.utf8.count) bytes")
+            throw WireError(reason: "a metadata text has \(text.utf8.count) bytes")
         }
         return text
     }
 
-    /// A list that is no longer than parsed metadata may be.
+    /// Reads a list of at most the length that parsed metadata allows.
     fileprivate mutating func texts() throws(WireError) -> [String] {
         let list = try array(String.self)
         guard list.count <= MetadataFields.maximumListCount else {
-            throw WireError(reason: "a list of \(list.count) texts")
+            throw WireError(reason: "a metadata list has \(list.count) entries")
         }
         return list
     }
 
-    /// A number that is in `range`.
+    /// Reads an integer in `range`.
     fileprivate mutating func number(in range: ClosedRange<Int>) throws(WireError) -> Int {
         let number = try number()
-        guard range.contains(number) else { throw WireError(reason: "a number out of range") }
+        guard range.contains(number) else {
+            throw WireError(reason: "\(number) is not in \(range)")
+        }
         return number
     }
 
@@ -41,10 +43,10 @@ extension WireReader {
         try Bool(from: &self) ? try number(in: range) : nil
     }
 
-    /// A number that is finite.
+    /// Reads a finite number.
     fileprivate mutating func finite() throws(WireError) -> Double {
         let number = try value(Double.self)
-        guard number.isFinite else { throw WireError(reason: "a number without a value") }
+        guard number.isFinite else { throw WireError(reason: "a number is not finite") }
         return number
     }
 }
@@ -63,11 +65,11 @@ extension Rational: WireValue {
         writer.write(denominator)
     }
 
-    /// Numbers of 32 bits, as files have them.
+    /// Reads a numerator and a denominator of 32 bits, as in EXIF.
     init(from reader: inout WireReader) throws(WireError) {
         let range = Int(Int32.min)...Int(UInt32.max)
         self.init(try reader.number(in: range), try reader.number(in: range))
-        guard denominator != 0 else { throw WireError(reason: "a fraction by 0") }
+        guard denominator != 0 else { throw WireError(reason: "a denominator is 0") }
     }
 }
 
@@ -103,7 +105,7 @@ extension PhotoLocation: WireValue {
     init(from reader: inout WireReader) throws(WireError) {
         self.init(latitude: try reader.finite(), longitude: try reader.finite())
         guard abs(latitude) <= 90, abs(longitude) <= 180 else {
-            throw WireError(reason: "a position that is not on Earth")
+            throw WireError(reason: "latitude or longitude out of range")
         }
         altitude = try reader.value(Bool.self) ? try reader.finite() : nil
         direction = try reader.value(Bool.self) ? try reader.finite() : nil

@@ -14,17 +14,17 @@ extension PixelSize: WireValue {
         writer.write(height)
     }
 
-    /// Any numbers that a caller may ask for; see ``init(pictureFrom:)`` for those of a picture.
+    /// Reads the unchecked size of a request; ``init(pictureFrom:)`` reads that of an image.
     init(from reader: inout WireReader) throws(WireError) {
         self.init(width: try reader.number(), height: try reader.number())
     }
 
-    /// The size of a picture that exists.
+    /// Reads the size of an image, at least 1×1.
     init(pictureFrom reader: inout WireReader) throws(WireError) {
         try self.init(from: &reader)
         let sides = 1...Int(Int32.max)
         guard sides.contains(width), sides.contains(height) else {
-            throw WireError(reason: "a picture without a size")
+            throw WireError(reason: "an image has no valid size")
         }
     }
 }
@@ -40,7 +40,7 @@ extension PixelRect: WireValue {
             height: try reader.number())
         let numbers = -Int(Int32.max)...Int(Int32.max)
         guard [x, y, width, height].allSatisfy(numbers.contains) else {
-            throw WireError(reason: "a place beyond every picture")
+            throw WireError(reason: "a rectangle is out of range")
         }
     }
 }
@@ -98,7 +98,7 @@ extension ColorProfile: WireValue {
                     white: try reader.value(), red: try reader.value(),
                     green: try reader.value(), blue: try reader.value()))
         case 3: self = .coded(try reader.value())
-        default: throw WireError(reason: "a colour profile of no kind")
+        default: throw WireError(reason: "a colour profile is of an unknown kind")
         }
     }
 }

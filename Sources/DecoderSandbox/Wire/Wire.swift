@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the body of a message: numbers in 8 bytes from the least on, bytes after their count.
+/// Writes the body of a message: integers in 8 little-endian bytes, blocks of bytes after their count.
 struct WireWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -28,15 +28,15 @@ struct WireWriter {
     }
 }
 
-/// Why the body of a message cannot be understood.
+/// A violation of the protocol between host and worker.
 struct WireError: Error, Hashable {
     let reason: String
 }
 
-/// Reads the body of a message, and nothing beyond its end.
+/// Reads the body of a message with bounds checks.
 ///
-/// What the host reads was written by a process that may be in the hands of a stranger: every count
-/// is held against the bytes that are left before anything is made of it.
+/// A worker may be controlled by an attacker: every count is compared with the number of remaining bytes
+/// before memory is allocated for it.
 struct WireReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -46,18 +46,18 @@ struct WireReader {
     private var remaining: Int { bytes.count - position }
 
     mutating func number() throws(WireError) -> Int {
-        guard remaining >= 8 else { throw WireError(reason: "a message that ends early") }
+        guard remaining >= 8 else { throw WireError(reason: "the message is truncated") }
         var number: UInt64 = 0
         for index in 0..<8 { number |= UInt64(bytes[position + index]) << (8 * index) }
         position += 8
         return Int(Int64(bitPattern: number))
     }
 
-    /// A count of things of which each takes at least `byteCount` bytes.
+    /// Reads a count of elements of at least `byteCount` bytes each.
     private mutating func count(of byteCount: Int) throws(WireError) -> Int {
         let count = try number()
         guard count >= 0, count <= remaining / byteCount else {
-            throw WireError(reason: "a count beyond the message")
+            throw WireError(reason: "a count exceeds the length of the message")
         }
         return count
     }
@@ -89,13 +89,13 @@ struct WireReader {
         return values
     }
 
-    /// Ends the reading: there must be nothing left.
+    /// Checks that no bytes remain.
     func end() throws(WireError) {
-        guard remaining == 0 else { throw WireError(reason: "a message that goes on") }
+        guard remaining == 0 else { throw WireError(reason: "bytes follow the message") }
     }
 }
 
-/// Something that goes over the wire; it takes at least 8 bytes there.
+/// A value that can be part of a message; its encoding has at least 8 bytes.
 protocol WireValue {
     func write(to writer: inout WireWriter)
     init(from reader: inout WireReader) throws(WireError)
@@ -113,7 +113,7 @@ extension Bool: WireValue {
         switch try reader.number() {
         case 0: self = false
         case 1: self = true
-        default: throw WireError(reason: "neither true nor false")
+        default: throw WireError(reason: "a Boolean is neither 0 nor 1")
         }
     }
 }
@@ -134,17 +134,16 @@ extension String: WireValue {
     }
 }
 
-/// A choice goes by its place in the list of all.
+/// The encoding of a case is its index in `allCases`.
 extension WireValue where Self: CaseIterable & Equatable, AllCases == [Self] {
     func write(to writer: inout WireWriter) {
-        // Every case is among all of them.
         writer.write(Self.allCases.firstIndex(of: self) ?? 0)
     }
 
     init(from reader: inout WireReader) throws(WireError) {
         let place = try reader.number()
         guard Self.allCases.indices.contains(place) else {
-            throw WireError(reason: "a choice that there is not")
+            throw WireError(reason: "\(Self.self) has no case \(place)")
         }
         self = Self.allCases[place]
     }

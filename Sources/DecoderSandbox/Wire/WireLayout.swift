@@ -3,12 +3,12 @@
 internal import EncodedImages
 internal import Pixels
 
-/// What this build writes for each kind of thing that goes over the wire.
+/// The layout of all values in messages.
 ///
-/// A host and a worker that were not built together may agree on how a message begins and still take
-/// one field for another; so each computes a number from the layout, and they compare.
+/// A host and a worker of different builds may use the same head and different fields; each computes a
+/// fingerprint of the layout, and the host compares the two.
 enum WireLayout {
-    /// The same in every build that writes the same fields in the same order.
+    /// A hash of the fields of all values, in their order.
     static let fingerprint: Int = {
         var writer = WireWriter()
         for kind in Message.Kind.allCases { writer.write("\(kind) \(kind.rawValue)") }
@@ -48,7 +48,7 @@ enum WireLayout {
         return hash(writer.bytes)
     }()
 
-    /// Which choices there are, in the order of their numbers on the wire.
+    /// Writes the cases of an enumeration in the order of their encoding.
     private static func describe<Choice: CaseIterable>(
         _: Choice.Type, _ writer: inout WireWriter
     ) {
@@ -56,14 +56,14 @@ enum WireLayout {
         writer.write(Choice.allCases.map { "\($0)" })
     }
 
-    /// Which fields a thing has, and what is written of one.
+    /// Writes the names of the fields of a value, and its encoding.
     private static func describe(_ value: some WireValue, _ writer: inout WireWriter) {
         writer.write("\(type(of: value))")
         writer.write(Mirror(reflecting: value).children.map { $0.label ?? "" })
         writer.write(value)
     }
 
-    /// FNV-1a: `Hasher` gives another number in each process.
+    /// Returns the FNV-1a hash; `Hasher` has a different seed in each process.
     private static func hash(_ bytes: [UInt8]) -> Int {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

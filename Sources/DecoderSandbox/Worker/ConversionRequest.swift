@@ -3,17 +3,17 @@
 internal import EncodedImages
 internal import Pixels
 
-/// A picture whose colours are to be converted: its pixels and then its profile, in memory of the host.
+/// A request to convert the colours of an image whose pixels and profile are in shared memory.
 struct ConversionRequest {
     private let image: PixelBuffer
     private let isExtended: Bool
     private let memory: SharedPixels?
 
     /// - Throws: ``WireError``, ``CodecError``.
-    init(_ message: Message, _ reader: inout WireReader, room: MemoryMapping) throws {
+    init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
         let picture = try SharedPicture(message, &reader)
         isExtended = try reader.value()
-        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, room: room)
+        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, buffer: buffer)
         try reader.end()
         var rest = picture.rest
         image = PixelBuffer(
@@ -21,7 +21,7 @@ struct ConversionRequest {
             colorProfile: try rest.value())
     }
 
-    /// The body of a request, in the order in which it is read.
+    /// Encodes the body of a request.
     static func body(
         of image: PixelBuffer, isExtended: Bool, sharedByteCount: Int, resultByteCount: Int
     ) -> [UInt8] {
@@ -32,7 +32,7 @@ struct ConversionRequest {
         return writer.bytes
     }
 
-    /// What is shared with the worker.
+    /// Returns the bytes that are shared with the worker.
     static func sharedBytes(of image: PixelBuffer) -> [UInt8] {
         var profile = WireWriter()
         profile.write(image.colorProfile)
@@ -41,7 +41,7 @@ struct ConversionRequest {
 
     func perform(_ codecs: CodecSet, _ writer: inout WireWriter) throws(CodecError) {
         guard let converter = codecs.colorConverter else {
-            throw .library(message: "colours cannot be converted")
+            throw .library(message: "colour conversion requires the trait ICC")
         }
         let converted =
             isExtended

@@ -6,38 +6,38 @@ internal import Pixels
     internal import Glibc
 #endif
 
-/// What the host wants of a file, with the open files that it sent along.
+/// A request for pixels, a header or metadata of a file whose descriptor the host has sent.
 struct DecodeRequest {
     let bytes: EncodedBytes
     let page: Int
     let limits: DecodeLimits
     let options: DecodeOptions
-    /// Further sizes that are wanted of the same decode.
+    /// The options of further results of the same decode.
     let furtherOptions: [DecodeOptions]
-    /// Where the pixels go; for requests that want some.
+    /// The destination of the pixels; `nil` for requests without pixels.
     let memory: SharedPixels?
 
-    /// For requests for metadata to be written: what is kept, and what has changed.
+    /// The policy and the changes of requests for metadata that will be written.
     let rewriting: (policy: MetadataPolicy, changes: PictureChanges)?
 
     /// - Throws: ``WireError``, ``CodecError``.
-    init(_ message: Message, _ reader: inout WireReader, room: MemoryMapping) throws {
+    init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
         guard let file = message.descriptors.first else {
-            throw WireError(reason: "a request without a file")
+            throw WireError(reason: "the request has no file descriptor")
         }
         bytes = try EncodedBytes(descriptor: file, byteCount: try reader.number())
         page = try reader.number()
         limits = try reader.value()
         options = try reader.value()
         furtherOptions = try reader.array()
-        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, room: room)
+        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, buffer: buffer)
         rewriting =
             message.kind == .metadataForWriting
             ? (try reader.value(), try reader.value()) : nil
         try reader.end()
     }
 
-    /// The body of a request, in the order in which it is read.
+    /// Encodes the body of a request.
     static func body(
         _ picture: RemotePicture, _ options: DecodeOptions,
         _ furtherOptions: [DecodeOptions] = [], byteCount: Int?
@@ -67,44 +67,43 @@ struct DecodeRequest {
     }
 }
 
-/// Memory of the host into which a worker writes pixels: its own if the host sent some, or the room.
+/// The shared memory into which a worker writes pixels: that of the request, or the worker's buffer.
 final class SharedPixels {
     private let descriptor: Int32?
-    private let room: MemoryMapping
+    private let buffer: MemoryMapping
     private let byteCount: Int
-    /// Where the next picture goes.
+    /// The offset of the next image.
     private var position = 0
 
-    /// - Returns: `nil` if the host wants no pixels.
+    /// Reads the size of the memory; the result is `nil` if the host expects no pixels.
     init?(
-        _ descriptor: Int32?, _ reader: inout WireReader, room: MemoryMapping
+        _ descriptor: Int32?, _ reader: inout WireReader, buffer: MemoryMapping
     ) throws(WireError) {
         guard let byteCount = try reader.optional(Int.self) else { return nil }
-        guard byteCount > 0, descriptor != nil || byteCount <= ControlPage.roomByteCount else {
-            throw WireError(reason: "a request without memory for its pixels")
+        guard byteCount > 0, descriptor != nil || byteCount <= ControlPage.bufferByteCount else {
+            throw WireError(reason: "the request has no memory for its pixels")
         }
         self.descriptor = descriptor
-        self.room = room
+        self.buffer = buffer
         self.byteCount = byteCount
     }
 
     deinit { if let descriptor { close(descriptor) } }
 
-    /// Writes a picture there, behind those before it, and its description to `writer`.
+    /// Appends an image to the memory, and its description to `writer`.
     ///
-    /// Memory of its own is not mapped any more afterwards: only then can the host make sure that
-    /// nobody writes to it.
+    /// Memory of the request is unmapped afterwards, because the host can seal it only then.
     func write(_ image: PixelBuffer, _ writer: inout WireWriter) throws(CodecError) {
         let own = descriptor.flatMap {
             MemoryMapping($0, byteCount: position + image.byteCount, isWritable: true)
         }
         guard image.byteCount <= byteCount - position, own != nil || descriptor == nil else {
-            throw .library(message: "a result of \(image.byteCount) bytes has no room")
+            throw .library(message: "no shared memory for a result of \(image.byteCount) bytes")
         }
         if let own {
             own.write(image.bytes, at: position)
         } else {
-            room.write(image.bytes, at: ControlPage.pageByteCount + position)
+            buffer.write(image.bytes, at: ControlPage.pageByteCount + position)
         }
         position += image.byteCount
         writer.write(image.size)

@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// A picture that is to be encoded: its pixels, its profile and its metadata, in memory of the host.
+/// A request to encode an image whose pixels, profile and metadata are in shared memory.
 struct EncodeRequest {
     private let image: PixelBuffer
     private let format: String
@@ -23,7 +23,7 @@ struct EncodeRequest {
         self.options = options
     }
 
-    /// The body of a request, in the order in which it is read.
+    /// Encodes the body of a request.
     static func body(
         of image: PixelBuffer, _ format: String, _ options: EncodeOptions, sharedByteCount: Int
     ) -> [UInt8] {
@@ -34,7 +34,7 @@ struct EncodeRequest {
         return writer.bytes
     }
 
-    /// The bytes that are shared with the worker.
+    /// Returns the bytes that are shared with the worker.
     static func sharedBytes(of image: PixelBuffer, _ options: EncodeOptions) -> [UInt8] {
         var writer = WireWriter()
         writer.write(image.colorProfile)

@@ -5,7 +5,7 @@ internal import CSandbox
     internal import Glibc
 #endif
 
-/// A worker's end of the connection to its host; the process ends with it.
+/// The worker's end of the connection to its host; the process exits when it is closed.
 struct HostConnection {
     private let socket = Int32(calotype_worker_socket)
 
@@ -44,7 +44,7 @@ struct HostConnection {
             }
         }
         descriptors += more.prefix(Int(moreCount))
-        // The host is gone, or has closed the connection because it needs no more.
+        // The host has ended, or has closed the connection.
         guard count > 0 else { exit(count == 0 ? EXIT_SUCCESS : EXIT_FAILURE) }
         return count
     }

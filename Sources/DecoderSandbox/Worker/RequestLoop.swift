@@ -8,26 +8,26 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// Answers one request of the host after the other.
+/// Handles the requests of the host, one at a time.
 struct RequestLoop: ~Copyable {
     private let codecs: CodecSet
     private let connection: HostConnection
-    private let room: MemoryMapping
+    private let buffer: MemoryMapping
     private let current: CurrentRequest
     private let cancellation: CancellationFlag
     private var frames: ImageFrames?
 
-    /// Which request is being answered.
+    /// The number of the request in progress.
     private final class CurrentRequest: Sendable {
         let number = Atomic<UInt32>(0)
     }
 
     init(
-        codecs: CodecSet, control: ControlPage, room: MemoryMapping, connection: HostConnection
+        codecs: CodecSet, control: ControlPage, buffer: MemoryMapping, connection: HostConnection
     ) {
         self.codecs = codecs
         self.connection = connection
-        self.room = room
+        self.buffer = buffer
         let current = CurrentRequest()
         self.current = current
         cancellation = CancellationFlag(or: {
@@ -35,14 +35,14 @@ struct RequestLoop: ~Copyable {
         })
     }
 
-    mutating func answerNext() {
+    mutating func handleNext() {
         let message = connection.receive()
         current.number.store(message.request, ordering: .relaxed)
-        calotype_begin_picture()
-        connection.send(answer(message))
+        calotype_begin_image()
+        connection.send(response(to: message))
     }
 
-    private mutating func answer(_ message: Message) -> Message {
+    private mutating func response(to message: Message) -> Message {
         var writer = WireWriter()
         let problem: CodecError
         do {
@@ -63,13 +63,13 @@ struct RequestLoop: ~Copyable {
     private mutating func perform(_ message: Message, _ writer: inout WireWriter) throws {
         var reader = WireReader(message.body)
         if message.kind == .convert {
-            return try ConversionRequest(message, &reader, room: room)
+            return try ConversionRequest(message, &reader, buffer: buffer)
                 .perform(codecs, &writer)
         }
         if message.kind == .encode {
             return try EncodeRequest(message, &reader).perform(codecs, &writer, cancellation)
         }
-        let request = try DecodeRequest(message, &reader, room: room)
+        let request = try DecodeRequest(message, &reader, buffer: buffer)
         switch message.kind {
         case .header:
             let source = try request.source(codecs)
@@ -114,7 +114,7 @@ struct RequestLoop: ~Copyable {
         case .nextFrame:
             try writeNextFrame(request.memory, &writer)
         default:
-            throw WireError(reason: "a request of no kind")
+            throw WireError(reason: "the request is of an unknown kind")
         }
     }
 
@@ -122,7 +122,7 @@ struct RequestLoop: ~Copyable {
         _ memory: SharedPixels?, _ writer: inout WireWriter
     ) throws {
         guard var frames = frames.take() else {
-            throw WireError(reason: "a frame of no animation")
+            throw WireError(reason: "a frame was requested before its animation")
         }
         let frame = try frames.next()
         self.frames = consume frames
@@ -136,13 +136,13 @@ struct RequestLoop: ~Copyable {
     }
 }
 
-/// Hands the rows of a picture to the host, some at a time, through memory that both see.
+/// Sends the rows of an image to the host in bands, through shared memory.
 private final class BandSender: RowConsumer {
     private let connection: HostConnection
     private let request: UInt32
     private var mapping: MemoryMapping?
     private var rowByteCount = 0
-    /// Rows that the memory has room for, and that are there.
+    /// The number of rows that the memory holds, and of those in it.
     private var capacity = 0
     private var count = 0
 
@@ -166,7 +166,7 @@ private final class BandSender: RowConsumer {
             let descriptor = message.descriptors.first,
             let mapping = MemoryMapping(
                 descriptor, byteCount: capacity * rowByteCount, isWritable: true)
-        else { throw .library(message: "the host gave no memory for rows") }
+        else { throw .library(message: "the host sent no memory for rows") }
         close(descriptor)
         self.mapping = mapping
         self.capacity = capacity
@@ -178,7 +178,7 @@ private final class BandSender: RowConsumer {
         if count == capacity { try finish() }
     }
 
-    /// Hands over what is there.
+    /// Sends the rows in the memory.
     func finish() throws(CodecError) {
         guard count > 0 else { return }
         var writer = WireWriter()

@@ -7,14 +7,14 @@ internal import Pixels
     internal import Glibc
 #endif
 
-/// The process in which pictures are decoded: it answers its host until that closes the connection.
+/// The worker process, which decodes images for its host until the host closes the connection.
 public enum SandboxWorker {
-    /// Gives up everything that decoding does not need, then decodes what the host sends.
+    /// Drops all privileges that decoding does not require, then handles the requests of the host.
     ///
     /// - Parameters:
-    ///   - codecs: the formats that are read here; their libraries must be loaded already.
-    ///   - rehearsals: files of the program's own that are decoded first, so that libraries that read
-    ///     tables of the system when they are first used have done so.
+    ///   - codecs: the codecs of the formats to read, whose libraries must be loaded.
+    ///   - rehearsals: trusted files that are decoded first, so that libraries that read system files at
+    ///     their first use have read them.
     public static func run(codecs: CodecSet, rehearsals: [[UInt8]] = []) -> Never {
         for file in rehearsals {
             _ = try? ImageSource(EncodedBytes(file), codecs: codecs).image()
@@ -22,7 +22,7 @@ public enum SandboxWorker {
         calotype_report_crashes()
         let descriptor = Int32(calotype_worker_control)
         guard let control = ControlPage(descriptor),
-            let room = MemoryMapping(
+            let buffer = MemoryMapping(
                 descriptor, byteCount: ControlPage.byteCount, isWritable: true)
         else { exit(EXIT_FAILURE) }
         close(descriptor)
@@ -34,7 +34,7 @@ public enum SandboxWorker {
         let connection = HostConnection()
         connection.send(Message(.hello, 0, hello.bytes))
         var requests = RequestLoop(
-            codecs: codecs, control: control, room: room, connection: connection)
-        while true { requests.answerNext() }
+            codecs: codecs, control: control, buffer: buffer, connection: connection)
+        while true { requests.handleNext() }
     }
 }

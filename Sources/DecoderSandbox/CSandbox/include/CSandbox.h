@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sandbox needs of Linux and cannot be said in Swift: starting a process without copying
-// this one, handing over open files, and giving up rights.
+// The system calls of the sandbox that Swift cannot express: starting a process without copying the
+// address space, sending descriptors, and dropping privileges.
 
 #ifndef CALOTYPE_CSANDBOX_H
 #define CALOTYPE_CSANDBOX_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// What keeps a worker from doing anything but decoding; bits of a set.
+/// The layers that confine a worker, as bits.
 enum {
     calotype_layer_system_calls = 1 << 0,
     calotype_layer_privileges = 1 << 1,
@@ -23,73 +23,81 @@ enum {
     calotype_layer_parent = 1 << 7,
 };
 
-/// The descriptors that a worker starts with, and no others: 1 and 2 lead nowhere.
+/// The only descriptors that a worker starts with; 1 and 2 are /dev/null.
 enum {
     calotype_worker_socket = 0,
     calotype_worker_control = 3,
 };
 
-/// Exit codes of a worker: `calotype_exit_signal` + a signal's number for a crash.
+/// The exit codes of a worker; `calotype_exit_signal` + signal number for a crash.
 enum {
     calotype_exit_memory = 41,
     calotype_exit_signal = 64,
 };
 
-/// Starts a program in namespaces of its own, where they are permitted.
+/// Starts a program in new namespaces, where the system permits them.
 ///
-/// It dies with the thread that calls this. `layers` says which namespaces it has.
-/// Returns its process number, or the negated error of the system.
+/// The kernel kills it when the calling thread ends. `layers` receives the bits of its namespaces.
+/// Returns the process number, or a negated errno.
 pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *layers);
 
-/// Kills a process that `calotype_spawn` started, if `kills`, and waits for its end.
+/// Waits for the end of a process that `calotype_spawn` started; sends SIGKILL first if `kills`.
 ///
 /// Returns its wait status, or -1.
 int calotype_end(pid_t process, bool kills);
 
-/// The processor time that a process has used, in seconds; 0 if it has ended.
+/// Returns the processor time of a process, in seconds; 0 if it has ended.
 double calotype_processor_seconds(pid_t process);
 
-/// Two connected sockets, closed in programs that are started; 0, or an error of the system.
+/// Returns the nice value of this process.
+int calotype_nice_value(void);
+/// Returns whether this process may lower the nice value of its workers to `nice_value`.
+bool calotype_can_restore_nice_value(int nice_value);
+/// Sets the nice value of all threads of a process that `calotype_spawn` started; false if the system
+/// refuses.
+bool calotype_set_nice_value(pid_t process, int nice_value);
+
+/// Creates two connected sockets with close-on-exec. Returns 0 or an errno.
 ///
-/// Who receives from the first waits for 20 ms at most, and gets -EAGAIN then.
+/// A receive on the first returns -EAGAIN after 20 ms without data.
 int calotype_socket_pair(int *one, int *other);
 
-/// Memory that can be handed over, of a size that nobody can change any more; or the negated error.
+/// Creates shared memory whose size is sealed. Returns its descriptor or a negated errno.
 int calotype_shared_memory(size_t byte_count);
-/// The same, filled with bytes that nobody can change any more.
+/// Creates shared memory with a copy of the bytes, sealed against changes.
 int calotype_shared_copy(const void *bytes, size_t byte_count);
-/// The same, filled with the first bytes of a file; -ENODATA if it has fewer.
+/// Creates shared memory with the first bytes of a file; -ENODATA if it has fewer.
 int calotype_shared_copy_of_file(int file, size_t byte_count);
-/// Takes the right to write from everybody; fails as long as somebody has it mapped for writing.
+/// Seals shared memory against writes; fails while a process has a writable mapping of it.
 int calotype_seal(int descriptor);
 
-/// Sends bytes, with open files beside the first of them.
+/// Sends bytes, and descriptors with the first of them.
 ///
-/// Returns how many bytes went, or the negated error of the system.
+/// Returns the number of bytes sent, or a negated errno.
 ssize_t calotype_send(int socket, const void *bytes, size_t count, const int *descriptors,
                       int descriptor_count, bool waits);
-/// Receives bytes and open files: at most as many as `descriptors` has room for.
+/// Receives bytes and at most `room` descriptors.
 ///
-/// Returns how many bytes came, 0 at the end, or the negated error of the system.
+/// Returns the number of bytes, 0 at the end of the connection, or a negated errno.
 ssize_t calotype_receive(int socket, void *bytes, size_t count, int *descriptors, int room,
                          int *descriptor_count);
 
-/// A word in memory that host and worker share.
+/// Atomic access to a word in the control page.
 uint32_t calotype_load(const void *word);
 void calotype_store(void *word, uint32_t value);
-/// Maps the page that holds such words; NULL if there is no memory.
+/// Maps the control page; NULL if memory is exhausted.
 void *calotype_map_control(int descriptor);
 void calotype_unmap_control(void *page);
 
-/// Ends the process with a code that says why when it crashes. Called once, before the lockdown.
+/// Installs signal handlers that exit with the code of a crash. Called once, before the lockdown.
 void calotype_report_crashes(void);
-/// Forgets that memory was ever short; a crash after it was is reported as a lack of memory.
-void calotype_begin_picture(void);
+/// Clears the record of failed allocations; a crash after one is reported as a lack of memory.
+void calotype_begin_image(void);
 
-/// Gives up everything that decoding does not need, for good.
+/// Drops all privileges that decoding does not require, irrevocably.
 ///
-/// `memory`: bytes that can be allocated beyond what is in use; `seconds`: time on a processor in all.
-/// Returns the layers that hold.
+/// `memory` is the maximum number of bytes that are allocated in addition to those in use, `seconds` the
+/// maximum processor time. Returns the bits of the layers in force.
 uint32_t calotype_lock_down(uint64_t memory, uint64_t seconds);
 
 #endif

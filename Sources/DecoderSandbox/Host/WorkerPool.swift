@@ -4,42 +4,43 @@ internal import Dispatch
 internal import EncodedImages
 internal import Synchronization
 
-/// Workers for one kind of work, so that quick work never waits behind slow.
+/// The workers for one kind of request, so that quick requests never wait for slow ones.
 ///
-/// They are started by a thread of the lane's own: a worker dies with the thread that started it, and
-/// those that ask come and go.
-final class WorkerLane: Sendable {
+/// A thread of the pool starts them: the kernel kills a worker when the thread that started it ends, and
+/// the threads of requests are short-lived.
+final class WorkerPool: Sendable {
     private struct State {
-        /// Workers that wait for work, and why some could not be started; the last used is last.
+        /// The idle workers, the most recently used last, and the errors of those that did not start.
         var idle: [Result<Worker, CodecError>] = []
-        /// How many more workers there may be.
+        /// The number of workers that may be started in addition.
         var missingCount: Int
-        /// How many requests wait for a worker.
+        /// The number of requests that wait for a worker.
         var waitingCount = 0
         var isClosed = false
-        /// The requests about each picture, by its identity.
+        /// The limiter of each image with requests in flight, by its identity.
         var turnstiles: [Int: Turnstile] = [:]
     }
 
-    /// Lets a number of requests about one picture through at a time.
+    /// Limits the number of concurrent requests for one image.
     private struct Turnstile {
         let semaphore = DispatchSemaphore(value: 0)
         var requestCount = 0
     }
 
     private let state: Mutex<State>
-    /// Counts a signal for each that is idle.
+    /// Signalled once per idle worker.
     private let idle = DispatchSemaphore(value: 0)
-    /// Counts a signal for each that is to be started, and one for the end.
+    /// Signalled once per worker to start, and once by `close()`.
     private let wanted: DispatchSemaphore
-    /// Counts a signal when no worker is started any more.
+    /// Signalled when the thread that starts workers has ended.
     private let ended = DispatchSemaphore(value: 0)
     private let count: Int
 
     /// - Parameters:
     ///   - count: the maximum number of workers.
-    ///   - aheadCount: how many are started now; the others when a request finds none idle.
-    ///   - start: starts one.
+    ///   - aheadCount: the number of workers that are started now; the others start when a request
+    ///     finds no idle worker.
+    ///   - start: starts a worker.
     init(
         count: Int, aheadCount: Int, start: @escaping @Sendable () throws(CodecError) -> Worker
     ) {
@@ -59,12 +60,12 @@ final class WorkerLane: Sendable {
         }
     }
 
-    /// Whether a request waits for a worker that only the end of another request can give it.
-    var isWaitedFor: Bool {
+    /// Whether a request waits for a worker and no further worker can be started.
+    var isContended: Bool {
         state.withLock { $0.waitingCount > $0.idle.count && $0.missingCount == 0 }
     }
 
-    /// Waits until fewer than half of the workers are busy with a picture; ``leave(_:)`` must follow.
+    /// Waits until fewer than half of the workers process the same image; ``leave(_:)`` must follow.
     ///
     /// - Throws: ``CodecError/cancelled``, ``CodecError/sandboxUnavailable(reason:)``.
     func enter(_ identity: Int, _ cancellation: CancellationFlag?) throws(CodecError) {
@@ -85,7 +86,7 @@ final class WorkerLane: Sendable {
         }
     }
 
-    /// Lets the next request about a picture through.
+    /// Admits the next request for an image.
     func leave(_ identity: Int) {
         state.withLock { _ = $0.turnstiles[identity]?.semaphore.signal() }
         forget(identity)
@@ -103,7 +104,9 @@ final class WorkerLane: Sendable {
     ) throws(CodecError) {
         while semaphore.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
             if cancellation?.isCancelled == true { throw .cancelled }
-            if state.withLock(\.isClosed) { throw .sandboxUnavailable(reason: "it was closed") }
+            if state.withLock(\.isClosed) {
+                throw .sandboxUnavailable(reason: "the sandbox has been closed")
+            }
         }
     }
 
@@ -119,15 +122,15 @@ final class WorkerLane: Sendable {
         }
     }
 
-    /// Waits for a worker.
+    /// Waits for an idle worker.
     ///
-    /// - Parameter cancellation: set by another thread when nobody waits any more.
-    /// - Returns: a worker that nobody else uses.
+    /// - Parameter cancellation: set by another thread when the request is cancelled.
+    /// - Returns: a worker for exclusive use.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``, ``CodecError/cancelled``.
-    func take(_ cancellation: CancellationFlag?) throws(CodecError) -> Worker {
+    func acquire(_ cancellation: CancellationFlag?) throws(CodecError) -> Worker {
         let startsOne = state.withLock { state in
             state.waitingCount += 1
-            // Those that are idle may be meant for requests that wait already.
+            // Idle workers may be taken by requests that already wait.
             guard state.idle.count < state.waitingCount, state.missingCount > 0 else {
                 return false
             }
@@ -142,21 +145,21 @@ final class WorkerLane: Sendable {
         case .success(let worker):
             return worker
         case .failure(let error):
-            // The next one who asks finds out whether it still is so.
+            // The next request tries again.
             replace()
             throw error
         case nil:
-            throw .sandboxUnavailable(reason: "it was closed")
+            throw .sandboxUnavailable(reason: "the sandbox has been closed")
         }
     }
 
-    /// Takes a worker back that can go on.
-    func giveBack(_ worker: Worker) { finishStart(.success(worker)) }
+    /// Returns a worker that can be used again.
+    func release(_ worker: Worker) { finishStart(.success(worker)) }
 
-    /// Has one started in place of one that was taken.
+    /// Starts a worker that replaces an acquired one.
     func replace() { wanted.signal() }
 
-    /// Ends all workers that are idle, and those that are taken once they come back.
+    /// Ends all idle workers, and acquired ones when they are released.
     func close() {
         let (idle, isFirst) = state.withLock { state in
             defer {
@@ -167,7 +170,7 @@ final class WorkerLane: Sendable {
         }
         guard isFirst else { return }
         wanted.signal()
-        // One that is being started would be left behind.
+        // A worker that is being started would be left behind.
         ended.wait()
         for worker in idle { _ = try? worker.get().end() }
     }
