@@ -76,16 +76,16 @@ struct ShrunkPlanes: ComponentSink {
 
     /// Whether no scan brings what has come before, also behind those that are read.
     static func isOrderly(_ file: [UInt8]) -> Bool {
-        var script = JPEGScanReader()
+        var scanReader = JPEGScanReader()
         var picture: ProgressivePicture?
         do {
-            while let scan = try script.next(file.span), let frame = script.frame {
+            while let scan = try scanReader.next(file.span), let frame = scanReader.frame {
                 if picture == nil {
                     let sides = frame.components.map { _ in 8 }
                     picture = ProgressivePicture(frame, blockSides: sides)
                 }
-                guard picture?.note(scan) == true else { return false }
-                script.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))
+                guard picture?.record(scan) == true else { return false }
+                scanReader.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))
             }
         } catch {
             return false

@@ -3,7 +3,7 @@
 #if JPEG
     /// Finds where the blocks of a sequential scan begin, without decoding them.
     ///
-    /// A reader goes through the bits as a machine of two states for each block of a unit: *first
+    /// A reader goes through the bits as a machine of two states for each block of a mcu: *first
     /// symbol* and *other symbols*. A step is one look into a ``SkipTables`` and a handful of
     /// additions; which table the next step looks into is itself looked up, because the end of a
     /// block cannot be foretold and a mispredicted branch costs as much as four steps.
@@ -18,7 +18,7 @@
             var limit: Int
             /// Coefficients of the block that have been passed.
             fileprivate(set) var passed = 0
-            /// The machine's state: twice the place of the block in its unit, one more behind the
+            /// The machine's state: twice the place of the block in its mcu, one more behind the
             /// block's first symbol.
             fileprivate(set) var state = 0
             /// Blocks that have been found.
@@ -49,7 +49,7 @@
             /// The low 16 bits of the position behind a block that has been found.
             func end(of block: Int) -> UInt16 { ends[block] }
 
-            /// Goes on elsewhere, at the start of a unit; what has been found so far stays.
+            /// Goes on elsewhere, at the start of a mcu; what has been found so far stays.
             mutating func move(to position: Int, limit: Int) {
                 self.position = position
                 self.limit = limit
@@ -57,7 +57,7 @@
             }
 
             /// Goes back to the end of the last block within ``blockLimit``.
-            mutating func settle() {
+            mutating func rewindToBlockLimit() {
                 block = blockLimit
                 position = lastEnd
                 (passed, state, hasFailed) = (0, 0, false)
@@ -69,13 +69,13 @@
             }
 
             /// Goes on elsewhere, as if nothing had been found.
-            mutating func startAnew(at position: Int) {
+            mutating func restart(at position: Int) {
                 move(to: position, limit: limit)
                 block = 0
             }
 
-            /// Whether it is between two units.
-            var isAtUnit: Bool { state == 0 }
+            /// Whether it is between two mcus.
+            var isAtMCUBoundary: Bool { state == 0 }
 
             /// The ends of all blocks that have been found, without the room behind them.
             mutating func takeEnds() -> [UInt16] {
@@ -86,10 +86,10 @@
             }
 
             /// Leaves the ends to a copy of the lane, which then is their only owner.
-            mutating func giveUpEnds() { ends = [] }
+            mutating func releaseEnds() { ends = [] }
 
             /// Begins to count blocks anew, where it is.
-            mutating func startCounting(expectedBlocks: Int) {
+            mutating func resetBlocks(expectedBlocks: Int) {
                 block = 0
                 ends = Array(repeating: 0, count: expectedBlocks + Workspace.stateCount)
             }
@@ -100,7 +100,7 @@
                     ? 0
                     : min(
                         (limit - position) / Workspace.bitsPerRound,
-                        (blockLimit - block) / Workspace.looksPerRound, Workspace.roundCount)
+                        (blockLimit - block) / Workspace.lookupsPerRound, Workspace.roundCount)
             }
 
             /// Notes where blocks ended.
@@ -110,7 +110,7 @@
             ///   - base: what the positions are counted from.
             ///   - workspace: where the steps noted them.
             ///   - number: which lane it was.
-            fileprivate mutating func note(
+            fileprivate mutating func record(
                 upTo last: Int, _ base: Int, _ workspace: Workspace, _ number: Int
             ) {
                 if block + Workspace.stateCount > ends.count {
@@ -137,21 +137,21 @@
         private let data: UnsafePointer<UInt8>
         private let firstByte: Int
         private let workspace: Workspace
-        private let codes: BlockCodes
+        private let tables: ScanTables
 
         /// - Parameters:
         ///   - data: a window of the data.
         ///   - firstByte: which byte of the data it begins with.
-        ///   - codes: those of the scan.
-        ///   - workspace: made with the tables of these codes.
+        ///   - tables: those of the scan.
+        ///   - workspace: made with the tables of these tables.
         @unsafe init(
-            _ data: UnsafePointer<UInt8>, from firstByte: Int, _ codes: BlockCodes,
+            _ data: UnsafePointer<UInt8>, from firstByte: Int, _ tables: ScanTables,
             _ workspace: Workspace
         ) {
             unsafe self.data = unsafe data
             self.firstByte = firstByte
             self.workspace = workspace
-            self.codes = codes
+            self.tables = tables
         }
 
         /// Runs at most ``laneCount`` lanes side by side until at least one of them has ended.
@@ -168,17 +168,17 @@
 
         /// Runs one lane to the end of its block.
         func runBlock(_ lane: inout Lane) {
-            let stretch = unsafe Stretch(lane, data, firstByte, number: 0)
-            var tally = unsafe stretch.tally
-            let end = (tally >> SkipTables.stepShift | 1) + 1
-            while tally >> SkipTables.stepShift < end {
-                guard let next = unsafe slowStep(tally, stretch) else {
+            let laneRun = unsafe LaneRun(lane, data, firstByte, number: 0)
+            var accumulator = unsafe laneRun.accumulator
+            let end = (accumulator >> SkipTables.stepShift | 1) + 1
+            while accumulator >> SkipTables.stepShift < end {
+                guard let next = unsafe singleStep(accumulator, laneRun) else {
                     lane.hasFailed = true
                     break
                 }
-                tally = next
+                accumulator = next
             }
-            unsafe stretch.leave(tally, &lane, workspace)
+            unsafe laneRun.store(accumulator, &lane, workspace)
         }
 
         // MARK: Many steps
@@ -191,68 +191,74 @@
         ///   - isLimited: whether a lane that passes its limit ends the run.
         @inline(always)
         private func run(_ lanes: inout [Lane], _ rounds: Int, isLimited: Bool) {
-            let stretch0 = unsafe Stretch(lanes[0], data, firstByte, number: 0)
-            let stretch1 = unsafe Stretch(
+            let laneRun0 = unsafe LaneRun(lanes[0], data, firstByte, number: 0)
+            let laneRun1 = unsafe LaneRun(
                 lanes.count > 1 ? lanes[1] : lanes[0], data, firstByte, number: 1)
-            let stretch2 = unsafe Stretch(
+            let laneRun2 = unsafe LaneRun(
                 lanes.count > 2 ? lanes[2] : lanes[0], data, firstByte, number: 2)
-            let stretch3 = unsafe Stretch(
+            let laneRun3 = unsafe LaneRun(
                 lanes.count > 3 ? lanes[3] : lanes[0], data, firstByte, number: 3)
-            var (tally0, tally1) = unsafe (stretch0.tally, stretch1.tally)
-            var (tally2, tally3) = unsafe (stretch2.tally, stretch3.tally)
+            var (accumulator0, accumulator1) = unsafe (laneRun0.accumulator, laneRun1.accumulator)
+            var (accumulator2, accumulator3) = unsafe (laneRun2.accumulator, laneRun3.accumulator)
             var left = rounds
             while left > 0 {
                 if isLimited {
                     let progress = unsafe (
-                        stretch0.progress(tally0) & stretch1.progress(tally1),
-                        stretch2.progress(tally2) & stretch3.progress(tally3)
+                        laneRun0.progress(accumulator0) & laneRun1.progress(accumulator1),
+                        laneRun2.progress(accumulator2) & laneRun3.progress(accumulator3)
                     )
                     guard progress.0 & progress.1 < 0 else { break }
                 }
                 left &-= 1
-                let (start0, start1, start2, start3) = (tally0, tally1, tally2, tally3)
-                var bits0 = unsafe stretch0.load(tally0)
-                var bits1 = unsafe stretch1.load(tally1)
-                var bits2 = unsafe stretch2.load(tally2)
-                var bits3 = unsafe stretch3.load(tally3)
-                // As many as ``Workspace/looksPerRound``.
-                workspace.step(&tally0, &bits0, 0)
-                workspace.step(&tally1, &bits1, 1)
-                workspace.step(&tally2, &bits2, 2)
-                workspace.step(&tally3, &bits3, 3)
-                workspace.step(&tally0, &bits0, 0)
-                workspace.step(&tally1, &bits1, 1)
-                workspace.step(&tally2, &bits2, 2)
-                workspace.step(&tally3, &bits3, 3)
-                workspace.step(&tally0, &bits0, 0)
-                workspace.step(&tally1, &bits1, 1)
-                workspace.step(&tally2, &bits2, 2)
-                workspace.step(&tally3, &bits3, 3)
+                let (start0, start1, start2, start3) = (
+                    accumulator0, accumulator1, accumulator2, accumulator3
+                )
+                var bits0 = unsafe laneRun0.load(accumulator0)
+                var bits1 = unsafe laneRun1.load(accumulator1)
+                var bits2 = unsafe laneRun2.load(accumulator2)
+                var bits3 = unsafe laneRun3.load(accumulator3)
+                // As many as ``Workspace/lookupsPerRound``.
+                workspace.step(&accumulator0, &bits0, 0)
+                workspace.step(&accumulator1, &bits1, 1)
+                workspace.step(&accumulator2, &bits2, 2)
+                workspace.step(&accumulator3, &bits3, 3)
+                workspace.step(&accumulator0, &bits0, 0)
+                workspace.step(&accumulator1, &bits1, 1)
+                workspace.step(&accumulator2, &bits2, 2)
+                workspace.step(&accumulator3, &bits3, 3)
+                workspace.step(&accumulator0, &bits0, 0)
+                workspace.step(&accumulator1, &bits1, 1)
+                workspace.step(&accumulator2, &bits2, 2)
+                workspace.step(&accumulator3, &bits3, 3)
                 guard
-                    _fastPath((tally0 | tally1 | tally2 | tally3) & Workspace.notDone == 0)
+                    _fastPath(
+                        (accumulator0 | accumulator1 | accumulator2 | accumulator3)
+                            & Workspace.incomplete == 0)
                 else {
-                    let (next0, fails0) = unsafe mended(tally0, start0, stretch0)
-                    let (next1, fails1) = unsafe mended(tally1, start1, stretch1)
-                    let (next2, fails2) = unsafe mended(tally2, start2, stretch2)
-                    let (next3, fails3) = unsafe mended(tally3, start3, stretch3)
-                    (tally0, tally1, tally2, tally3) = (next0, next1, next2, next3)
+                    let (next0, fails0) = unsafe recovered(accumulator0, start0, laneRun0)
+                    let (next1, fails1) = unsafe recovered(accumulator1, start1, laneRun1)
+                    let (next2, fails2) = unsafe recovered(accumulator2, start2, laneRun2)
+                    let (next3, fails3) = unsafe recovered(accumulator3, start3, laneRun3)
+                    (accumulator0, accumulator1, accumulator2, accumulator3) = (
+                        next0, next1, next2, next3
+                    )
                     guard fails0 || fails1 || fails2 || fails3 else { continue }
                     let fails = [fails0, fails1, fails2, fails3]
                     for number in lanes.indices { lanes[number].hasFailed = fails[number] }
                     break
                 }
             }
-            unsafe stretch0.leave(tally0, &lanes[0], workspace)
-            if lanes.count > 1 { unsafe stretch1.leave(tally1, &lanes[1], workspace) }
-            if lanes.count > 2 { unsafe stretch2.leave(tally2, &lanes[2], workspace) }
-            if lanes.count > 3 { unsafe stretch3.leave(tally3, &lanes[3], workspace) }
+            unsafe laneRun0.store(accumulator0, &lanes[0], workspace)
+            if lanes.count > 1 { unsafe laneRun1.store(accumulator1, &lanes[1], workspace) }
+            if lanes.count > 2 { unsafe laneRun2.store(accumulator2, &lanes[2], workspace) }
+            if lanes.count > 3 { unsafe laneRun3.store(accumulator3, &lanes[3], workspace) }
         }
 
-        /// A part of the data within which a tally can count positions.
-        @unsafe private struct Stretch {
+        /// A component of the data within which a accumulator can count positions.
+        @unsafe private struct LaneRun {
             let data: UnsafePointer<UInt8>
             /// The layout of ``SkipTables``: position, coefficients passed, and the state.
-            let tally: UInt64
+            let accumulator: UInt64
             /// What positions are counted from.
             let base: Int
             /// Which lane it is of those that run.
@@ -266,7 +272,7 @@
             ) {
                 unsafe self.data = unsafe data + (lane.position >> 3 - firstByte)
                 unsafe base = lane.position & ~7
-                unsafe tally =
+                unsafe accumulator =
                     UInt64(lane.position & 7) | UInt64(lane.passed) << SkipTables.passedShift
                     | UInt64(lane.state) << SkipTables.stepShift
                 unsafe self.number = number
@@ -276,28 +282,28 @@
 
             /// Below 0 as long as no limit is reached.
             @inline(always)
-            func progress(_ tally: UInt64) -> Int {
-                let position = Int(truncatingIfNeeded: tally & SkipTables.positionMask)
-                let state = Int(truncatingIfNeeded: tally &>> SkipTables.stepShift)
+            func progress(_ accumulator: UInt64) -> Int {
+                let position = Int(truncatingIfNeeded: accumulator & SkipTables.positionMask)
+                let state = Int(truncatingIfNeeded: accumulator &>> SkipTables.stepShift)
                 return unsafe (position &- positionLimit) & (state &- stateLimit)
             }
 
             /// At least the next 57 bits, from the left.
             @inline(always)
-            func load(_ tally: UInt64) -> UInt64 {
+            func load(_ accumulator: UInt64) -> UInt64 {
                 unsafe BitWindow.load(
-                    data, at: Int(truncatingIfNeeded: tally & SkipTables.positionMask))
+                    data, at: Int(truncatingIfNeeded: accumulator & SkipTables.positionMask))
             }
 
-            func leave(_ tally: UInt64, _ lane: inout Lane, _ workspace: Workspace) {
-                let state = Int(tally >> SkipTables.stepShift)
-                unsafe workspace.note(tally, number)
-                unsafe lane.note(upTo: state, base, workspace, number)
-                lane.position = unsafe base + Int(tally & SkipTables.positionMask)
+            func store(_ accumulator: UInt64, _ lane: inout Lane, _ workspace: Workspace) {
+                let state = Int(accumulator >> SkipTables.stepShift)
+                unsafe workspace.record(accumulator, number)
+                unsafe lane.record(upTo: state, base, workspace, number)
+                lane.position = unsafe base + Int(accumulator & SkipTables.positionMask)
                 lane.state = state % workspace.period
                 lane.passed =
                     state & 1 == 0
-                    ? 0 : Int((tally & SkipTables.passedMask) >> SkipTables.passedShift)
+                    ? 0 : Int((accumulator & SkipTables.passedMask) >> SkipTables.passedShift)
             }
         }
 
@@ -306,58 +312,63 @@
         /// Makes up for what a round did not find.
         ///
         /// - Parameters:
-        ///   - tally: behind the round.
+        ///   - accumulator: behind the round.
         ///   - start: before it.
-        ///   - stretch: what the lane reads.
+        ///   - laneRun: what the lane reads.
         /// - Returns: how far it came, and whether a code that does not exist is behind.
         @unsafe @inline(never)
-        private func mended(
-            _ tally: UInt64, _ start: UInt64, _ stretch: Stretch
-        ) -> (tally: UInt64, hasFailed: Bool) {
-            guard tally & Workspace.notDone > 0 else { return (tally, false) }
-            if tally & SkipTables.overfull == 0 {
+        private func recovered(
+            _ accumulator: UInt64, _ start: UInt64, _ laneRun: LaneRun
+        ) -> (accumulator: UInt64, hasFailed: Bool) {
+            guard accumulator & Workspace.incomplete > 0 else { return (accumulator, false) }
+            if accumulator & SkipTables.overflow == 0 {
                 // Looks that find nothing change nothing.
-                let tally = tally & ~SkipTables.missingMask
-                let next = unsafe symbol(tally, stretch)
-                return (next ?? tally, next == nil)
+                let accumulator = accumulator & ~SkipTables.missingMask
+                let next = unsafe decodeSymbol(accumulator, laneRun)
+                return (next ?? accumulator, next == nil)
             }
             // All that was read behind the end of the block is nonsense.
-            var tally = start
-            for _ in 0..<Workspace.looksPerRound {
-                guard let next = unsafe slowStep(tally, stretch) else { return (tally, true) }
-                tally = next
+            var accumulator = start
+            for _ in 0..<Workspace.lookupsPerRound {
+                guard let next = unsafe singleStep(accumulator, laneRun) else {
+                    return (accumulator, true)
+                }
+                accumulator = next
             }
-            return (tally, false)
+            return (accumulator, false)
         }
 
         /// A look, or a symbol where a look is too much.
-        @unsafe private func slowStep(_ tally: UInt64, _ stretch: Stretch) -> UInt64? {
-            var next = tally
-            var bits = unsafe stretch.load(tally)
-            unsafe workspace.step(&next, &bits, stretch.number)
-            return next & Workspace.notDone == 0 ? next : unsafe symbol(tally, stretch)
+        @unsafe private func singleStep(_ accumulator: UInt64, _ laneRun: LaneRun) -> UInt64? {
+            var next = accumulator
+            var bits = unsafe laneRun.load(accumulator)
+            unsafe workspace.step(&next, &bits, laneRun.number)
+            return next & Workspace.incomplete == 0
+                ? next : unsafe decodeSymbol(accumulator, laneRun)
         }
 
-        /// A step of one symbol, for what the tables leave out: long codes, and several symbols of
+        /// A step of one symbol, for what the tables store out: long tables, and several symbols of
         /// which not the last one fills the block.
-        @unsafe private func symbol(_ tally: UInt64, _ stretch: Stretch) -> UInt64? {
-            let state = Int(tally >> SkipTables.stepShift)
+        @unsafe private func decodeSymbol(_ accumulator: UInt64, _ laneRun: LaneRun) -> UInt64? {
+            let state = Int(accumulator >> SkipTables.stepShift)
             let isFirst = state & 1 == 0
-            let part = codes.order[state / 2 % codes.order.count]
-            let bits = unsafe stretch.load(tally)
-            unsafe workspace.note(tally, stretch.number)
+            let component = tables.order[state / 2 % tables.order.count]
+            let bits = unsafe laneRun.load(accumulator)
+            unsafe workspace.record(accumulator, laneRun.number)
             guard
-                let (symbol, length) = (isFirst ? codes.dc : codes.ac)[part].symbol(Int(bits >> 48))
+                let (symbol, length) = (isFirst ? tables.dc : tables.ac)[component].decode(
+                    Int(bits >> 48))
             else { return nil }
-            let magnitude = isFirst ? symbol : symbol & 15
+            let category = isFirst ? symbol : symbol & 15
             let run = isFirst ? 0 : symbol >> 4
-            var next = tally + UInt64(length + magnitude)
+            var next = accumulator + UInt64(length + category)
             if isFirst {
                 next &= ~SkipTables.passedMask
                 return next + (1 << SkipTables.passedShift | 1 << SkipTables.stepShift)
             }
-            let passed = Int((tally & SkipTables.passedMask) >> SkipTables.passedShift) + run + 1
-            if magnitude == 0 && run < 15 || passed > 63 {
+            let passed =
+                Int((accumulator & SkipTables.passedMask) >> SkipTables.passedShift) + run + 1
+            if category == 0 && run < 15 || passed > 63 {
                 next += 1 << SkipTables.stepShift
             } else {
                 next += UInt64(run + 1) << SkipTables.passedShift
@@ -366,12 +377,12 @@
         }
     }
 
-    /// The codes of a scan.
-    struct BlockCodes {
-        /// By part.
-        var dc: [HuffmanCode]
-        var ac: [HuffmanCode]
-        /// To which part each block of a unit belongs.
+    /// The tables of a scan.
+    struct ScanTables {
+        /// By component.
+        var dc: [HuffmanTable]
+        var ac: [HuffmanTable]
+        /// To which component each block of a mcu belongs.
         var order: [Int]
     }
 #endif

@@ -4,36 +4,36 @@
     extension BlockFinder {
         /// What the steps of all lanes have at hand, in one piece, so that one register finds it.
         ///
-        /// By the machine's state, which counts on from one unit to the next until a stretch ends:
+        /// By the machine's state, which counts on from one mcu to the next until a stretch ends:
         ///
         /// | in bytes | |
         /// |---|---|
         /// | 8 × state | the address of the table to look into |
-        /// | 8 × (``stateCount`` + state) | what is kept of a lane's tally: a block begins with no coefficients passed |
+        /// | 8 × (``stateCount`` + state) | what is kept of a lane's accumulator: a block begins with no coefficients passed |
         /// | 8 × (2 × ``stateCount`` + state) | by lane: the low 16 bits of the position in this state; of *first symbol* that is where the block begins |
         @safe struct Workspace {
-            static let looksPerRound = 3
+            static let lookupsPerRound = 3
             /// Rounds before positions and states are counted from the start again.
             static let roundCount = 32
             /// The most that a round takes: three symbols of 16 bits with magnitudes of 15.
             static let bitsPerRound = 96
-            /// A unit has at most 10 blocks of two states; a look goes on by two at most.
-            static let stateCount = 20 + roundCount * looksPerRound * 2 + 1
-            /// What says in a tally that not all looks of a round were good.
-            static let notDone = SkipTables.overfull | SkipTables.missingMask
+            /// A mcu has at most 10 blocks of two states; a look goes on by two at most.
+            static let stateCount = 20 + roundCount * lookupsPerRound * 2 + 1
+            /// What says in a accumulator that not all looks of a round were good.
+            static let incomplete = SkipTables.overflow | SkipTables.missingMask
 
             private static let masks = stateCount * 8
             private static let starts = stateCount * 16
             static let byteCount = stateCount * 24
 
             private let memory: UnsafeMutableRawPointer
-            /// The states of a unit.
+            /// The states of a mcu.
             let period: Int
 
             /// - Parameters:
             ///   - memory: ``byteCount`` bytes, aligned to 8.
-            ///   - entries: what ``UnitTables`` has.
-            ///   - tables: by state in a unit, where its table begins.
+            ///   - entries: what ``MCUTables`` has.
+            ///   - tables: by state in a mcu, where its table begins.
             @unsafe init(
                 _ memory: UnsafeMutableRawPointer, _ entries: UnsafePointer<UInt32>, tables: [Int]
             ) {
@@ -52,28 +52,30 @@
             /// Takes a look.
             ///
             /// - Parameters:
-            ///   - tally: the lane's place, in the layout of ``SkipTables``.
+            ///   - accumulator: the lane's place, in the layout of ``SkipTables``.
             ///   - bits: the next ones, from the left; shifted by as many as were taken.
             ///   - number: which lane it is.
             @inline(always)
-            func step(_ tally: inout UInt64, _ bits: inout UInt64, _ number: Int) {
+            func step(_ accumulator: inout UInt64, _ bits: inout UInt64, _ number: Int) {
                 let state =
-                    unsafe memory + Int(truncatingIfNeeded: tally &>> SkipTables.stepShift) &* 8
+                    unsafe memory + Int(truncatingIfNeeded: accumulator &>> SkipTables.stepShift)
+                    &* 8
                 let table = unsafe state.load(as: UnsafePointer<UInt32>.self)
-                tally &= unsafe state.load(fromByteOffset: Self.masks, as: UInt64.self)
+                accumulator &= unsafe state.load(fromByteOffset: Self.masks, as: UInt64.self)
                 unsafe state.storeBytes(
-                    of: UInt16(truncatingIfNeeded: tally),
+                    of: UInt16(truncatingIfNeeded: accumulator),
                     toByteOffset: Self.starts &+ number &* 2, as: UInt16.self)
                 let entry = unsafe UInt64(table[BitWindow.index(bits)])
-                tally &+= entry
+                accumulator &+= entry
                 bits &<<= entry
             }
 
             /// Notes where a lane is, as a step does.
-            func note(_ tally: UInt64, _ number: Int) {
+            func record(_ accumulator: UInt64, _ number: Int) {
                 unsafe memory.storeBytes(
-                    of: UInt16(truncatingIfNeeded: tally),
-                    toByteOffset: Self.starts + Int(tally >> SkipTables.stepShift) * 8 + number * 2,
+                    of: UInt16(truncatingIfNeeded: accumulator),
+                    toByteOffset: Self.starts + Int(accumulator >> SkipTables.stepShift) * 8
+                        + number * 2,
                     as: UInt16.self)
             }
 

@@ -9,21 +9,21 @@
             var start: Int
             var blockCount: Int
             /// The number of what ``BlockIndex/ends(of:)`` gives, and which of those is the first.
-            var share: Int
+            var chunk: Int
             var firstEnd: Int
-            /// Whether predictions begin anew, as behind a restart marker.
+            /// Whether predictors begin anew, as behind a restart marker.
             var isRestart: Bool
         }
 
         private var ends: [[UInt16]] = []
         /// The number of the first of them.
-        private var firstShare = 0
+        private var firstChunk = 0
         private var runs: [Run] = []
         /// Of those that have been found.
         private(set) var blockCount = 0
 
         /// The low 16 bits of the position behind each block.
-        func ends(of share: Int) -> [UInt16] { ends[share - firstShare] }
+        func ends(of chunk: Int) -> [UInt16] { ends[chunk - firstChunk] }
 
         /// Adds segments that a lane has found one after the other.
         ///
@@ -36,7 +36,7 @@
                 runs.append(
                     Run(
                         start: segment.start, blockCount: segment.blockCount,
-                        share: firstShare + self.ends.count, firstEnd: first, isRestart: true))
+                        chunk: firstChunk + self.ends.count, firstEnd: first, isRestart: true))
                 first += segment.blockCount
             }
             blockCount += first
@@ -54,7 +54,7 @@
             guard count > 0 else { return }
             runs.append(
                 Run(
-                    start: start, blockCount: count, share: firstShare + self.ends.count,
+                    start: start, blockCount: count, chunk: firstChunk + self.ends.count,
                     firstEnd: first, isRestart: blockCount == 0))
             blockCount += count
             self.ends.append(ends)
@@ -63,19 +63,19 @@
         /// Takes out the first run; what ends in shares before it is dropped.
         mutating func takeRun() -> Run {
             let run = runs.removeFirst()
-            ends.removeFirst(run.share - firstShare)
-            firstShare = run.share
+            ends.removeFirst(run.chunk - firstChunk)
+            firstChunk = run.chunk
             return run
         }
     }
 
     /// Looks for blocks in one window of a scan after the other.
     struct BlockSearch {
-        private let tables: UnitTables
+        private let tables: MCUTables
         private var synchronizer: LaneSynchronizer
         private var workspace: [UInt64]
 
-        init(_ tables: UnitTables, _ synchronizer: LaneSynchronizer) {
+        init(_ tables: MCUTables, _ synchronizer: LaneSynchronizer) {
             self.tables = tables
             self.synchronizer = synchronizer
             workspace = Array(repeating: 0, count: BlockFinder.Workspace.byteCount / 8)
@@ -90,51 +90,62 @@
         /// Finds the blocks in a window, which begins where this asked for it, or before.
         ///
         /// - Returns: from which byte on the data is still needed, or `nil` if it is damaged.
-        mutating func goThrough(_ data: EntropyCodedData) -> Int? {
+        mutating func findBlocks(_ data: EntropyCodedData) -> Int? {
             unsafe workspace.withUnsafeMutableBytes { memory in
                 unsafe tables.entries.withUnsafeBufferPointer { entries in
-                    unsafe data.bytes.withUnsafeBufferPointer { bytes in
-                        guard let memory = memory.baseAddress, let entries = entries.baseAddress,
-                            let bytes = bytes.baseAddress
-                        else { return nil }
-                        let workspace = unsafe BlockFinder.Workspace(
-                            memory, entries, tables: tables.places)
-                        let finder = unsafe BlockFinder(
-                            bytes, from: data.window.lowerBound, tables.codes, workspace)
-                        return synchronizer.goThrough(data, finder)
-                    }
+                    guard let memory = memory.baseAddress, let entries = entries.baseAddress
+                    else { return nil }
+                    let workspace = unsafe BlockFinder.Workspace(
+                        memory, entries, tables: tables.tableOffsets)
+                    return Self.findBlocks(data, tables.scanTables, workspace, &synchronizer)
                 }
+            }
+        }
+
+        private static func findBlocks(
+            _ data: EntropyCodedData, _ tables: ScanTables, _ workspace: BlockFinder.Workspace,
+            _ synchronizer: inout LaneSynchronizer
+        ) -> Int? {
+            unsafe data.bytes.withUnsafeBufferPointer { bytes in
+                guard let bytes = bytes.baseAddress else { return nil }
+                let finder = unsafe BlockFinder(
+                    bytes, from: data.window.lowerBound, tables, workspace)
+                return synchronizer.findBlocks(data, finder)
             }
         }
     }
 
-    /// What a ``BlockFinder`` needs for a scan: its tables, and the order of the blocks in a unit.
-    struct UnitTables {
-        let codes: BlockCodes
+    /// What a ``BlockFinder`` needs for a scan: its tables, and the order of the blocks in a mcu.
+    struct MCUTables {
+        let scanTables: ScanTables
         let entries: [UInt32]
-        /// By state of the machine within a unit: where its table begins in ``entries``.
-        let places: [Int]
+        /// By state of the machine within a mcu: where its table begins in ``entries``.
+        let tableOffsets: [Int]
 
-        init(_ codes: BlockCodes) {
-            // Components mostly share their codes, and then the tables, too.
-            let owners = codes.dc.indices.map { part in
-                codes.dc.indices.first {
-                    codes.dc[$0] == codes.dc[part] && codes.ac[$0] == codes.ac[part]
-                } ?? part
+        init(_ scanTables: ScanTables) {
+            // Components mostly chunk their scanTables, and then the tables, too.
+            let owners = scanTables.dc.indices.map { component in
+                scanTables.dc.indices.first {
+                    scanTables.dc[$0] == scanTables.dc[component]
+                        && scanTables.ac[$0] == scanTables.ac[component]
+                } ?? component
             }
             var tables = SkipTables(count: Set(owners).count * 2)
-            var places: [(first: Int, other: Int)] = []
-            for (part, owner) in owners.enumerated() {
-                if owner < part {
-                    places.append(places[owner])
+            var tableOffsets: [(first: Int, other: Int)] = []
+            for (component, owner) in owners.enumerated() {
+                if owner < component {
+                    tableOffsets.append(tableOffsets[owner])
                 } else {
-                    let first = tables.appendDC(codes.dc[part], ac: codes.ac[part])
-                    places.append((first, tables.appendAC(codes.ac[part])))
+                    let first = tables.appendDC(
+                        scanTables.dc[component], ac: scanTables.ac[component])
+                    tableOffsets.append((first, tables.appendAC(scanTables.ac[component])))
                 }
             }
-            self.codes = codes
+            self.scanTables = scanTables
             entries = tables.entries
-            self.places = codes.order.flatMap { [places[$0].first, places[$0].other] }
+            self.tableOffsets = scanTables.order.flatMap {
+                [tableOffsets[$0].first, tableOffsets[$0].other]
+            }
         }
     }
 #endif

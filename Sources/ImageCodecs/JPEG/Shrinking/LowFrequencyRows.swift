@@ -6,9 +6,9 @@
 
     /// Turns the coefficients of rows of blocks into rows of samples, and gives these out.
     struct LowFrequencyRows {
-        /// By component of the scan, and by row of blocks within a unit.
+        /// By component of the scan, and by row of blocks within a mcu.
         let rows: [[LowFrequencyRow]]
-        /// The coefficients of one row of units; all zeros when it begins.
+        /// The coefficients of one row of mcus; all zeros when it begins.
         var coefficients: [Int16]
         /// Which component of the picture each component of the scan is.
         private let components: [Int]
@@ -21,7 +21,7 @@
         /// - Parameters:
         ///   - picture: what is delivered.
         ///   - components: those that are in the scan.
-        ///   - blocks: by component of the scan, blocks across the picture and down a unit.
+        ///   - blocks: by component of the scan, blocks across the picture and down a mcu.
         init(_ picture: ShrunkPicture, _ components: [Int], blocks: [(across: Int, down: Int)]) {
             var count = 0
             var rows: [[LowFrequencyRow]] = []
@@ -44,22 +44,22 @@
             coefficients = Array(repeating: 0, count: count)
         }
 
-        /// Gives out the samples of a row of units, and makes room for the next one's coefficients.
+        /// Gives out the samples of a row of mcus, and makes room for the next one's coefficients.
         mutating func deliver(
             into sink: inout some ComponentSink & ~Copyable
         ) throws(CodecError) {
-            for (part, component) in components.enumerated() {
-                let size = sizes[part]
-                for row in rows[part] where delivered[part] < size.height {
+            for (index, component) in components.enumerated() {
+                let size = sizes[index]
+                for row in rows[index] where delivered[index] < size.height {
                     row.makeSamples(from: coefficients, into: &samples)
-                    let count = min(row.blockSide, size.height - delivered[part])
+                    let count = min(row.blockSide, size.height - delivered[index])
                     for y in 0..<count {
                         let start = y * row.blockSide * row.stride
                         try sink.append(
                             samples.span.extracting(start..<start + size.width),
                             component: component)
                     }
-                    delivered[part] += count
+                    delivered[index] += count
                 }
             }
             for i in coefficients.indices { coefficients[i] = 0 }
@@ -77,7 +77,7 @@
                 blocks: components.indices.map {
                     (components[$0].blocksAcross, frame.components[$0].verticalSampling)
                 })
-            for y in 0..<frame.unitsDown {
+            for y in 0..<frame.mcusDown {
                 if cancellation?.isCancelled == true { throw .cancelled }
                 for (index, component) in components.enumerated() {
                     for (j, row) in rows.rows[index].enumerated() {
@@ -105,7 +105,7 @@
                     guard let coefficients = coefficients.baseAddress,
                         let target = target.baseAddress
                     else { return }
-                    for (zigzag, place) in component.places.enumerated() where place >= 0 {
+                    for (zigzag, place) in component.keptIndices.enumerated() where place >= 0 {
                         var source = unsafe coefficients + (start + place)
                         let row = unsafe target + (row.start + row.offset(ofZigzag: zigzag))
                         for x in 0..<count {

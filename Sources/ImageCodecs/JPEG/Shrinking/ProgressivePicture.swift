@@ -6,7 +6,7 @@
         struct Component {
             /// n: the lowest n × n coefficients of each block are kept.
             let blockSide: Int
-            /// Blocks of whole units.
+            /// Blocks of whole mcus.
             let blocksAcross: Int
             let blocksDown: Int
             /// Where the component's coefficients begin.
@@ -16,9 +16,11 @@
             /// By coefficient in zigzag order: the lowest bit that has come, or -1.
             fileprivate(set) var lowBits = [Int](repeating: -1, count: 64)
             /// By coefficient in zigzag order: its place among those that are kept, or -1.
-            let places: [Int]
+            let keptIndices: [Int]
 
-            func keeps(any band: ClosedRange<Int>) -> Bool { band.contains { places[$0] >= 0 } }
+            func keeps(any band: ClosedRange<Int>) -> Bool {
+                band.contains { keptIndices[$0] >= 0 }
+            }
         }
 
         private(set) var components: [Component] = []
@@ -40,7 +42,7 @@
                 let component = Component(
                     blockSide: side, blocksAcross: frame.paddedBlocksAcross(index),
                     blocksDown: frame.paddedBlocksDown(index), start: start, firstBlock: block,
-                    places: zip(ZigzagOrder.rows, ZigzagOrder.columns).map { row, column in
+                    keptIndices: zip(ZigzagOrder.rows, ZigzagOrder.columns).map { row, column in
                         row < side && column < side ? row * side + column : -1
                     })
                 let count = component.blocksAcross * component.blocksDown
@@ -66,14 +68,14 @@
         /// Notes what a scan brings.
         ///
         /// - Returns: whether it goes on where the scans before it ended.
-        mutating func note(_ scan: JPEGScan) -> Bool {
-            for part in scan.parts {
-                for index in scan.band {
-                    let low = components[part.component].lowBits[index]
-                    guard scan.high == max(low, 0), (low < 0) == (scan.high == 0) else {
+        mutating func record(_ scan: JPEGScan) -> Bool {
+            for component in scan.components {
+                for index in scan.spectralSelection {
+                    let low = components[component.frameIndex].lowBits[index]
+                    guard scan.highBit == max(low, 0), (low < 0) == (scan.highBit == 0) else {
                         return false
                     }
-                    components[part.component].lowBits[index] = scan.low
+                    components[component.frameIndex].lowBits[index] = scan.lowBit
                 }
             }
             return true
@@ -84,8 +86,8 @@
         /// Whether no further scan can change what is kept, or in a draft add to it.
         func isComplete(asDraft isDraft: Bool) -> Bool {
             components.allSatisfy { component in
-                component.places.indices.allSatisfy {
-                    component.places[$0] < 0 || component.lowBits[$0] == 0
+                component.keptIndices.indices.allSatisfy {
+                    component.keptIndices[$0] < 0 || component.lowBits[$0] == 0
                         || isDraft && component.lowBits[$0] > 0
                 }
             }

@@ -21,32 +21,32 @@
         func read(
             into picture: inout ProgressivePicture, leastBlocksOfTable: Int
         ) throws(ShrinkingStop) {
-            let makesTables = grid.unitCount >= leastBlocksOfTable
-            if scan.band.lowerBound > 0 {
-                let band = ProgressiveBand(
-                    scan, picture, unitsAcross: grid.unitsAcross, makesTable: makesTables)
-                try readSegments { units, cursor in band.read(units, &cursor, into: &picture) }
+            let makesTables = grid.mcuCount >= leastBlocksOfTable
+            if scan.spectralSelection.lowerBound > 0 {
+                let band = ProgressiveAC(
+                    scan, picture, mcusAcross: grid.mcusAcross, makesTable: makesTables)
+                try readSegments { mcus, cursor in band.read(mcus, &cursor, into: &picture) }
             } else {
                 let first = ProgressiveDC(scan, picture, grid, makesPairs: makesTables)
-                try readSegments { units, cursor in first.read(units, &cursor, into: &picture) }
+                try readSegments { mcus, cursor in first.read(mcus, &cursor, into: &picture) }
             }
         }
 
-        /// - Parameter body: reads units, and says whether all of them were there and made sense.
+        /// - Parameter body: reads mcus, and says whether all of them were there and made sense.
         /// - Throws: ``ShrinkingStop/notHandled`` if one segment was not good.
         private func readSegments(
             _ body: (Range<Int>, inout BitCursor) -> Bool
         ) throws(ShrinkingStop) {
-            let interval = scan.unitsPerSegment(of: grid.unitCount)
-            guard data.hasSegments(of: interval, unitCount: grid.unitCount) else {
+            let interval = scan.mcusPerSegment(of: grid.mcuCount)
+            guard data.hasSegments(of: interval, mcuCount: grid.mcuCount) else {
                 throw .notHandled
             }
             for (index, segment) in data.segments.enumerated() {
-                let units = index * interval..<min((index + 1) * interval, grid.unitCount)
+                let mcus = index * interval..<min((index + 1) * interval, grid.mcuCount)
                 let isGood = unsafe data.bytes.withUnsafeBufferPointer { bytes in
                     guard let bytes = bytes.baseAddress else { return false }
                     var cursor = unsafe BitCursor(bytes, segment)
-                    return body(units, &cursor)
+                    return body(mcus, &cursor)
                 }
                 guard isGood else { throw .notHandled }
             }
