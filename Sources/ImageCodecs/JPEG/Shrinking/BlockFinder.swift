@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Finds where the blocks of a sequential scan begin, without decoding them.
+    /// Finds the block boundaries of a sequential scan without decoding values.
     ///
-    /// A reader goes through the bits as a machine of two states for each block of a mcu: *first
-    /// symbol* and *other symbols*. A step is one look into a ``SkipTables`` and a handful of
-    /// additions; which table the next step looks into is itself looked up, because the end of a
-    /// block cannot be foretold and a mispredicted branch costs as much as four steps.
+    /// A lane is a state machine with two states for each block of an MCU (T.81 A.2): *DC symbol*
+    /// and *AC symbols*. A step is one lookup in ``SkipTables`` and a few additions. The table of
+    /// the next lookup is itself looked up by state, because the end of a block is unpredictable
+    /// and a mispredicted branch costs as much as four steps.
     ///
     /// It must not outlive the buffers that it works on.
     @safe struct BlockFinder {
-        /// One reader's place in the data.
+        /// A position in the data that advances independently of others.
         struct Lane {
-            /// In bits from the start of the data.
+            /// The position in bits from the start of the data.
             var position: Int
-            /// At this bit, or soon behind it, the lane ends.
+            /// The lane stops at or soon after this bit.
             var limit: Int
-            /// Coefficients of the block that have been passed.
+            /// The coefficients of the block that have been passed.
             fileprivate(set) var passed = 0
-            /// The machine's state: twice the place of the block in its mcu, one more behind the
-            /// block's first symbol.
+            /// The state: twice the index of the block in its MCU, plus one after the DC symbol.
             fileprivate(set) var state = 0
-            /// Blocks that have been found.
+            /// The number of blocks found.
             private(set) var block = 0
-            /// At this block, or soon behind it, the lane ends.
+            /// The lane stops at or soon after this block.
             var blockLimit: Int
-            /// Whether it met a code that does not exist.
+            /// Whether the lane has found an invalid code.
             fileprivate(set) var hasFailed = false
-            /// The low 16 bits of the position behind each block.
+            /// The low 16 bits of the end of each block, which suffice because no block is longer.
             ///
-            /// That is enough, as no block is longer. Behind those of ``block`` blocks there is room.
+            /// The capacity exceeds ``block``.
             private var ends: [UInt16]
 
+            /// Creates a lane.
+            ///
             /// - Parameters:
-            ///   - position: where it begins, in bits.
-            ///   - limit: where it ends.
-            ///   - blockLimit: at which block it ends.
-            ///   - expectedBlocks: for how many blocks there is to be room at first.
+            ///   - position: the start, in bits.
+            ///   - limit: the end, in bits.
+            ///   - blockLimit: the block at which the lane stops.
+            ///   - expectedBlocks: the initial capacity in blocks.
             init(position: Int, limit: Int, blockLimit: Int, expectedBlocks: Int) {
                 self.position = position
                 self.limit = limit
@@ -46,38 +47,38 @@
 
             var isRunning: Bool { !hasFailed && position < limit && block < blockLimit }
 
-            /// The low 16 bits of the position behind a block that has been found.
+            /// Returns the low 16 bits of the end of a block that has been found.
             func end(of block: Int) -> UInt16 { ends[block] }
 
-            /// Goes on elsewhere, at the start of a mcu; what has been found so far stays.
+            /// Moves to the start of an MCU elsewhere; keeps the blocks found.
             mutating func move(to position: Int, limit: Int) {
                 self.position = position
                 self.limit = limit
                 (passed, state, hasFailed) = (0, 0, false)
             }
 
-            /// Goes back to the end of the last block within ``blockLimit``.
+            /// Moves back to the end of the last block within ``blockLimit``.
             mutating func rewindToBlockLimit() {
                 block = blockLimit
                 position = lastEnd
                 (passed, state, hasFailed) = (0, 0, false)
             }
 
-            /// Where the last block ends, of which there is one at least.
+            /// The end of the last block; at least one must have been found.
             var lastEnd: Int {
                 position - Int(UInt16(truncatingIfNeeded: position) &- ends[block - 1])
             }
 
-            /// Goes on elsewhere, as if nothing had been found.
+            /// Moves elsewhere and discards the blocks found.
             mutating func restart(at position: Int) {
                 move(to: position, limit: limit)
                 block = 0
             }
 
-            /// Whether it is between two mcus.
+            /// Whether the lane is at the start of an MCU.
             var isAtMCUBoundary: Bool { state == 0 }
 
-            /// The ends of all blocks that have been found, without the room behind them.
+            /// Removes and returns the ends of all blocks found.
             mutating func takeEnds() -> [UInt16] {
                 var taken: [UInt16] = []
                 swap(&taken, &ends)
@@ -85,16 +86,16 @@
                 return taken
             }
 
-            /// Leaves the ends to a copy of the lane, which then is their only owner.
+            /// Releases the ends, so that a copy of the lane owns them uniquely.
             mutating func releaseEnds() { ends = [] }
 
-            /// Begins to count blocks anew, where it is.
+            /// Discards the blocks found; keeps the position.
             mutating func resetBlocks(expectedBlocks: Int) {
                 block = 0
                 ends = Array(repeating: 0, count: expectedBlocks + Workspace.stateCount)
             }
 
-            /// Rounds that can be gone without passing a limit.
+            /// The number of rounds that cannot exceed a limit.
             fileprivate var roundCount: Int {
                 hasFailed
                     ? 0
@@ -103,13 +104,13 @@
                         (blockLimit - block) / Workspace.lookupsPerRound, Workspace.roundCount)
             }
 
-            /// Notes where blocks ended.
+            /// Records the ends of blocks.
             ///
             /// - Parameters:
-            ///   - last: the state that the lane has come to.
-            ///   - base: what the positions are counted from.
-            ///   - workspace: where the steps noted them.
-            ///   - number: which lane it was.
+            ///   - last: the state that the lane has reached.
+            ///   - base: the position from which positions are counted.
+            ///   - workspace: the positions recorded by the steps.
+            ///   - number: the number of the lane.
             fileprivate mutating func record(
                 upTo last: Int, _ base: Int, _ workspace: Workspace, _ number: Int
             ) {
@@ -118,7 +119,7 @@
                         repeating: 0, count: max(ends.count / 2, Workspace.stateCount))
                 }
                 let low = UInt16(truncatingIfNeeded: base)
-                // A block ends where the next one is begun.
+                // A block ends where the next one begins.
                 let first = (state | 1) + 1
                 guard first <= last else { return }
                 let count = (last - first) / 2 + 1
@@ -131,7 +132,8 @@
             }
         }
 
-        /// Lanes that run side by side: the looks of one fill the time in which another waits.
+        /// The number of lanes that run side by side, so that the lookup latency of one is hidden
+        /// by the others.
         static let laneCount = 4
 
         private let data: UnsafePointer<UInt8>
@@ -139,11 +141,13 @@
         private let workspace: Workspace
         private let tables: ScanTables
 
+        /// Creates a finder for a window.
+        ///
         /// - Parameters:
-        ///   - data: a window of the data.
-        ///   - firstByte: which byte of the data it begins with.
-        ///   - tables: those of the scan.
-        ///   - workspace: made with the tables of these tables.
+        ///   - data: the bytes of the window.
+        ///   - firstByte: the offset of the window in the data.
+        ///   - tables: the Huffman tables of the scan.
+        ///   - workspace: a workspace made with the same tables.
         @unsafe init(
             _ data: UnsafePointer<UInt8>, from firstByte: Int, _ tables: ScanTables,
             _ workspace: Workspace
@@ -154,7 +158,7 @@
             self.tables = tables
         }
 
-        /// Runs at most ``laneCount`` lanes side by side until at least one of them has ended.
+        /// Runs at most ``laneCount`` lanes side by side until at least one of them has stopped.
         func run(_ lanes: inout [Lane]) {
             while lanes.allSatisfy(\.isRunning) {
                 let rounds = lanes.reduce(Workspace.roundCount) { min($0, $1.roundCount) }
@@ -183,12 +187,12 @@
 
         // MARK: Many steps
 
-        /// Runs four lanes; where there are fewer, the others do what the first one does.
+        /// Runs four lanes; missing lanes are copies of the first.
         ///
         /// - Parameters:
-        ///   - lanes: at least one.
-        ///   - rounds: at most so many.
-        ///   - isLimited: whether a lane that passes its limit ends the run.
+        ///   - lanes: at least one lane.
+        ///   - rounds: the maximum number of rounds.
+        ///   - isLimited: whether the run ends when a lane passes its limit.
         @inline(always)
         private func run(_ lanes: inout [Lane], _ rounds: Int, isLimited: Bool) {
             let laneRun0 = unsafe LaneRun(lanes[0], data, firstByte, number: 0)
@@ -217,7 +221,7 @@
                 var bits1 = unsafe laneRun1.load(accumulator1)
                 var bits2 = unsafe laneRun2.load(accumulator2)
                 var bits3 = unsafe laneRun3.load(accumulator3)
-                // As many as ``Workspace/lookupsPerRound``.
+                // ``Workspace/lookupsPerRound`` times.
                 workspace.step(&accumulator0, &bits0, 0)
                 workspace.step(&accumulator1, &bits1, 1)
                 workspace.step(&accumulator2, &bits2, 2)
@@ -254,16 +258,18 @@
             if lanes.count > 3 { unsafe laneRun3.store(accumulator3, &lanes[3], workspace) }
         }
 
-        /// A component of the data within which a accumulator can count positions.
+        /// A lane during a run, whose positions are counted from a base so that they fit into an
+        /// accumulator.
         @unsafe private struct LaneRun {
             let data: UnsafePointer<UInt8>
-            /// The layout of ``SkipTables``: position, coefficients passed, and the state.
+            /// The position, the coefficients passed and the state, in the layout of
+            /// ``SkipTables``.
             let accumulator: UInt64
-            /// What positions are counted from.
+            /// The position from which positions are counted.
             let base: Int
-            /// Which lane it is of those that run.
+            /// The number of the lane.
             let number: Int
-            /// The position and the state that the lane's limits stand for.
+            /// The limits of the lane, as a position and a state.
             let positionLimit: Int
             let stateLimit: Int
 
@@ -280,7 +286,7 @@
                 unsafe stateLimit = (lane.state & ~1) + 2 * (lane.blockLimit - lane.block)
             }
 
-            /// Below 0 as long as no limit is reached.
+            /// Returns a negative number until a limit is reached.
             @inline(always)
             func progress(_ accumulator: UInt64) -> Int {
                 let position = Int(truncatingIfNeeded: accumulator & SkipTables.positionMask)
@@ -288,7 +294,7 @@
                 return unsafe (position &- positionLimit) & (state &- stateLimit)
             }
 
-            /// At least the next 57 bits, from the left.
+            /// Returns at least the next 57 bits, left-aligned.
             @inline(always)
             func load(_ accumulator: UInt64) -> UInt64 {
                 unsafe BitWindow.load(
@@ -309,25 +315,25 @@
 
         // MARK: Single steps
 
-        /// Makes up for what a round did not find.
+        /// Decodes what the lookups of a round left out.
         ///
         /// - Parameters:
-        ///   - accumulator: behind the round.
-        ///   - start: before it.
-        ///   - laneRun: what the lane reads.
-        /// - Returns: how far it came, and whether a code that does not exist is behind.
+        ///   - accumulator: the accumulator after the round.
+        ///   - start: the accumulator before the round.
+        ///   - laneRun: the lane.
+        /// - Returns: the new accumulator, and whether an invalid code follows.
         @unsafe @inline(never)
         private func recovered(
             _ accumulator: UInt64, _ start: UInt64, _ laneRun: LaneRun
         ) -> (accumulator: UInt64, hasFailed: Bool) {
             guard accumulator & Workspace.incomplete > 0 else { return (accumulator, false) }
             if accumulator & SkipTables.overflow == 0 {
-                // Looks that find nothing change nothing.
+                // Lookups that find nothing change nothing.
                 let accumulator = accumulator & ~SkipTables.missingMask
                 let next = unsafe decodeSymbol(accumulator, laneRun)
                 return (next ?? accumulator, next == nil)
             }
-            // All that was read behind the end of the block is nonsense.
+            // What was consumed after the end of the block is invalid.
             var accumulator = start
             for _ in 0..<Workspace.lookupsPerRound {
                 guard let next = unsafe singleStep(accumulator, laneRun) else {
@@ -338,7 +344,7 @@
             return (accumulator, false)
         }
 
-        /// A look, or a symbol where a look is too much.
+        /// Advances by one lookup, or by one symbol where a lookup is not possible.
         @unsafe private func singleStep(_ accumulator: UInt64, _ laneRun: LaneRun) -> UInt64? {
             var next = accumulator
             var bits = unsafe laneRun.load(accumulator)
@@ -347,8 +353,8 @@
                 ? next : unsafe decodeSymbol(accumulator, laneRun)
         }
 
-        /// A step of one symbol, for what the tables store out: long tables, and several symbols of
-        /// which not the last one fills the block.
+        /// Advances by one symbol: a code that is not in the table, or one of several symbols of
+        /// which not the last fills the block.
         @unsafe private func decodeSymbol(_ accumulator: UInt64, _ laneRun: LaneRun) -> UInt64? {
             let state = Int(accumulator >> SkipTables.stepShift)
             let isFirst = state & 1 == 0
@@ -377,12 +383,12 @@
         }
     }
 
-    /// The tables of a scan.
+    /// The Huffman tables of a scan.
     struct ScanTables {
-        /// By component.
+        /// The tables of the scan components.
         var dc: [HuffmanTable]
         var ac: [HuffmanTable]
-        /// To which component each block of a mcu belongs.
+        /// The scan component of each block of an MCU.
         var order: [Int]
     }
 #endif

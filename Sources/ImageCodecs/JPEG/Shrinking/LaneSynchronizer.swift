@@ -1,60 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Gives the lanes of a ``BlockFinder`` their chunks of a scan, and joins what they find.
+    /// Assigns chunks of a scan to the lanes of a ``BlockFinder``, and joins their results.
     ///
-    /// Each window of the scan is cut into more chunks than there are lanes; a lane that is done
-    /// takes the next. With restart markers a chunk begins at one. Without, it begins somewhere,
-    /// most likely within a block, and its lane reads nonsense; but Huffman codes fall into step by
-    /// themselves, mostly within a few blocks. Where the lane of the chunk before comes to a block
-    /// that begins where this one, too, began a block of the same place in a mcu, all that this one
-    /// found from there on is right. If that never happens, the one before goes through this chunk
-    /// as well. The lane of the last chunk goes on with the first chunk of the next window.
+    /// Each window is divided into more chunks than there are lanes; a lane that is done takes the
+    /// next chunk. With restart markers a chunk begins at one. Without, it begins anywhere, mostly
+    /// within a block, and the lane first decodes garbage. But Huffman codes are
+    /// self-synchronizing, mostly within a few blocks. If the lane of the preceding chunk reaches a
+    /// position at which this lane began the same block of an MCU, all that this lane found from
+    /// there on is valid. Otherwise the preceding lane continues through this chunk. The lane of
+    /// the last chunk continues in the next window.
     struct LaneSynchronizer {
         private let mcusPerSegment: Int
         private let mcuCount: Int
         private let blocksPerMCU: Int
-        /// About as many bytes as the scan has.
+        /// The approximate number of bytes in the scan.
         private let byteCount: Int
-        /// What has been found.
+        /// The blocks found.
         var index = BlockIndex()
         private var chunks: [Chunk] = []
-        /// With restart markers: segments that have been gone through.
+        /// With restart markers: the number of segments processed.
         private var segmentCount = 0
-        /// Without: the lane that goes on in the next window.
+        /// Without restart markers: the lane that continues in the next window.
         private var confirmed: ConfirmedLane
 
-        /// What a lane does in one go.
+        /// The part of a window that is assigned to a lane.
         private struct Chunk {
-            /// The segments of it that have not been begun; of a scan in one segment, none.
+            /// Its segments that have not begun; empty without restart markers.
             var segments: ArraySlice<Range<Int>> = []
             var lane: BlockFinder.Lane
-            /// Where the lane began, in bytes.
+            /// The byte at which the lane began.
             var start: Int
         }
 
-        /// A lane that has found what it should, as far as it has come.
+        /// A lane whose blocks, as far as it has come, are known to be valid.
         private struct ConfirmedLane {
             var lane: BlockFinder.Lane
-            /// From which of its blocks on they are not in the index yet, and where that one begins.
+            /// The first of its blocks that is not in the index, and the start of that block in
+            /// bits.
             var first = 0
             var start = 0
-            /// Blocks of the scan that are not in the index yet.
+            /// The number of blocks of the scan that are not in the index.
             var left: Int
         }
 
-        /// Shares of fewer bytes are not worth their trouble.
+        /// The minimum size of a chunk, below which the overhead outweighs the gain.
         private static let minimumChunkByteCount = 1024
-        /// So many in a window that lanes which are done early do not have to wait for long.
+        /// The number of chunks in a window, enough to keep all lanes busy.
         private static let chunkCount = 16
-        /// After this many blocks in vain a chunk is given up.
+        /// The number of blocks after which synchronization with a chunk is abandoned.
         private static let maximumBlocksToSynchronize = 4096
 
+        /// Creates a synchronizer.
+        ///
         /// - Parameters:
-        ///   - mcusPerSegment: mcus in each segment but the last.
-        ///   - mcuCount: mcus in all.
-        ///   - blocksPerMCU: blocks in a mcu.
-        ///   - byteCount: about as many bytes as the scan has.
+        ///   - mcusPerSegment: MCUs in each segment except the last.
+        ///   - mcuCount: MCUs in the scan.
+        ///   - blocksPerMCU: blocks in an MCU (T.81 A.2).
+        ///   - byteCount: the approximate number of bytes in the scan.
         init(mcusPerSegment: Int, mcuCount: Int, blocksPerMCU: Int, byteCount: Int) {
             self.mcusPerSegment = mcusPerSegment
             self.mcuCount = mcuCount
@@ -66,9 +69,10 @@
             confirmed = ConfirmedLane(lane: lane, left: blockCount)
         }
 
-        /// Finds the blocks in a window, which begins where this asked for it.
+        /// Finds the blocks in a window, which begins at the byte returned last.
         ///
-        /// - Returns: from which byte on the data is still needed, or `nil` if it is damaged.
+        /// - Returns: the first byte of the data that is still needed, or `nil` if the data is
+        ///   damaged.
         mutating func findBlocks(_ data: EntropyCodedData, _ finder: BlockFinder) -> Int? {
             mcusPerSegment < mcuCount
                 ? findBlocksInSegments(data, finder) : findBlocksInWindow(data, finder)
@@ -76,11 +80,11 @@
 
         /// Runs the lanes until all chunks are done.
         ///
-        /// - Returns: whether every chunk that begins at a mcu could be done.
+        /// - Returns: whether every chunk that begins at an MCU is valid.
         private mutating func runLanes(_ finder: BlockFinder) -> Bool {
             var waiting = chunks.indices
-            // The lanes that run, and whose they are; only there are they while they run, or what
-            // they note would be copied.
+            // The running lanes and their chunks. Chunks do not keep copies meanwhile, which would
+            // cause the arrays of ends to be copied.
             var lanes: [BlockFinder.Lane] = []
             var owners: [Int] = []
             while true {
@@ -135,6 +139,8 @@
             min(mcusPerSegment, mcuCount - segment * mcusPerSegment) * blocksPerMCU
         }
 
+        /// Moves a lane to the next segment of its chunk.
+        ///
         /// - Returns: whether the lane has found all blocks of its segment within its segment.
         private mutating func advanceToNextSegment(
             _ lane: inout BlockFinder.Lane, _ index: Int
@@ -173,7 +179,7 @@
             guard data.segments.count == (data.isComplete ? 1 : 0) else { return nil }
             let end = data.window.upperBound
             guard confirmed.left > 0 else { return end }
-            // What is behind a limit is read as well.
+            // Lanes read beyond their limit.
             let limit = end - (data.isComplete ? 0 : EntropyCodedData.margin)
             let start = confirmed.lane.position / 8
             if start < limit {
@@ -211,12 +217,14 @@
             confirmed.lane.releaseEnds()
         }
 
-        /// Nonsense can also lead to a code that does not exist; it begins anew behind.
+        /// Restarts a lane after an invalid code, which garbage can contain before synchronization.
+        ///
+        /// - Returns: whether the chunk can be continued.
         private mutating func restartAfterInvalidCode(
             _ lane: inout BlockFinder.Lane, _ index: Int
         ) -> Bool {
             guard lane.hasFailed, lane.block < lane.blockLimit else { return true }
-            // The bits that fill the last byte of the scan need not be a code.
+            // The padding of the last byte of the scan need not be a code (T.81 F.1.2.3).
             guard index > 0, lane.position < chunks[chunks.count - 1].lane.limit - 64 else {
                 return index > 0
             }
@@ -227,7 +235,8 @@
             return true
         }
 
-        /// Follows the first lane to where it meets the next, that one from there on, and so forth.
+        /// Follows the first lane to its synchronization with the next, that one to the one after
+        /// it, and so on.
         private mutating func joinChunks(_ finder: BlockFinder) {
             confirmed.lane = chunks[0].lane
             chunks[0].lane.releaseEnds()
@@ -257,7 +266,7 @@
             chunks = []
         }
 
-        /// Adds what the confirmed lane has found to the index.
+        /// Adds the blocks of the confirmed lane to the index.
         private mutating func recordConfirmed() {
             if confirmed.lane.block >= confirmed.lane.blockLimit {
                 confirmed.lane.rewindToBlockLimit()
@@ -274,9 +283,10 @@
             confirmed.lane.resetBlocks(expectedBlocks: 0)
         }
 
-        /// Takes a lane block by block to where both began a block of the same phase.
+        /// Advances a lane block by block until it and the lane of a chunk begin the same block of
+        /// an MCU.
         ///
-        /// - Returns: that place, and which block of the chunk it is.
+        /// - Returns: that position, and the number of the block in the chunk.
         private func synchronize(
             _ lane: inout BlockFinder.Lane, _ chunk: Chunk, _ finder: BlockFinder
         ) -> (position: Int, second: Int)? {

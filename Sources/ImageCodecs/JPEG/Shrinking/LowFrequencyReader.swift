@@ -1,58 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads the low coefficients of the blocks of a sequential scan, whose mcuBlocks are known.
+    /// Decodes the low-frequency coefficients of the blocks of a sequential scan, whose positions
+    /// are known.
     ///
-    /// No block has to wait for the one before it, so the processor works on several at a time;
-    /// and there is hardly a branch to mispredict: for 2 × 2 coefficients a fixed number of symbols
-    /// is read, whether they still belong to the block or not, and what is too high a coefficient
-    /// goes to a place where nobody looks.
+    /// Blocks are independent of each other, so the processor works on several at a time. Branches
+    /// are mostly predictable: for 2 × 2 coefficients a fixed number of symbols is decoded even
+    /// beyond the end of the block, and coefficients of higher frequency are stored in an array
+    /// that is not used.
     struct LowFrequencyReader {
-        /// A block of a mcu: which component of the scan it belongs to, and where its coefficients go.
+        /// A block of an MCU (T.81 A.2): its scan component and the destination of its
+        /// coefficients.
         struct MCUBlock {
             var component: Int
-            /// Where the first of them goes in the buffer, for the first mcu of a row.
+            /// The offset of the DC coefficient in the buffer, for the first MCU of a row.
             var start: Int
-            /// How much further it goes from one mcu to the next, as in all mcuBlocks of a component.
+            /// The distance to the same block of the next MCU; equal for all blocks of a component.
             var step: Int
-            /// The position in zigzag order of the last coefficient that is wanted.
+            /// The zigzag index of the last coefficient to keep.
             var lastKept: Int
         }
 
-        /// Four symbols behind the last coefficient can pass 64 coefficients each.
+        /// Four symbols after the last coefficient can pass 64 coefficients each.
         private static let slotCount = 384
 
         private let scanTables: ScanTables
         private let mcuBlocks: [MCUBlock]
         private let blocksByComponent: [[MCUBlock]]
         private let entries: [ValueEntry]
-        /// By component: where the table of first symbols begins, and that of the others if there is one.
+        /// By scan component: the offsets in ``entries`` of its DC table and, if it is needed, its
+        /// AC table.
         private let tables: [(first: Int, other: Int)]
-        /// By component and place in zigzag order: how far behind the first coefficient it goes.
+        /// By scan component and zigzag index: the offset of a coefficient from the DC coefficient.
         private let slots: [Int32]
-        /// By component: the value of the last block's first coefficient.
+        /// By scan component: the DC predictor (T.81 F.1.1.5.1).
         private var predictors: [Int16]
-        /// Blocks that have been found, in all rows so far.
+        /// The number of blocks located in all rows so far.
         private var blockCount = 0
         private var run = BlockIndex.Run(
             start: 0, blockCount: 0, chunk: 0, firstEnd: 0, isRestart: false)
         private var row = Row()
-        /// Where each block of the row begins and the last one ends, in bits from the first of them.
+        /// The start of each block of the row and the end of the last one, in bits from the start
+        /// of the row.
         private var positions: [UInt32] = []
 
-        /// The mcus that have been found.
+        /// A row of MCUs whose blocks have been located.
         private struct Row {
-            /// In bits from the start of the data.
+            /// The position in bits from the start of the data.
             var start = 0
             var mcuCount = 0
-            /// Units with which predictors begin anew.
+            /// The MCUs at which the predictors are reset.
             var restarts: [Int] = []
         }
 
+        /// Creates the tables.
+        ///
         /// - Parameters:
-        ///   - scanTables: the scanTables of the scan's parts.
-        ///   - mcuBlocks: the blocks of a mcu, in order.
-        ///   - rows: by component, how coefficients are kept.
+        ///   - scanTables: the Huffman tables of the scan.
+        ///   - mcuBlocks: the blocks of an MCU, in order.
+        ///   - rows: by scan component, the layout of the coefficients.
         init(_ scanTables: ScanTables, mcuBlocks: [MCUBlock], rows: [LowFrequencyRow]) {
             self.scanTables = scanTables
             self.mcuBlocks = mcuBlocks
@@ -84,15 +90,15 @@
             }
         }
 
-        /// Where the next row begins, in bits from the start of the data, or before that.
+        /// The start of the next row, or an earlier position, in bits from the start of the data.
         var position: Int { run.start }
 
-        /// Finds the next mcus of the scan, which are a row.
+        /// Locates the blocks of the next row of MCUs.
         ///
         /// - Parameters:
-        ///   - mcuCount: how many they are.
-        ///   - index: its runs are taken out as they are begun.
-        /// - Returns: whether they are all there.
+        ///   - mcuCount: MCUs in the row.
+        ///   - index: the located blocks; runs are removed as they begin.
+        /// - Returns: whether all of them have been found.
         mutating func findRow(mcuCount: Int, _ index: inout BlockIndex) -> Bool {
             let count = mcuCount * mcuBlocks.count
             guard index.blockCount - blockCount >= count else { return false }
@@ -112,11 +118,11 @@
             return true
         }
 
-        /// Reads the mcus that have been found into the buffer, which is all zeros.
+        /// Decodes the located MCUs into the buffer, which contains zeros.
         ///
         /// - Parameters:
-        ///   - data: with their bytes in the window.
-        ///   - coefficients: takes those that are wanted.
+        ///   - data: the window, which contains the row.
+        ///   - coefficients: receives the coefficients to keep.
         mutating func readRow(_ data: EntropyCodedData, into coefficients: inout [Int16]) {
             let first = row.start / 8 - data.window.lowerBound
             unsafe data.bytes.withUnsafeBufferPointer { bytes in
@@ -136,13 +142,13 @@
             }
         }
 
-        /// Finds where the next blocks of the run begin.
+        /// Computes the start positions of the next blocks of the run.
         ///
         /// - Parameters:
-        ///   - first: the number of the first of them in the row.
-        ///   - blockCount: how many.
-        ///   - start: where the row begins.
-        ///   - ends: where blocks of the run's chunk end.
+        ///   - first: the number of the first block in the row.
+        ///   - blockCount: the number of blocks.
+        ///   - start: the start of the row.
+        ///   - ends: the block ends of the run's chunk.
         private mutating func findPositions(
             _ first: Int, blockCount: Int, _ start: Int, _ ends: [UInt16]
         ) {
@@ -159,7 +165,7 @@
                     }
                     let row = unsafe positions + first
                     var position = before
-                    // From one end to the next: a length that does not wait for the position.
+                    // The difference of two ends, which does not depend on `position`.
                     var begin = low &+ UInt16(truncatingIfNeeded: position)
                     var block = 0
                     while block < blockCount {
@@ -219,7 +225,7 @@
             }
         }
 
-        /// First coefficients come as differences to that of the block before.
+        /// Adds up the DC coefficients, which are coded as differences (T.81 F.1.1.5.1).
         private mutating func addPredictors(
             _ mcus: Range<Int>, _ coefficients: inout [Int16]
         ) {
@@ -231,7 +237,7 @@
                         guard let target = target.baseAddress, let own0 = own.baseAddress else {
                             return predictor
                         }
-                        // Numbers that the compiler knows make straight code of the inner loop.
+                        // Constant counts let the compiler unroll the inner loop.
                         switch own.count {
                         case 1: return unsafe Self.sum(predictor, mcus, own0, 1, target)
                         case 2: return unsafe Self.sum(predictor, mcus, own0, 2, target)
@@ -244,7 +250,7 @@
             }
         }
 
-        /// Adds up the differences of a component, of which a mcu has `placeCount`.
+        /// Adds up the differences of a component with `blockCount` blocks in an MCU.
         @unsafe @inline(always)
         private static func sum(
             _ predictor: Int16, _ mcus: Range<Int>, _ blocks: UnsafePointer<MCUBlock>,
@@ -267,21 +273,23 @@
         }
     }
 
-    /// By the next 12 bits: a symbol and the value behind it.
+    /// By the next 12 bits: a symbol and its value.
     ///
     /// | bits | |
     /// |---|---|
-    /// | 0–4 | length of the code and of the value behind it, 1 to 27; 0 for longer scanTables |
-    /// | 5–8 | bits of the value, if they are not all among the 12; 15 for longer scanTables |
-    /// | 9–15 | coefficients passed, this one counted; 64 at the end of the block |
-    /// | 16–31 | the value, if its bits are among the 12 |
+    /// | 0–4 | length of the code and the additional bits, 1 to 27; 0 for longer codes |
+    /// | 5–8 | SSSS if the additional bits are not all in the 12 bits; 15 for longer codes |
+    /// | 9–15 | coefficients passed, including this one; 64 for EOB |
+    /// | 16–31 | the value, if its bits are in the 12 bits |
     struct ValueEntry {
         private let bits: UInt32
 
+        /// Creates the entry of a lookup index.
+        ///
         /// - Parameters:
         ///   - window: the next 12 bits.
-        ///   - entry: that of ``HuffmanTable/window``.
-        ///   - isAC: whether it stands for a symbol behind a block's first.
+        ///   - entry: the entry of ``HuffmanTable/lookup``.
+        ///   - isAC: whether the symbol is an AC symbol.
         init(_ window: Int, _ entry: UInt16, isAC: Bool) {
             let length = Int(entry & 255)
             guard length > 0 else {
@@ -297,34 +305,34 @@
             bits = entry.bits & ~(15 << 5) | UInt32(UInt16(bitPattern: Int16(value))) << 16
         }
 
-        /// A symbol whose value is still to be read.
+        /// Creates an entry of a symbol whose value has not been read.
         init(symbol: Int, length: Int, isAC: Bool) {
             let category = symbol & 15
-            // A run of 16 is a coefficient of 0 behind 15 others.
+            // ZRL (T.81 F.1.2.2.1) is a zero coefficient after 15 others.
             let isValue = category > 0 || symbol == 0xF0
             let passed = isAC ? isValue ? symbol >> 4 + 1 : 64 : 1
             bits = UInt32(passed << 9 | category << 5 | length + category)
         }
 
-        /// Whether ``value`` is not all there is to it.
+        /// Whether ``value`` is incomplete.
         var isOpen: Bool { @inline(always) get { bits & 15 << 5 != 0 } }
-        /// Whether the code is not in the table.
+        /// Whether the code is longer than the lookup index.
         var isLong: Bool { @inline(always) get { bits & 31 == 0 } }
         var bitCount: Int { @inline(always) get { Int(bits & 31) } }
         var passed: Int { @inline(always) get { Int(bits &>> 9 & 127) } }
         var value: Int { @inline(always) get { Int(Int32(bitPattern: bits) &>> 16) } }
 
-        /// The value behind the code at the start of `next`.
+        /// Returns the value that follows the code at the start of `next`.
         func value(_ next: UInt64) -> Int {
             let category = Int(bits >> 5 & 15)
             return BitField.extend(next << UInt64(bitCount - category), category)
         }
     }
 
-    /// Reads blocks of one place of a mcu.
+    /// Decodes the blocks at one position of the MCUs.
     @unsafe private struct BlockReader {
         let data: UnsafePointer<UInt8>
-        /// What positions are counted from, in bits of the data.
+        /// The bit of the data from which positions are counted.
         let bit: Int
         let firstEntries: UnsafePointer<ValueEntry>
         let otherEntries: UnsafePointer<ValueEntry>
@@ -333,20 +341,22 @@
         let dcTable: HuffmanTable
         let acTable: HuffmanTable
 
-        /// A block whose first coefficient has been read.
+        /// A block whose DC coefficient has been decoded.
         @safe private struct Block {
             var position: Int
-            /// The place in zigzag order of the last coefficient that has been read or passed.
+            /// The zigzag index of the last coefficient that has been decoded or passed.
             var index = 0
             let target: UnsafeMutablePointer<Int16>
         }
 
+        /// Decodes blocks.
+        ///
         /// - Parameters:
-        ///   - count: how many blocks are read.
-        ///   - positions: where they begin, each followed by where it ends.
-        ///   - step: how many further the next block's position is.
-        ///   - target: where the first block's first coefficient goes.
-        ///   - targetStep: how much further the next block's goes.
+        ///   - count: the number of blocks.
+        ///   - positions: the starts of the blocks, each followed by the end.
+        ///   - step: the distance to the position of the next block.
+        ///   - target: the DC coefficient of the first block.
+        ///   - targetStep: the distance to the DC coefficient of the next block.
         func read(
             _ count: Int, _ positions: UnsafePointer<UInt32>, _ step: Int,
             _ target: UnsafeMutablePointer<Int16>, _ targetStep: Int
@@ -391,11 +401,11 @@
             }
         }
 
-        /// Below so many bits a block is likely to have its first coefficient only, and that can be
-        /// foretold so often that it is worth a look.
+        /// Below this mean number of bits, a block is likely to have a DC coefficient only, which
+        /// is predictable enough to be worth a branch.
         private static let sparseLength = 12
 
-        /// The bits of a block, of one in eight.
+        /// Returns the mean number of bits of a block, sampled from every eighth.
         private func meanLength(
             _ count: Int, _ positions: UnsafePointer<UInt32>, _ step: Int
         ) -> Int {
@@ -434,14 +444,14 @@
             while unsafe block.index < lastKept { unsafe readTwo(&block) }
         }
 
-        /// Reads two blocks side by side until neither wants more.
+        /// Decodes two blocks side by side until both are complete.
         ///
-        /// When a block ends cannot be foretold; so it is asked once for both, and while one of
-        /// them waits for its symbols the other is read.
+        /// The end of a block is unpredictable. One branch covers both blocks, and while one waits
+        /// for its symbols the other is decoded.
         @inline(always)
         private func readRest(_ first: inout Block, _ second: inout Block) {
             while unsafe (first.index &- lastKept) | (second.index &- lastKept) < 0 {
-                // One that waits for the other goes nowhere.
+                // A block that is complete stays within the bounds of `slots`.
                 first.index = first.index < 128 ? first.index : 128
                 second.index = second.index < 128 ? second.index : 128
                 unsafe readTwo(&first)
@@ -449,7 +459,8 @@
             }
         }
 
-        /// Two symbols whose scanTables are in the table fit into the 57 bits of a load.
+        /// Decodes two symbols; if their codes are in the table, both fit into the 57 bits of a
+        /// load.
         @inline(always)
         private func readTwo(_ block: inout Block) {
             var bits = unsafe BitWindow.load(data, at: block.position)
@@ -457,7 +468,7 @@
                 let entry = unsafe otherEntries[BitWindow.index(bits)]
                 var (count, passed, value) = (entry.bitCount, entry.passed, entry.value)
                 if _slowPath(entry.isOpen) {
-                    // Behind the wanted ones it may be anything, even no code at all.
+                    // After the kept coefficients anything can follow, even an invalid code.
                     guard unsafe block.index < lastKept else { return }
                     unsafe (count, passed, value) = read(entry, bits, isAC: true)
                 }
@@ -469,7 +480,7 @@
             }
         }
 
-        /// A symbol whose value is not in the table.
+        /// Decodes a symbol whose value is not in the table.
         @inline(never)
         private func read(
             _ entry: ValueEntry, _ bits: UInt64, isAC: Bool

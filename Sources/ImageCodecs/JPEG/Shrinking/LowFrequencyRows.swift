@@ -4,24 +4,26 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Turns the coefficients of rows of blocks into rows of samples, and gives these out.
+    /// Transforms rows of blocks into rows of samples, and passes these to a sink.
     struct LowFrequencyRows {
-        /// By component of the scan, and by row of blocks within a mcu.
+        /// By scan component and row of blocks within an MCU (T.81 A.2).
         let rows: [[LowFrequencyRow]]
-        /// The coefficients of one row of mcus; all zeros when it begins.
+        /// The coefficients of one row of MCUs; zeros before decoding.
         var coefficients: [Int16]
-        /// Which component of the picture each component of the scan is.
+        /// By scan component: the index of the component in the frame.
         private let components: [Int]
-        /// By component of the scan: the size that is delivered, and how much of it has been.
+        /// By scan component: the size to deliver, and the number of rows delivered.
         private let sizes: [PixelSize]
         private var delivered: [Int]
         /// The samples of a row of blocks.
         private var samples: [UInt8]
 
+        /// Allocates the buffers.
+        ///
         /// - Parameters:
-        ///   - picture: what is delivered.
-        ///   - components: those that are in the scan.
-        ///   - blocks: by component of the scan, blocks across the picture and down a mcu.
+        ///   - picture: the image to deliver.
+        ///   - components: the components of the scan.
+        ///   - blocks: by scan component, the number of blocks across the image and down an MCU.
         init(_ picture: ShrunkPicture, _ components: [Int], blocks: [(across: Int, down: Int)]) {
             var count = 0
             var rows: [[LowFrequencyRow]] = []
@@ -44,7 +46,7 @@
             coefficients = Array(repeating: 0, count: count)
         }
 
-        /// Gives out the samples of a row of mcus, and makes room for the next one's coefficients.
+        /// Passes the samples of a row of MCUs to a sink, and clears the coefficients.
         mutating func deliver(
             into sink: inout some ComponentSink & ~Copyable
         ) throws(CodecError) {

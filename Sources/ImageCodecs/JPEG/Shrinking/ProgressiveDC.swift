@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads a scan that brings the first coefficient of each block, or one more bit of it.
+    /// Decodes a scan of DC coefficients: the first scan, or a refinement scan (T.81 G.1.2.1).
     struct ProgressiveDC {
         private let isFirst: Bool
         private let lowBit: Int
         private let dcTables: [HuffmanTable]
         private let mcusAcross: Int
-        /// The blocks of a mcu.
+        /// The blocks of an MCU (T.81 A.2).
         private let mcuBlocks: [MCUBlock]
-        /// By component, `SkipTables.entryCount` each.
+        /// By scan component, `SkipTables.entryCount` each.
         private let entries: [ValueEntry]
-        /// Of the components of two mcuBlocks that are paired.
+        /// The table of two blocks that are paired.
         private let pairs: [PairEntry]
 
-        /// A block of the first mcu, and where its first coefficient is.
+        /// A block of the first MCU, and the index of its DC coefficient.
         private struct MCUBlock {
             var component: Int
             var index: Int
-            /// How much higher the index is for the next mcu.
+            /// The distance to the same block of the next MCU.
             var step: Int
-            /// How much higher it is for the first mcu of a row than for that of the row above.
+            /// The distance to the same block of the next row of MCUs.
             var rowStep: Int
-            /// Whether the next mcuBlock is of another component, and its differences have the same table.
+            /// Whether the next block belongs to another component with the same Huffman table.
             var isPaired = false
         }
 
-        /// A block of the mcu that is read, with all that reading it takes.
+        /// The decoding state of a block of the current MCU.
         @unsafe private struct DCBlock {
             var target: UnsafeMutablePointer<Int16>
             let step: Int
             let entries: UnsafePointer<ValueEntry>?
             let pairs: UnsafePointer<PairEntry>?
-            /// What was read last of the same component.
+            /// The DC predictor of the component.
             let predictor: UnsafeMutablePointer<Int>?
 
-            /// Sets the coefficient, and goes to the block of the next mcu.
+            /// Stores the coefficient and advances to the next MCU.
             @inline(__always)
             mutating func set(_ difference: Int, _ lowBit: Int) {
                 guard let predictor = unsafe predictor else { return }
@@ -45,10 +45,10 @@
             }
         }
 
-        /// Two differences that lie in 12 bits.
+        /// Two differences whose codes and additional bits are in 12 bits.
         private struct PairEntry {
             static let none = PairEntry(bits: 0)
-            /// How many of the 12 they take; then each in 13.
+            /// Bits 0–4: the bits consumed; then 13 bits for each difference.
             private let bits: UInt32
 
             private init(bits: UInt32) { self.bits = bits }
@@ -65,11 +65,14 @@
             var second: Int { @inline(always) get { Int(Int32(bitPattern: bits) &>> 18) } }
         }
 
+        /// Creates the tables.
+        ///
         /// - Parameters:
-        ///   - scan: what is read.
-        ///   - picture: where it goes.
-        ///   - grid: how the scan cuts the picture into mcus.
-        ///   - makesPairs: whether there are so many blocks that a table for two is worth its making.
+        ///   - scan: the scan.
+        ///   - picture: the layout of the coefficients.
+        ///   - grid: the division of the scan into MCUs.
+        ///   - makesPairs: whether there are enough blocks to outweigh the cost of a table of
+        ///     pairs.
         init(
             _ scan: JPEGScan, _ picture: ProgressivePicture, _ grid: JPEGScan.Grid,
             makesPairs: Bool
@@ -94,12 +97,12 @@
                     }
                 }
             }
-            // The tables side by side, as several arrays cannot be held open at once.
+            // One array for all tables.
             entries = dcTables.flatMap { table in
                 table.lookup.enumerated().map { ValueEntry($0, $1, isAC: false) }
             }
-            // Only those of the colours, which are short. Measured: with those of brightness it takes
-            // 8 to 20 % longer, as often two of them do not lie in 12 bits.
+            // Only for chroma, whose codes are short. Measured: luma takes 8 to 20 % longer with
+            // pairs, because two of its differences often exceed 12 bits.
             if makesPairs, dcTables.count == scan.components.count,
                 let first = mcuBlocks.indices.dropLast().last(where: {
                     mcuBlocks[$0].component > 0
@@ -113,7 +116,7 @@
                     dcTables[mcuBlocks[first].component],
                     entries[(mcuBlocks[first].component * SkipTables.entryCount)...])
             } else {
-                // Nobody looks into it.
+                // Never read.
                 pairs = [.none]
             }
             self.mcuBlocks = mcuBlocks
@@ -191,9 +194,9 @@
             }
         }
 
-        /// Sets the dcBlocks to the mcuBlocks of a mcu, which is the first of a row or of a segment.
+        /// Moves the blocks to an MCU, the first of a row or of a segment.
         ///
-        /// - Returns: how many mcus of the row come from there on.
+        /// - Returns: the number of MCUs that are left in the row.
         @unsafe private func move(
             _ dcBlocks: UnsafeMutableBufferPointer<DCBlock>, to mcu: Int,
             _ target: UnsafeMutablePointer<Int16>
@@ -221,8 +224,8 @@
                 left &-= 1
                 var block = unsafe firstBlock
                 while unsafe block < endOfBlocks {
-                    // Loaded here and looked at behind the next two looks, so that nobody waits
-                    // for it.
+                    // Loaded early and used after the next two lookups, so that its latency is
+                    // hidden.
                     let fresh = at.peek()
                     var used = 0
                     guard unsafe decodeNext(&block, firstBlock, at, &used, &bits) else {
@@ -234,7 +237,7 @@
                         }
                     }
                     at.skip(used)
-                    // What two looks take leaves enough for two more.
+                    // After two lookups, enough bits are left for two more.
                     bits =
                         _fastPath(used <= 2 * HuffmanTable.lookaheadBits)
                         ? fresh &<< UInt64(truncatingIfNeeded: used) : at.peek()
@@ -244,9 +247,9 @@
             return true
         }
 
-        /// Reads the next difference or two.
+        /// Decodes the next difference or two.
         ///
-        /// - Returns: whether a table begins like that.
+        /// - Returns: whether the code is valid.
         @unsafe @inline(__always) private func decodeNext(
             _ block: inout UnsafeMutablePointer<DCBlock>,
             _ firstBlock: UnsafeMutablePointer<DCBlock>,
@@ -284,7 +287,7 @@
             return true
         }
 
-        /// A symbol whose value is not in the table; `nil` if no table begins like that.
+        /// Decodes a symbol whose value is not in the table; `nil` if the code is invalid.
         @inline(never)
         private static func difference(
             _ entry: ValueEntry, _ table: HuffmanTable, _ bits: UInt64
@@ -297,7 +300,7 @@
             return (entry.bitCount, entry.value(bits))
         }
 
-        /// One more bit for each block's first coefficient.
+        /// Decodes one more bit of each DC coefficient.
         @unsafe private func refine(
             _ mcus: Range<Int>, _ cursor: inout BitCursor,
             _ dcBlocks: UnsafeMutableBufferPointer<DCBlock>, _ target: UnsafeMutablePointer<Int16>
@@ -308,7 +311,7 @@
             for mcu in mcus {
                 if left == 0 { left = unsafe move(dcBlocks, to: mcu, target) }
                 left &-= 1
-                // A mcu has at most 10 blocks.
+                // An MCU has at most 10 blocks (T.81 B.2.3).
                 var bits = cursor.peek()
                 var block = unsafe firstBlock
                 while unsafe block < endOfBlocks {

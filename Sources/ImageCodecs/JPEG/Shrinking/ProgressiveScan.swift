@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads one scan of a progressive file (ITU-T T.81, annex G).
+    /// Decodes one scan of a progressive file (T.81 annex G).
     struct ProgressiveScan {
         private let scan: JPEGScan
         private let data: EntropyCodedData
@@ -13,11 +13,13 @@
             grid = scan.grid(frame)
         }
 
+        /// Decodes the scan.
+        ///
         /// - Parameters:
-        ///   - picture: takes what the scan brings.
-        ///   - leastBlocksOfTable: from how many blocks on tables are made that are not needed for
-        ///     a few.
-        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
+        ///   - picture: receives the coefficients.
+        ///   - leastBlocksOfTable: the minimum number of blocks for which optional tables are
+        ///     built.
+        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or truncated.
         func read(
             into picture: inout ProgressivePicture, leastBlocksOfTable: Int
         ) throws(ShrinkingStop) {
@@ -32,8 +34,11 @@
             }
         }
 
-        /// - Parameter body: reads mcus, and says whether all of them were there and made sense.
-        /// - Throws: ``ShrinkingStop/notHandled`` if one segment was not good.
+        /// Decodes the entropy-coded segments in order.
+        ///
+        /// - Parameter body: decodes a range of MCUs and returns whether the data was complete and
+        ///   valid.
+        /// - Throws: ``ShrinkingStop/notHandled`` if a segment was not.
         private func readSegments(
             _ body: (Range<Int>, inout BitCursor) -> Bool
         ) throws(ShrinkingStop) {

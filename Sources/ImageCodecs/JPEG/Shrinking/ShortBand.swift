@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads the first scan of a band of which all, or all but a little, is kept.
+    /// Decodes the first scan of a band (T.81 G.1.2.2) of which all, or nearly all, coefficients
+    /// are kept.
     ///
-    /// Its blocks have a few symbols each, and how many, nobody can foresee. So where a block ends is
-    /// no branch: each symbol says how much is added to the zigzag in the band and to the block.
+    /// Its blocks have few symbols, and their number is unpredictable. Therefore the end of a block
+    /// is not a branch: each symbol adds to the zigzag index and to the block number.
     struct ShortBand {
-        /// By the next 12 bits, what the first symbol in them does.
+        /// By the next 12 bits: the effect of the first symbol.
         ///
         /// | bits | |
         /// |---|---|
-        /// | 0–4 | bits taken; 0 if the symbol and what follows it do not lie in the 12 |
-        /// | 5 | it brings a coefficient |
-        /// | 6–12 | coefficients passed, this one counted; 64 at the end of the band |
-        /// | 13–15 | blocks that end with it if it ends the band |
+        /// | 0–4 | bits consumed; 0 if the symbol and its additional bits are not all in the 12 bits |
+        /// | 5 | the symbol has a coefficient |
+        /// | 6–12 | coefficients passed, including this one; 64 at the end of the band |
+        /// | 13–15 | blocks that end if the symbol ends the band: the EOB run |
         /// | 16–31 | the coefficient |
         private let entries: [UInt32]
         private let acTable: HuffmanTable
         private let band: ClosedRange<Int>
         private let lowBit: Int
-        /// By zigzag behind a coefficient: where this goes in the block, or -1.
+        /// By zigzag index + 1: the index of a coefficient among the kept ones, or -1.
         private let slots: [Int]
 
         init(_ acTable: HuffmanTable, _ band: ClosedRange<Int>, lowBit: Int, keptIndices: [Int]) {
             self.acTable = acTable
             self.band = band
             self.lowBit = lowBit
-            // A symbol passes up to 64, from 63 on.
+            // A symbol passes up to 64 coefficients, starting at index 63.
             slots = (0..<128).map { (1...64).contains($0) ? keptIndices[$0 - 1] : -1 }
             entries = acTable.lookup.enumerated().map { Self.entry($0, $1) }
         }
@@ -49,14 +50,14 @@
                 | UInt32(1 << 13 | (run + 1) << 6 | isValue << 5 | bitCount)
         }
 
-        /// Where the next symbol goes.
+        /// The position of the next symbol.
         private struct State {
             var zigzag: Int
             var block: Int
-            /// The bits behind those used.
+            /// The bits that follow the consumed ones.
             var bits: UInt64
             var used = 0
-            /// Not 0 if a coefficient is behind the 63rd.
+            /// Nonzero if a coefficient has an index above 63.
             var overrun = 0
         }
 
@@ -65,20 +66,20 @@
             let nonZero: UnsafeMutablePointer<UInt64>
             let size: Int
             let slots: UnsafePointer<Int>
-            /// Takes what is not kept.
+            /// Receives the coefficients that are not kept.
             let discarded: UnsafeMutablePointer<Int16>
         }
 
-        /// Reads blocks of a row.
+        /// Decodes blocks of a row.
         ///
         /// - Parameters:
-        ///   - blocks: which of the component's.
-        ///   - cursor: where in the data they begin.
-        ///   - coefficients: those of the component.
-        ///   - nonZero: by block, the coefficients that are not 0 are added to it.
-        ///   - size: coefficients that are kept of a block.
-        /// - Returns: the block behind those that were read, which may be one of a later row; `nil` if
-        ///   they were not there or made no sense.
+        ///   - blocks: the range of block numbers in the component.
+        ///   - cursor: the position in the data.
+        ///   - coefficients: the coefficients of the component.
+        ///   - nonZero: by block, the mask to which nonzero coefficients are added.
+        ///   - size: the number of kept coefficients of a block.
+        /// - Returns: the number of the next block, possibly of a later row; `nil` if the data is
+        ///   invalid or incomplete.
         @unsafe func read(
             _ blocks: Range<Int>, _ cursor: inout BitCursor,
             _ coefficients: UnsafeMutablePointer<Int16>, _ nonZero: UnsafeMutablePointer<UInt64>,
@@ -115,7 +116,7 @@
             var state = State(
                 zigzag: band.lowerBound, block: blocks.lowerBound, bits: at.peek())
             while state.block < blocks.upperBound {
-                // Looked at behind the next two symbols, so that nobody waits for it.
+                // Loaded early and used after the next two symbols, so that its latency is hidden.
                 let fresh = at.peek()
                 state.used = 0
                 guard unsafe decodeNext(&state, at, entries, target) else { return nil }
@@ -124,7 +125,7 @@
                 }
                 at.skip(state.used)
                 guard at.isInside else { return nil }
-                // What two symbols apply leaves enough for two more.
+                // After two symbols, enough bits are left for two more.
                 state.bits =
                     _fastPath(state.used <= 2 * HuffmanTable.lookaheadBits)
                     ? fresh &<< UInt64(truncatingIfNeeded: state.used) : at.peek()
@@ -132,7 +133,9 @@
             return state.overrun == 0 ? state.block : nil
         }
 
-        /// - Returns: whether a symbol begins like that.
+        /// Decodes the next symbol.
+        ///
+        /// - Returns: whether its code is valid.
         @unsafe @inline(__always) private func decodeNext(
             _ state: inout State, _ at: BitCursor, _ entries: UnsafePointer<UInt32>,
             _ target: Target
@@ -165,7 +168,8 @@
             state.zigzag = zigzag &+ (band.lowerBound &- zigzag) & isEnd
         }
 
-        /// A symbol that does not lie in 12 bits with what follows it, or ends many blocks.
+        /// Decodes a symbol that exceeds 12 bits with its additional bits, or that ends many
+        /// blocks.
         @unsafe @inline(never) private func decodeLong(
             _ state: inout State, _ at: BitCursor, _ target: Target
         ) -> Bool {

@@ -4,8 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Gives the rows of a ``ShrinkingDecoder`` to a ``RowSink``: planes of luma and colour
-    /// differences as they are, other components joined to rows.
+    /// Passes the rows of a ``ShrinkingDecoder`` to a ``RowSink``: Y, Cb and Cr as planes, other
+    /// components interleaved.
     struct ShrunkPictureSink: ComponentSink, ~Copyable {
         var rows: RowSink
         private let profile: ColorProfile
@@ -63,7 +63,7 @@
         }
     }
 
-    /// Joins the rows of components of one size to rows of RGB.
+    /// Interleaves the rows of components of equal size to rows of RGB.
     private struct InkRows: ~Copyable {
         private(set) var row: [UInt8]
         private let picture: ShrunkPicture
@@ -84,7 +84,7 @@
             waiting[component].append(row.indices.map { row[$0] })
         }
 
-        /// Whether a row of every component is there.
+        /// Whether a row of every component is available.
         var hasRow: Bool { waiting.indices.allSatisfy { next[$0] < waiting[$0].count } }
 
         mutating func makeRow() {
@@ -112,7 +112,7 @@
             conversion.convert(inks.span, into: &row)
         }
 
-        /// The light that Y, Cb and Cr stand for, as the amounts of ink that leave it.
+        /// Converts YCbCr to RGB, inverted to CMY.
         private static func convertYCC(_ inks: inout [UInt8], _ start: Int) {
             let luma = Double(inks[start])
             let (blue, red) = (Double(inks[start + 1]) - 128, Double(inks[start + 2]) - 128)
