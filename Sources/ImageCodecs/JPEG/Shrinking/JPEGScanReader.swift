@@ -91,19 +91,19 @@
                 switch segment.marker {
                 case JPEGSegments.endOfImage: return nil
                 case JPEGSegments.startOfScan: return try scan(body)
-                case 0xC4: try readHuffmanTables(body)
-                case 0xDB: try readQuantizationTables(body)
-                case 0xDD:
+                case 0xC4: /* DHT */ try readHuffmanTables(body)
+                case 0xDB: /* DQT */ try readQuantizationTables(body)
+                case 0xDD:  // DRI
                     guard body.count == 2 else { throw .notHandled }
                     restartInterval = Int(body[0]) << 8 | Int(body[1])
-                case 0xC0...0xCF:
+                case 0xC0...0xCF:  // SOF
                     guard frame == nil, let new = JPEGFrame(marker: segment.marker, body) else {
                         throw .notHandled
                     }
                     frame = new
                     quantization = Array(repeating: nil, count: new.components.count)
-                case 0xDC: throw .notHandled
-                case 0xE0:
+                case 0xDC: /* DNL */ throw .notHandled
+                case 0xE0:  // APP0
                     hasJFIF =
                         hasJFIF
                         || body.count >= 14 && JPEGSegments.starts(body, with: "JFIF\0")
