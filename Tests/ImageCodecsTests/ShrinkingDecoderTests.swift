@@ -80,7 +80,8 @@ import Testing
                 try compare(bytes, plain, file.path, &tally)
             }
         }
-        print("Shrinking and plain decoder, the project's and real files: \(tally); not \(notHandled)")
+        print(
+            "Shrinking and plain decoder, the project's and real files: \(tally); not \(notHandled)")
         #expect(tally.files >= 10)
         // One file lacks all DC coefficients.
         #expect(notHandled.count <= tally.files / 20)

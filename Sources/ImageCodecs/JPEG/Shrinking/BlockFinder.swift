@@ -195,67 +195,61 @@
         ///   - isLimited: whether the run ends when a lane passes its limit.
         @inline(always)
         private func run(_ lanes: inout [Lane], _ rounds: Int, isLimited: Bool) {
-            let laneRun0 = unsafe LaneRun(lanes[0], data, firstByte, number: 0)
-            let laneRun1 = unsafe LaneRun(
+            let run0 = unsafe LaneRun(lanes[0], data, firstByte, number: 0)
+            let run1 = unsafe LaneRun(
                 lanes.count > 1 ? lanes[1] : lanes[0], data, firstByte, number: 1)
-            let laneRun2 = unsafe LaneRun(
+            let run2 = unsafe LaneRun(
                 lanes.count > 2 ? lanes[2] : lanes[0], data, firstByte, number: 2)
-            let laneRun3 = unsafe LaneRun(
+            let run3 = unsafe LaneRun(
                 lanes.count > 3 ? lanes[3] : lanes[0], data, firstByte, number: 3)
-            var (accumulator0, accumulator1) = unsafe (laneRun0.accumulator, laneRun1.accumulator)
-            var (accumulator2, accumulator3) = unsafe (laneRun2.accumulator, laneRun3.accumulator)
+            var (sum0, sum1) = unsafe (run0.accumulator, run1.accumulator)
+            var (sum2, sum3) = unsafe (run2.accumulator, run3.accumulator)
             var left = rounds
             while left > 0 {
                 if isLimited {
                     let progress = unsafe (
-                        laneRun0.progress(accumulator0) & laneRun1.progress(accumulator1),
-                        laneRun2.progress(accumulator2) & laneRun3.progress(accumulator3)
+                        run0.progress(sum0) & run1.progress(sum1),
+                        run2.progress(sum2) & run3.progress(sum3)
                     )
                     guard progress.0 & progress.1 < 0 else { break }
                 }
                 left &-= 1
-                let (start0, start1, start2, start3) = (
-                    accumulator0, accumulator1, accumulator2, accumulator3
-                )
-                var bits0 = unsafe laneRun0.load(accumulator0)
-                var bits1 = unsafe laneRun1.load(accumulator1)
-                var bits2 = unsafe laneRun2.load(accumulator2)
-                var bits3 = unsafe laneRun3.load(accumulator3)
+                let (start0, start1, start2, start3) = (sum0, sum1, sum2, sum3)
+                var bits0 = unsafe run0.load(sum0)
+                var bits1 = unsafe run1.load(sum1)
+                var bits2 = unsafe run2.load(sum2)
+                var bits3 = unsafe run3.load(sum3)
                 // ``Workspace/lookupsPerRound`` times.
-                workspace.step(&accumulator0, &bits0, 0)
-                workspace.step(&accumulator1, &bits1, 1)
-                workspace.step(&accumulator2, &bits2, 2)
-                workspace.step(&accumulator3, &bits3, 3)
-                workspace.step(&accumulator0, &bits0, 0)
-                workspace.step(&accumulator1, &bits1, 1)
-                workspace.step(&accumulator2, &bits2, 2)
-                workspace.step(&accumulator3, &bits3, 3)
-                workspace.step(&accumulator0, &bits0, 0)
-                workspace.step(&accumulator1, &bits1, 1)
-                workspace.step(&accumulator2, &bits2, 2)
-                workspace.step(&accumulator3, &bits3, 3)
+                workspace.step(&sum0, &bits0, 0)
+                workspace.step(&sum1, &bits1, 1)
+                workspace.step(&sum2, &bits2, 2)
+                workspace.step(&sum3, &bits3, 3)
+                workspace.step(&sum0, &bits0, 0)
+                workspace.step(&sum1, &bits1, 1)
+                workspace.step(&sum2, &bits2, 2)
+                workspace.step(&sum3, &bits3, 3)
+                workspace.step(&sum0, &bits0, 0)
+                workspace.step(&sum1, &bits1, 1)
+                workspace.step(&sum2, &bits2, 2)
+                workspace.step(&sum3, &bits3, 3)
                 guard
-                    _fastPath(
-                        (accumulator0 | accumulator1 | accumulator2 | accumulator3)
-                            & Workspace.incomplete == 0)
+                    _fastPath((sum0 | sum1 | sum2 | sum3) & Workspace.incomplete == 0)
                 else {
-                    let (next0, fails0) = unsafe recovered(accumulator0, start0, laneRun0)
-                    let (next1, fails1) = unsafe recovered(accumulator1, start1, laneRun1)
-                    let (next2, fails2) = unsafe recovered(accumulator2, start2, laneRun2)
-                    let (next3, fails3) = unsafe recovered(accumulator3, start3, laneRun3)
-                    (accumulator0, accumulator1, accumulator2, accumulator3) = (
-                        next0, next1, next2, next3
-                    )
+                    let (next0, fails0) = unsafe recovered(sum0, start0, run0)
+                    let (next1, fails1) = unsafe recovered(sum1, start1, run1)
+                    let (next2, fails2) = unsafe recovered(sum2, start2, run2)
+                    let (next3, fails3) = unsafe recovered(sum3, start3, run3)
+                    (sum0, sum1, sum2, sum3) = (next0, next1, next2, next3)
                     guard fails0 || fails1 || fails2 || fails3 else { continue }
                     let fails = [fails0, fails1, fails2, fails3]
                     for number in lanes.indices { lanes[number].hasFailed = fails[number] }
                     break
                 }
             }
-            unsafe laneRun0.store(accumulator0, &lanes[0], workspace)
-            if lanes.count > 1 { unsafe laneRun1.store(accumulator1, &lanes[1], workspace) }
-            if lanes.count > 2 { unsafe laneRun2.store(accumulator2, &lanes[2], workspace) }
-            if lanes.count > 3 { unsafe laneRun3.store(accumulator3, &lanes[3], workspace) }
+            unsafe run0.store(sum0, &lanes[0], workspace)
+            if lanes.count > 1 { unsafe run1.store(sum1, &lanes[1], workspace) }
+            if lanes.count > 2 { unsafe run2.store(sum2, &lanes[2], workspace) }
+            if lanes.count > 3 { unsafe run3.store(sum3, &lanes[3], workspace) }
         }
 
         /// A lane during a run, whose positions are counted from a base so that they fit into an

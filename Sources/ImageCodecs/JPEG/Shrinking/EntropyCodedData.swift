@@ -97,13 +97,14 @@
             swap(&bytes, &self.bytes)
         }
 
-        /// Returns whether the restart markers are where they belong, and nowhere else.
+        /// Checks the restart markers.
         ///
         /// Call this when all of the data has been in the window.
         ///
         /// - Parameters:
         ///   - mcusPerSegment: MCUs between two markers.
         ///   - mcuCount: MCUs in the scan.
+        /// - Returns: whether they are where they belong, and nowhere else.
         func hasSegments(of mcusPerSegment: Int, mcuCount: Int) -> Bool {
             segments.count == (mcuCount + mcusPerSegment - 1) / mcusPerSegment
                 && !hasMisplacedRestarts

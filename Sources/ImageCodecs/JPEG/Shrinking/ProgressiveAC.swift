@@ -254,6 +254,16 @@
             return true
         }
 
+        /// The mask of the coefficients of the band.
+        private var bandMask: UInt64 {
+            @inline(__always) get {
+                Self.mask(from: band.lowerBound) & ~Self.mask(from: band.upperBound + 1)
+            }
+        }
+
+        /// The zigzag index of the last kept coefficient.
+        private var lastKept: Int { @inline(__always) get { 63 - kept.leadingZeroBitCount } }
+
         /// Decodes a block of a refinement scan.
         ///
         /// - Parameters:
@@ -267,13 +277,10 @@
             _ block: Int, _ eobRun: inout Int, _ at: inout BitCursor, _ blocks: BlockPointers
         ) -> Bool {
             let last = band.upperBound
-            let bandMask = Self.mask(from: band.lowerBound) & ~Self.mask(from: last + 1)
-            let lastKept = 63 - kept.leadingZeroBitCount
             let one = 1 << lowBit
             let old = unsafe blocks.nonZero[block] & bandMask
             let target = unsafe blocks.coefficients + block * blocks.size
-            var new: UInt64 = 0
-            var zigzag = band.lowerBound
+            var (new, zigzag) = (0 as UInt64, band.lowerBound)
             // A zero run counts only coefficients that were 0.
             var zeros = ~old & bandMask
             let firstSkipped = max(firstSkipped, 64 &- old.leadingZeroBitCount)
@@ -286,8 +293,7 @@
                 let bits = at.peek()
                 let entry = unsafe blocks.decoder.entry(bits)
                 guard entry != 0, at.isInside else { return false }
-                let length = entry & 255
-                let (run, category) = (entry &>> 12, entry &>> 8 & 15)
+                let (length, run, category) = (entry & 255, entry &>> 12, entry &>> 8 & 15)
                 let rest = bits &<< UInt64(truncatingIfNeeded: length)
                 if category == 0 && run < 15 {
                     at.skip(length &+ run)
