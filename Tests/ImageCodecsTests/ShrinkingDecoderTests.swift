@@ -81,7 +81,8 @@ import Testing
             }
         }
         print(
-            "Shrinking and plain decoder, the project's and real files: \(tally); not \(notHandled)")
+            "Shrinking and plain decoder, the project's and real files: \(tally); not \(notHandled)"
+        )
         #expect(tally.files >= 10)
         // One file lacks all DC coefficients.
         #expect(notHandled.count <= tally.files / 20)

@@ -205,7 +205,8 @@
         }
 
         /// Calls `body` with a reader of a block of the MCUs; it must not outlive the call.
-        @unsafe private func withReader(
+        @unsafe @inline(__always)
+        private func withReader(
             of block: MCUBlock, _ data: UnsafePointer<UInt8>, _ body: (BlockReader) -> Void
         ) {
             let table = tables[block.component]
