@@ -14,7 +14,7 @@ import Testing
         try ImageSource(try EncodedBytes(mapping: file.path), codecs: builtInCodecs)
     }
 
-    /// 10 log₁₀ of 255² over the mean of the squares of all differences of colour.
+    /// Returns the peak signal-to-noise ratio of the colours in dB.
     private func signalToNoise(_ a: PixelBuffer, _ b: PixelBuffer) -> Double {
         let (left, right) = (a.asRGBA.packedBytes, b.asRGBA.packedBytes)
         var sum = 0
@@ -30,7 +30,7 @@ import Testing
         return stride(from: 3, to: bytes.count, by: 4).map { bytes[$0] }
     }
 
-    @Test("samples look like the PNG files that they were made from", arguments: files)
+    @Test("samples resemble the PNG files they were made from", arguments: files)
     func samples(file: URL) throws {
         let original = try open(file.deletingPathExtension().appendingPathExtension("png"))
         var options = DecodeOptions()
@@ -40,11 +40,11 @@ import Testing
         let (image, expected) = (try source.image(options), try original.image(options))
         #expect(alpha(image) == alpha(expected))
         let ratio = signalToNoise(image, expected)
-        // White that is taken away again leaves 39.7, 34.5, 32.2 and 26.3 dB of them.
+        // Files over white reach 39.7, 34.5, 32.2 and 26.3 dB.
         #expect(ratio > (image.size.width > 32 ? 32 : 26), "\(ratio) dB")
     }
 
-    @Test("a reduced picture is what the whole one becomes when it is reduced", arguments: files)
+    @Test("a reduced image equals the full image resampled", arguments: files)
     func reduced(file: URL) throws {
         let source = try open(file)
         let full = try source.image()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// A picture whose alpha goes from nothing to all, with colours only where it can be seen.
+    /// An image with alpha from 0 to 255, and colours only where alpha is above 0.
     private func disc(_ side: Int) -> PixelBuffer {
         TestPicture.make(PixelSize(width: side, height: side), .rgba8) { x, y, channel in
             let (dx, dy) = (x * 2 - side, y * 2 - side)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("alpha is kept exactly, colours nearly")
+    @Test("alpha is preserved exactly, colours approximately")
     func roundTrip() throws {
         var options = EncodeOptions()
         options.quality = 95
@@ -80,12 +80,12 @@ import Testing
         let image = try source.image()
         #expect(alpha(image) == alpha(picture))
         #expect(signalToNoise(image, picture) > 35, "\(signalToNoise(image, picture)) dB")
-        // The start of a file is a JPEG.
+        // The file begins with a complete JPEG file.
         let start = try ImageSource(EncodedBytes(Array(file.dropLast(16))), codecs: builtInCodecs)
         #expect(start.format.name == "jpeg")
     }
 
-    @Test("two files are as good as one", arguments: HybridImage.Matte.allCases)
+    @Test("two files decode like one", arguments: HybridImage.Matte.allCases)
     func twoFiles(matte: HybridImage.Matte) throws {
         var options = EncodeOptions()
         options.quality = 95
@@ -103,7 +103,7 @@ import Testing
         #expect(signalToNoise(image, picture) > 32, "\(signalToNoise(image, picture)) dB")
     }
 
-    @Test("a mask may be RGB without colours, or have alpha; else it is refused")
+    @Test("a mask is grey, grey RGB or has alpha; other masks are rejected")
     func masks() throws {
         let size = PixelSize(width: 20, height: 10)
         let color = try HybridImage.encode(
@@ -124,7 +124,7 @@ import Testing
         #expect(throws: CodecError.self) { _ = try decode(other) }
     }
 
-    @Test("a later major version is refused, a later minor one is read")
+    @Test("a later major version is rejected, a later minor version is decoded")
     func versions() throws {
         let file = try ImageDestination(format: "jpng", codecs: builtInCodecs).encode(disc(20))
         for (offset, isRead) in [(6, false), (5, true)] {

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "pixels are those of libjpeg-turbo's own tool",
+        "pixels equal those of djpeg",
         .enabled(if: PeerTool.djpeg != nil, "djpeg is not installed"),
         arguments: files)
     func djpeg(file: URL) throws {
@@ -30,14 +30,14 @@ import Testing
         options.appliesOrientation = false
         options.convertsToSRGB = false
         let output = try PeerTool.run(djpeg, ["-pnm", file.path])
-        // Where the tool refuses a file there is nothing to compare with.
+        // Files that djpeg rejects cannot be compared.
         guard let expected = output.flatMap(PeerTool.picture) else { return }
         let comparison = PixelComparison(try source.image(options), expected)
         #expect(comparison.maximumDifference <= 2, "\(comparison)")
     }
 
     @Test(
-        "inks become the colours that Pillow makes of them",
+        "CMYK is converted to the same colours as by Pillow",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: (SampleFiles.own("jpeg", "valid")
             + SampleFiles.real("pillow", extensions: ["jpg"]))
@@ -50,12 +50,12 @@ import Testing
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
     }
 
-    @Test("a damaged header is refused", arguments: SampleFiles.own("jpeg", "invalid"))
+    @Test("a damaged header is rejected", arguments: SampleFiles.own("jpeg", "invalid"))
     func broken(file: URL) {
         #expect(throws: CodecError.self) { _ = try open(file).image() }
     }
 
-    @Test("says what coding and sampling a file has")
+    @Test("the header facts contain coding and sampling")
     func facts() throws {
         let picture = TestPicture.photograph(PixelSize(width: 40, height: 30))
         for (subsampling, name) in zip(
@@ -77,7 +77,8 @@ import Testing
     }
 
     @Test(
-        "planes are written as they are, to the last column and row", arguments: [false, true])
+        "planes are encoded without conversion, up to the last column and row",
+        arguments: [false, true])
     func planes(isProgressive: Bool) throws {
         var options = EncodeOptions()
         options.quality = 100
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("planes and the RGB that they make become the same file, but for rounding")
+    @Test("planes and their RGB equivalent are encoded alike, except for rounding")
     func planesAndRGB() throws {
         let size = PixelSize(width: 333, height: 222)
         let planes = TestPicture.make(size, .yCbCr420) { x, y, channel in
@@ -124,7 +125,7 @@ import Testing
         #expect(comparison.meanDifference < 1, "\(comparison)")
     }
 
-    @Test("a file of more scans than allowed is stopped")
+    @Test("decoding stops at the scan limit")
     func scans() throws {
         var options = EncodeOptions()
         options.isProgressive = true
@@ -139,15 +140,16 @@ import Testing
         }
     }
 
-    @Test("a file of several scans is charged for its coefficients before they are held")
+    @Test("the coefficients of several scans count against the memory limit before allocation")
     func coefficients() throws {
         var options = EncodeOptions()
         options.isProgressive = true
         let picture = TestPicture.photograph(PixelSize(width: 160, height: 80))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
             .encode(picture)
-        // 20x10 blocks of luma and twice 10x5 of colour. Whole, each has 128 bytes; at a sixteenth
-        // 2 bytes of each block of luma are kept, 8 of each of colour, and 8 that say what is 0.
+        // 20x10 blocks of luma and twice 10x5 of chroma. Decoded fully, each takes 128 bytes. At
+        // 1/16, 2 bytes are kept of each luma block, 8 of each chroma block, and 8 for the mask of
+        // nonzero coefficients.
         for (options, needed) in [
             (DecodeOptions(), 300 * 128),
             (DecodeOptions(maximumSide: 10), 200 * 2 + 100 * 8 + 300 * 8),
@@ -164,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("a file of one scan for which there is no room at once is decoded row by row")
+    @Test("a single-scan file above the memory limit is decoded row by row")
     func rowsWithinTheLimit() throws {
         let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
@@ -178,7 +180,7 @@ import Testing
     }
 
     @Test(
-        "the embedded thumbnail stands in when it is large enough",
+        "the embedded thumbnail replaces the image if it is large enough",
         arguments: SampleFiles.real("photos", extensions: ["jpg"]))
     func thumbnail(file: URL) throws {
         let source = try open(file)
@@ -188,12 +190,12 @@ import Testing
         options.embeddedThumbnail = .ifLargeEnough
         let standIn = try source.image(options)
         #expect(standIn.size == picture.size)
-        // The camera's own reduction differs, but it is the same picture.
+        // The camera's reduction differs, but the image is the same.
         let comparison = PixelComparison(standIn, picture)
         #expect(comparison.meanDifference < 12, "\(thumbnail.pixelSize): \(comparison)")
     }
 
-    @Test("a picture is shown upright", arguments: 1...8)
+    @Test("orientation is applied", arguments: 1...8)
     func orientation(value: Int) throws {
         let orientation = try #require(Orientation(rawValue: UInt8(value)))
         let stored = TestPicture.photograph(PixelSize(width: 48, height: 32))

@@ -4,9 +4,9 @@ import Foundation
 import ImageTesting
 import Testing
 
-/// Other decoders are tested against the plain one, and this against Pillow.
+/// The reference for tests of other decoders, itself tested against Pillow.
 @Suite("Plain JPEG decoder") struct PlainJPEGTests {
-    /// How many components were compared, and how.
+    /// The number of components compared.
     struct Tally: CustomStringConvertible {
         var full = 0
         var eighth = 0
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "samples of our own files are those of Pillow",
+        "samples of the project's files equal those of Pillow",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func ownFiles() throws {
         let files = SampleFiles.own("jpeg", "valid").filter {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "a file depends on its seed and its number alone",
+        "a generated file depends only on its seed and number",
         .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
     func reproducible() throws {
         try withTemporaryFolder { folder in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("arithmetic coding is said to be unknown")
+    @Test("arithmetic coding is reported as unsupported")
     func arithmetic() throws {
         for file in SampleFiles.own("jpeg", "valid")
         where file.lastPathComponent.contains("arithmetic") {
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "samples of files of every sort are those of Pillow",
+        "samples of generated files equal those of Pillow",
         .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"),
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func variants() throws {
@@ -93,13 +93,14 @@ import Testing
         print("Plain decoder and Pillow: \(total)")
         #expect(total.full > count)
         #expect(total.eighth > count)
-        // What Pillow refuses are factors that do not divide each other, and two components.
+        // Pillow rejects sampling factors that do not divide each other, and files with two
+        // components.
         #expect(total.refused < count / 3)
         #expect(total.longestCode == 16)
     }
 
     @Test(
-        "planes of each size are what the formula says",
+        "planes of each size follow the formula",
         .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
     func formula() throws {
         let variants = try withTemporaryFolder {
@@ -112,7 +113,7 @@ import Testing
                     #expect(plane.samples.count == plane.width * plane.height)
                     #expect(plane.width > (component.blocksAcross - 1) * size)
                     #expect(plane.width <= component.blocksAcross * size)
-                    // Some samples of each plane, with the last one.
+                    // Some samples of each plane, including the last.
                     let last = plane.samples.count - 1
                     for index in Set([0, last / 3, last / 2, last]) {
                         let expected = sample(
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    /// One sample by a sum over all coefficients.
+    /// Computes one sample as a sum over all coefficients.
     private func sample(_ component: PlainJPEG.Component, _ n: Int, _ x: Int, _ y: Int) -> Double {
         let block = component.coefficients(blockX: x / n, blockY: y / n)
         func basis(_ u: Int, _ i: Int) -> Double {
@@ -141,7 +142,7 @@ import Testing
         return 128 + sum / 8
     }
 
-    /// A file put together has the coefficients of the grey files that it is made of.
+    /// Compares the coefficients of a file with those of the grey files that it was composed of.
     private func compareParts(_ variant: JPEGVariant) throws {
         guard !variant.parts.isEmpty else { return }
         let whole = try PlainJPEG(variant.bytes)
@@ -161,7 +162,7 @@ import Testing
         }
     }
 
-    /// Compares each component that Pillow neither converts nor enlarges.
+    /// Compares each component that Pillow neither converts nor upsamples.
     private func compare(_ files: [(file: URL, name: String)]) throws -> Tally {
         var tally = Tally()
         let full = try #require(try PeerPlanes.read(files.map(\.file), scale: 1))
@@ -213,7 +214,7 @@ import Testing
         return largest
     }
 
-    /// Whether an eighth of a picture is what libjpeg makes of the DC coefficients.
+    /// Returns whether ⅛ of an image equals what libjpeg computes from DC coefficients.
     private func isDC(
         _ component: PlainJPEG.Component, _ peer: PeerPlanes, _ channel: Int
     ) -> Bool {

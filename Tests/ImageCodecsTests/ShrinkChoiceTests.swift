@@ -6,19 +6,19 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("How far a JPEG is shrunk") struct ShrinkChoiceTests {
+@Suite("Reduction of JPEG components") struct ShrinkChoiceTests {
     struct Case: CustomTestStringConvertible {
         var side: Int
         var sampling: [UInt8] = [0x22, 0x11, 0x11]
         var acceptsYCbCr = false
         var quality = DecodeOptions.Quality.exact
-        /// The samples across and down that a block becomes; none if it is decoded whole.
+        /// By component: the side of a decoded block; `nil` if the image is decoded at full size.
         var blockSides: [Int]?
 
         var testDescription: String { "\(side) px, \(sampling), \(acceptsYCbCr), \(quality)" }
     }
 
-    /// Of 4000x3000 pixels, so 400 leaves a factor of 10.
+    /// Images of 4000x3000 pixels, so that a side of 400 is a factor of 10.
     static let cases = [
         Case(side: 2000, blockSides: nil),
         Case(side: 1333, blockSides: [4, 8, 8]),
@@ -38,7 +38,7 @@ import Testing
         Case(side: 501, quality: .fast, blockSides: [2, 2, 2]),
     ]
 
-    @Test("is what the result can be told from", arguments: cases)
+    @Test("block sides depend on size, sampling and quality", arguments: cases)
     func choice(expected: Case) throws {
         let frame = try #require(makeFrame(4000, 3000, expected.sampling))
         let isGray = expected.sampling.count == 1
@@ -51,7 +51,7 @@ import Testing
         #expect(choice.blockSides(frame, isGray ? .gray : .yCbCr) == expected.blockSides)
     }
 
-    /// A frame header as a file would have it.
+    /// Creates a frame header.
     private func makeFrame(_ width: Int, _ height: Int, _ sampling: [UInt8]) -> JPEGFrame? {
         var body: [UInt8] = [8]
         for side in [height, width] { body += [UInt8(side >> 8), UInt8(side & 255)] }
@@ -60,7 +60,7 @@ import Testing
         return JPEGFrame(marker: 0xC0, body.span)
     }
 
-    @Test("is the same for all inks, and nothing where they are sampled unlike")
+    @Test("CMYK components share one reduction, and have none if sampling differs")
     func inks() throws {
         let header = ImageHeader(
             storedSize: PixelSize(width: 800, height: 600), colorModel: .cmyk, bitsPerComponent: 8)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import ImageCodecs
 
-/// Files that are cut short or damaged, small ones of every kind.
-@Suite("Shrinking decoder and damage") struct ShrinkingDecoderDamageTests {
+/// Truncated and damaged files, small ones of every kind.
+@Suite("Shrinking decoder: damaged files") struct ShrinkingDecoderDamageTests {
     typealias Answer = Result<[UInt8], CodecError>
 
     static var limits: DecodeLimits {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// The picture, or why there is none.
+    /// Returns the image or the error.
     private func picture(_ file: [UInt8], _ options: DecodeOptions) -> Answer {
         do {
             let source = try ImageSource(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// The planes, or why there are none; `nil` where the file is left to libjpeg-turbo.
+    /// Returns the planes or the error; `nil` if libjpeg-turbo has to decode the file.
     private func planes(_ file: [UInt8], _ sides: [Int], isDraft: Bool) -> Answer? {
         do throws(CodecError) {
             return try ShrunkPlanes.decode(
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a file that is cut short is the whole picture or none",
+        "a truncated file is decoded completely or not at all",
         .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
     func truncation() throws {
         var pictures = 0
@@ -75,7 +75,9 @@ import Testing
         #expect(errors > pictures * 10)
     }
 
-    @Test("files that once did harm do none", arguments: SampleFiles.own("jpeg", "hostile"))
+    @Test(
+        "hostile files are decoded or rejected consistently",
+        arguments: SampleFiles.own("jpeg", "hostile"))
     func hostile(file: URL) throws {
         let bytes = Array(try Data(contentsOf: file))
         for side in 1...20 {
@@ -90,12 +92,12 @@ import Testing
         }
     }
 
-    /// How many files are damaged: the environment variable `CALOTYPE_DEEP_FILES`, as elsewhere.
+    /// The number of damaged files, from the environment variable `CALOTYPE_DEEP_FILES`.
     static var count: Int {
         TestBuild.isOptimized ? max(20_000, JPEGVariants.fileCount * 10) : 500
     }
 
-    @Test("a damaged file is a picture or an error, the same each time", arguments: 1...4)
+    @Test("decoding a damaged file yields an image or an error, reproducibly", arguments: 1...4)
     func damage(seed: UInt64) throws {
         let files = try Self.files()
         var random = SeededRandom(seed: seed)
@@ -139,7 +141,7 @@ import Testing
         #expect(tally.plain > Self.count / 100)
     }
 
-    /// What the plain decoder makes of a damaged file, if to it the file is still one.
+    /// Returns the planes of the plain decoder, if it accepts the damaged file.
     private func expected(_ file: [UInt8], _ sides: [Int], _ isDraft: Bool) -> [Double]? {
         guard let plain = try? PlainJPEG(file, skipsRefinement: isDraft), plain.isReasonable,
             ShrunkPlanes.isOrderly(file)

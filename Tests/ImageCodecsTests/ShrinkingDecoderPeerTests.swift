@@ -8,9 +8,9 @@ import Testing
 
 @testable import ImageCodecs
 
-/// An eighth of a picture is made of integers, so it is libjpeg-turbo's to the last bit.
+/// ⅛ of an image is computed in integers, so it equals that of libjpeg-turbo exactly.
 @Suite(
-    "Shrinking decoder and libjpeg-turbo",
+    "Shrinking decoder: libjpeg-turbo",
     .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
 struct ShrinkingDecoderPeerTests {
     struct Tally: CustomStringConvertible {
@@ -27,14 +27,14 @@ struct ShrinkingDecoderPeerTests {
     }
 
     @Test(
-        "an eighth of generated files is the same",
+        "⅛ of generated files is identical",
         .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
     func generated() throws {
         var total = Tally()
         let count = GeneratedFiles.count
         for start in stride(from: 0, to: count, by: 500) {
             try withTemporaryFolder { folder in
-                // libjpeg smooths what is not complete.
+                // libjpeg smooths incomplete images.
                 let variants = try JPEGVariants.make(
                     start..<min(start + 500, count), seed: 13, in: folder
                 ).filter(\.isComplete)
@@ -54,11 +54,11 @@ struct ShrinkingDecoderPeerTests {
     }
 
     @Test(
-        "an eighth of our own files and of real ones is the same",
+        "⅛ of the project's files and of real ones is identical",
         .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
     func real() throws {
         var total = Tally()
-        // What breaks off is made up by libjpeg; the rest of the damage is in HostileFileTests.
+        // libjpeg conceals truncation; other damage is covered by HostileFileTests.
         let files = try RealJPEG.files(pixelLimit: .max).filter { _, bytes in
             (try? ImageSource(EncodedBytes(bytes), codecs: builtInCodecs).image()) != nil
         }
@@ -66,7 +66,7 @@ struct ShrinkingDecoderPeerTests {
             let some = files[start..<min(start + 20, files.count)]
             try compare(some.map { ($0.file, $0.bytes, $0.file.path) }, &total)
         }
-        print("Shrinking decoder and Pillow, our own and real files: \(total)")
+        print("Shrinking decoder and Pillow, the project's and real files: \(total)")
         #expect(total.components >= 20)
         #expect(total.notHandled <= total.files / 10 + 2)
     }
@@ -98,7 +98,8 @@ struct ShrinkingDecoderPeerTests {
                     repeats.across * component.horizontalSampling
                         == frame.maximumHorizontalSampling,
                     repeats.down * component.verticalSampling == frame.maximumVerticalSampling,
-                    // Halved in both directions it would be made of 2x2 coefficients.
+                    // Components at half resolution in both directions are decoded from 2x2
+                    // coefficients.
                     !(repeats.across.isMultiple(of: 2) && repeats.down.isMultiple(of: 2))
                 else { continue }
                 let size = picture.size(of: index)

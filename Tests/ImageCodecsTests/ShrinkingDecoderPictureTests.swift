@@ -8,14 +8,14 @@ import Testing
 
 @testable import ImageCodecs
 
-/// Whole pictures: those of the shrinking decoder against a full decode that is then resampled.
+/// Complete images: the shrinking decoder against a full decode that is resampled.
 @Suite(
-    "Pictures of the shrinking decoder",
+    "Shrinking decoder: images",
     .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
 struct ShrinkingDecoderPictureTests {
     private static var needsCjpeg: Comment { "cjpeg (libjpeg-turbo-progs) is missing" }
 
-    /// Waves too slow to be lost when the picture becomes small.
+    /// Returns an image of low frequencies, which reduction preserves.
     private static func picture(_ size: PixelSize, _ format: PixelFormat = .rgb8) -> PixelBuffer {
         TestPicture.make(size, format) { x, y, channel in
             let phase = (x * (channel + 1) + y * (3 - channel)) % 512
@@ -23,7 +23,7 @@ struct ShrinkingDecoderPictureTests {
         }
     }
 
-    /// A file that cjpeg writes.
+    /// Returns a file encoded by cjpeg.
     private static func file(
         _ size: PixelSize, _ format: PixelFormat = .rgb8, _ arguments: [String]
     ) throws -> [UInt8] {
@@ -42,7 +42,7 @@ struct ShrinkingDecoderPictureTests {
         try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
     }
 
-    /// Whether the shrinking decoder makes what `options` ask for, and not libjpeg-turbo.
+    /// Returns whether the shrinking decoder, and not libjpeg-turbo, decodes the file.
     private func isShrunk(_ file: [UInt8], _ options: DecodeOptions) throws -> Bool {
         let choice = ShrinkChoice(DecodePlan(try open(file).header, options))
         let decoder = ShrinkingDecoder(
@@ -52,7 +52,7 @@ struct ShrinkingDecoderPictureTests {
         return planes.isWhole
     }
 
-    /// The same picture, made from all of its pixels.
+    /// Returns the image resampled from a full decode.
     private func reference(_ file: [UInt8], _ options: DecodeOptions) throws -> PixelBuffer {
         let source = try open(file)
         var full = DecodeOptions()
@@ -63,7 +63,7 @@ struct ShrinkingDecoderPictureTests {
             orientation: plan.orientation)
     }
 
-    /// Compares with ``reference(_:_:)``; `tolerance` is what the mean difference may be at most.
+    /// Compares with ``reference(_:_:)``; `tolerance` is the maximum mean difference.
     private func check(
         _ file: [UInt8], _ options: DecodeOptions, _ name: String, tolerance: Double = 1,
         isShrunk expected: Bool = true
@@ -79,14 +79,14 @@ struct ShrinkingDecoderPictureTests {
         #expect(try isShrunk(file, options) == expected, "\(name)")
     }
 
-    /// Compares each plane with what the colours of a full decode make at its size (JFIF's formula).
+    /// Compares each plane with the YCbCr (JFIF) of a full decode at its size.
     private func checkPlanes(
         _ image: PixelBuffer, _ file: [UInt8], _ options: DecodeOptions, _ name: String
     ) throws {
         let full = try open(file).image()
         for plane in 0..<2 {
             let size = image.layout(ofPlane: plane).size
-            // Of an odd side the last sample of colour stands for half of what the others do.
+            // With an odd side, the last chroma sample covers half of the area of the others.
             guard
                 plane == 0
                     || image.size.width.isMultiple(of: 2) && image.size.height.isMultiple(of: 2)
@@ -121,7 +121,7 @@ struct ShrinkingDecoderPictureTests {
     ]
 
     @Test(
-        "look the same with colour of any resolution",
+        "images with any chroma sampling match a full decode",
         .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
         arguments: [
             "1x1", "2x1", "1x2", "2x2", "4x1", "3x1", "1x3", "1x4", "4x2", "3x2", "2x4",
@@ -147,7 +147,8 @@ struct ShrinkingDecoderPictureTests {
     }
 
     @Test(
-        "look the same in grey and in RGB", .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
+        "images in grey and RGB match a full decode",
+        .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
         arguments: [
             ["-grayscale"], ["-rgb"], ["-rgb", "-progressive"], ["-rgb", "-restart", "2"],
         ])
@@ -167,7 +168,8 @@ struct ShrinkingDecoderPictureTests {
     }
 
     @Test(
-        "look the same in inks", .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
+        "images in CMYK and YCCK match a full decode",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: ["CMYK", "YCCK"], [false, true])
     func inks(space: String, isProgressive: Bool) throws {
         let python = try #require(PeerTool.python)
@@ -185,7 +187,7 @@ struct ShrinkingDecoderPictureTests {
             _ = try #require(try PeerTool.run(python, ["-c", script]))
             return Array(try Data(contentsOf: output))
         }
-        // The last byte of the Adobe segment says whether the first three are luma and chroma.
+        // The last byte of the Adobe segment specifies whether the first three components are YCC.
         let adobe = Array("Adobe".utf8)
         let start = try #require(
             file.indices.first { file[$0...].starts(with: adobe) })
@@ -195,7 +197,7 @@ struct ShrinkingDecoderPictureTests {
             try check(
                 file, DecodeOptions(maximumSide: side), "\(space), to \(side)", tolerance: 2)
         }
-        // Without the segment inks are as they are.
+        // Without the segment, CMYK is not inverted.
         if space == "CMYK" {
             let bare = file[..<(start - 4)] + file[(start + 12)...]
             try check(Array(bare), DecodeOptions(maximumSide: 40), "bare", tolerance: 2)
@@ -203,7 +205,7 @@ struct ShrinkingDecoderPictureTests {
     }
 
     @Test(
-        "are upright and cut as asked", .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
+        "orientation and resize mode are applied", .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
         arguments: 1...8)
     func orientation(value: Int) throws {
         let exif =
@@ -226,14 +228,14 @@ struct ShrinkingDecoderPictureTests {
     }
 
     @Test(
-        "are those of libjpeg-turbo from the first row if the last rows are missing",
+        "truncated files are decoded by libjpeg-turbo from the first row",
         .enabled(if: PeerTool.cjpeg != nil, needsCjpeg),
         arguments: [
             ["-sample", "1x1"], ["-sample", "2x2"], ["-sample", "2x2", "-restart", "1"],
             ["-grayscale"], ["-rgb", "-sample", "1x1"],
         ])
     func missingEnd(coding: [String]) throws {
-        // Larger than a window, so that rows have come before the end is found to be missing.
+        // Larger than a window, so that rows precede the detection of the missing end.
         let size = PixelSize(width: 1600, height: 1200)
         let whole = try Self.file(size, .rgb8, ["-quality", "100"] + coding)
         #expect(whole.count * 9 / 10 > EntropyCodedData.windowByteCount)
@@ -252,7 +254,7 @@ struct ShrinkingDecoderPictureTests {
         }
     }
 
-    @Test("are there, too, where the shrinking decoder leaves the file alone")
+    @Test("files that the shrinking decoder does not handle are decoded by libjpeg-turbo")
     func fallThrough() throws {
         for file in SampleFiles.own("jpeg", "valid") {
             let bytes = Array(try Data(contentsOf: file))

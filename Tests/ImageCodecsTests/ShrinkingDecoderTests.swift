@@ -8,9 +8,9 @@ import Testing
 
 @testable import ImageCodecs
 
-/// The decoder that makes pictures smaller against the plain one, sample by sample.
+/// The shrinking decoder against the plain one, sample by sample.
 @Suite("Shrinking decoder") struct ShrinkingDecoderTests {
-    /// What was compared.
+    /// The numbers of what was compared.
     struct Tally: CustomStringConvertible {
         var files = 0
         var progressive = 0
@@ -28,14 +28,14 @@ import Testing
         }
     }
 
-    /// Half a step of rounding, 1/32 by which halves are lifted, and what single precision loses.
+    /// Half a rounding step, 1/32 by which halves are raised, and the error of single precision.
     static let tolerance = 0.5 + 1 / 32.0 + 1 / 1024.0
-    /// How much is looked at at a time: the least that can be, some shares, and all of most files.
+    /// Window sizes: the minimum, several windows a file, and most files completely.
     static let windows = [1 << 10, 10_000, EntropyCodedData.windowByteCount]
     static let sides = [[1], [2], [4], [8], [2, 1], [1, 2], [4, 8], [8, 1, 4, 2]]
 
     @Test(
-        "every sample is that of the formula",
+        "every sample follows the formula",
         .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
     func formula() throws {
         var tally = Tally()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "a draft lacks the bits of refinement and nothing else",
+        "a draft lacks only the refinement scans",
         .enabled(if: JPEGVariants.toolsAreInstalled, "\(JPEGVariants.requirement)"))
     func draft() throws {
         var tally = Tally()
@@ -64,13 +64,13 @@ import Testing
     }
 
     @Test(
-        "samples of our own files and of real ones are those of the formula",
+        "samples of the project's files and of real ones follow the formula",
         .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
     func files() throws {
         var tally = Tally()
         var notHandled: [String] = []
         for (file, bytes) in try RealJPEG.files(pixelLimit: 300_000) {
-            // The plain decoder trusts that a file is valid, and some here are damaged on purpose.
+            // The plain decoder requires valid files; some of these are damaged on purpose.
             guard let plain = try? PlainJPEG(bytes), plain.isReasonable,
                 ShrunkPlanes.isOrderly(bytes)
             else { continue }
@@ -80,15 +80,17 @@ import Testing
                 try compare(bytes, plain, file.path, &tally)
             }
         }
-        print("Shrinking and plain decoder, our own and real files: \(tally); not \(notHandled)")
+        print(
+            "Shrinking and plain decoder, the project's and real files: \(tally); not \(notHandled)"
+        )
         #expect(tally.files >= 10)
-        // One lacks all DC coefficients.
+        // One file lacks all DC coefficients.
         #expect(notHandled.count <= tally.files / 20)
     }
 
-    /// Scans that are long enough for a second lane to begin in their middle.
+    /// Scans long enough for several lanes.
     @Test(
-        "lanes that met found what one lane finds",
+        "synchronized lanes find the same blocks as one lane",
         .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization),
         arguments: EncodeOptions.ChromaSubsampling.allCases)
     func lanes(subsampling: EncodeOptions.ChromaSubsampling) throws {
@@ -116,7 +118,7 @@ import Testing
     private func check(_ tally: Tally) {
         #expect(tally.planes > tally.files * 8)
         #expect(tally.progressive > tally.files / 4)
-        // Of three in ten that are put together, two in eleven.
+        // Two of eleven among the three in ten that are composed.
         #expect(tally.twoComponents <= tally.files / 8)
         #expect(tally.tooManyScans <= tally.files / 20)
     }
@@ -130,7 +132,7 @@ import Testing
         if plain.components.count == 2 { tally.twoComponents += 1 }
         var expected: [String: (width: Int, height: Int, samples: [Double])] = [:]
         guard plain.scanCount <= DecodeLimits().maximumScanCount else {
-            // Some end before the limit because nothing is wanted of the scans behind.
+            // Some end below the limit, because later scans are not needed.
             tally.tooManyScans += 1
             return
         }
@@ -165,8 +167,8 @@ import Testing
         }
     }
 
-    /// The largest difference; 256 for any at all where samples are made by a formula of integers,
-    /// (DC · q + 4) / 8 rounded down.
+    /// Returns the largest difference; 256 for any difference where samples are computed in
+    /// integers, (DC · q + 4) / 8 rounded down.
     private func largestDifference(
         _ samples: [UInt8], _ expected: [Double], isExact: Bool
     ) -> Double {
@@ -182,9 +184,8 @@ import Testing
 }
 
 extension PlainJPEG {
-    /// Whether all coefficients are such as pictures of 8 bits have, with room to spare.
-    ///
-    /// Others may become whatever fits into the numbers at hand.
+    /// Whether all coefficients are in the range of 8-bit images, with a margin; others can
+    /// overflow.
     var isReasonable: Bool {
         components.allSatisfy { component in
             (0..<component.blocksDown).allSatisfy { y in
@@ -198,9 +199,9 @@ extension PlainJPEG {
     }
 }
 
-/// JPEG files that are there, the project's own first.
+/// The available JPEG files, the project's own first.
 enum RealJPEG {
-    /// All that open and have at most so many pixels.
+    /// Returns all files that can be opened and have at most `pixelLimit` pixels.
     static func files(pixelLimit: Int) throws -> [(file: URL, bytes: [UInt8])] {
         let files =
             SampleFiles.own("jpeg", "valid") + SampleFiles.real(extensions: ["jpg", "jpeg", "jpe"])

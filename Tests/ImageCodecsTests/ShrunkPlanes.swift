@@ -7,12 +7,12 @@ import Testing
 
 @testable import ImageCodecs
 
-/// Collects what a ``ShrinkingDecoder`` delivers.
+/// Collects the rows of a ``ShrinkingDecoder``.
 struct ShrunkPlanes: ComponentSink {
     private(set) var picture: ShrunkPicture?
-    /// By component: its rows, one after the other.
+    /// By component: its rows, concatenated.
     private(set) var samples: [[UInt8]] = []
-    /// Whether every row was as long as its component is wide.
+    /// Whether every row had the width of its component.
     private(set) var isRegular = true
     private let chooseSides: (JPEGFrame, JPEGScanReader.ColorSpace) -> [Int]?
 
@@ -35,22 +35,24 @@ struct ShrunkPlanes: ComponentSink {
         for index in row.indices { samples[component].append(row[index]) }
     }
 
-    /// Whether each component has all its rows.
+    /// Whether all rows of each component have been delivered.
     var isWhole: Bool {
         guard let picture else { return false }
         return isRegular
             && samples.indices.allSatisfy { samples[$0].count == picture.size(of: $0).area }
     }
 
+    /// Decodes a file.
+    ///
     /// - Parameters:
     ///   - file: A JPEG file.
-    ///   - sides: The samples across and down that a block becomes, by component; the last one
-    ///     for all further ones.
-    ///   - isDraft: Whether refinement is left out.
-    ///   - limits: What the file may ask for.
-    ///   - windowByteCount: How much of a sequential scan is looked at at a time.
-    ///   - leastBlocksOfTable: From how many blocks on a progressive band is read by a table.
-    /// - Returns: The planes, or `nil` if the file is left to libjpeg-turbo.
+    ///   - sides: The sides of decoded blocks, by component; the last one applies to all further
+    ///     components.
+    ///   - isDraft: Whether refinement scans are skipped.
+    ///   - limits: The decode limits.
+    ///   - windowByteCount: The number of bytes of a sequential scan processed at a time.
+    ///   - leastBlocksOfTable: The minimum number of blocks for which optional tables are built.
+    /// - Returns: The planes, or `nil` if libjpeg-turbo has to decode the file.
     /// - Throws: ``CodecError``.
     static func decode(
         _ file: [UInt8], sides: [Int], isDraft: Bool = false, limits: DecodeLimits = DecodeLimits(),
@@ -74,18 +76,18 @@ struct ShrunkPlanes: ComponentSink {
         return planes
     }
 
-    /// Whether no scan brings what has come before, also behind those that are read.
+    /// Returns whether no scan repeats an earlier one, including scans that are not decoded.
     static func isOrderly(_ file: [UInt8]) -> Bool {
-        var script = JPEGScanReader()
+        var scanReader = JPEGScanReader()
         var picture: ProgressivePicture?
         do {
-            while let scan = try script.next(file.span), let frame = script.frame {
+            while let scan = try scanReader.next(file.span), let frame = scanReader.frame {
                 if picture == nil {
                     let sides = frame.components.map { _ in 8 }
                     picture = ProgressivePicture(frame, blockSides: sides)
                 }
-                guard picture?.note(scan) == true else { return false }
-                script.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))
+                guard picture?.record(scan) == true else { return false }
+                scanReader.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))
             }
         } catch {
             return false
@@ -94,7 +96,7 @@ struct ShrunkPlanes: ComponentSink {
     }
 }
 
-/// How many files tests make by rules: fewer where every operation is as slow as without optimization.
+/// The number of generated files, fewer in builds without optimization.
 enum GeneratedFiles {
     static let needsOptimization: Comment = "too slow without optimization"
 
@@ -102,7 +104,7 @@ enum GeneratedFiles {
         TestBuild.isOptimized ? JPEGVariants.fileCount : min(JPEGVariants.fileCount, 30)
     }
 
-    /// Calls `body` with each file of a seed, without holding all of them.
+    /// Calls `body` with each file of a seed, in batches of 500.
     static func forEach(
         seed: UInt64, count: Int = count, _ body: (JPEGVariant) throws -> Void
     ) throws {

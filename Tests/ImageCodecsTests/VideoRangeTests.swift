@@ -4,10 +4,10 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("The range of video") struct VideoRangeTests {
-    @Test("is widened to the nearest level, for every sample", arguments: [false, true])
+@Suite("Video range") struct VideoRangeTests {
+    @Test("every sample is expanded to the nearest level", arguments: [false, true])
     func widening(isColor: Bool) {
-        // A length that is no whole number of vectors.
+        // A length that is not a multiple of the vector width.
         let samples = (0..<259).map { UInt8(truncatingIfNeeded: $0) }
         var result = [UInt8](repeating: 0, count: samples.count)
         VideoRange.widen(samples.span, isColor: isColor, into: &result)

@@ -3,21 +3,21 @@
 #if JPEG && PNG
     internal import Pixels
 
-    /// Gives pixels that cannot be seen the colours that cost a JPEG file least.
+    /// Fills invisible pixels with the colours that compress best as JPEG.
     enum HiddenColors {
-        /// The side of the blocks that JPEG compresses as one with colours of half the resolution.
+        /// The side of an MCU with chroma at half resolution (T.81 A.2).
         private static let blockSide = 16
-        /// Premultiplied colours under less alpha than that are too coarse to be taken for true.
+        /// Colours premultiplied by a lower alpha are too imprecise to be used.
         private static let leastAlpha: UInt8 = 4
 
-        /// The straight colours of a picture as opaque RGB.
+        /// Returns the straight colours of an image as opaque RGB.
         ///
-        /// In blocks that show something, hidden pixels take the nearest colour of their block, which
-        /// keeps ringing away from the edge; blocks that show nothing are flat, in the mean colour of
-        /// the block to their left.
+        /// In blocks with visible pixels, hidden pixels take the nearest colour of their block,
+        /// which avoids ringing at the edge. Blocks without visible pixels are filled with the mean
+        /// colour of the block to the left.
         ///
         /// - Parameter image: premultiplied RGBA.
-        /// - Returns: a picture of the same size and profile.
+        /// - Returns: an image of the same size and profile.
         static func filled(_ image: PixelBuffer) -> PixelBuffer {
             let size = image.size
             var result = MutablePixelBuffer(
@@ -79,7 +79,7 @@
                 }
                 mean = sums.map { UInt8($0 / waiting.count) }
                 if waiting.count == area { continue }
-                // Outward from what is known, a ring of neighbours at a time.
+                // Breadth-first, from the known pixels to their neighbours.
                 var next = 0
                 while next < waiting.count {
                     let pixel = waiting[next]

@@ -4,24 +4,24 @@
     public import EncodedImages
     public import Pixels
 
-    /// A picture in two files: its colours as JPEG, its alpha as a grey PNG of the same size.
+    /// An image in two files: the colours as JPEG, and alpha as a grey PNG of the same size.
     ///
-    /// JPNG files hold the same two, one behind the other.
+    /// JPNG files contain the same two files, concatenated.
     public enum HybridImage {
-        /// What the colours of pixels that are not opaque are.
+        /// How the colours of translucent pixels are stored.
         public enum Matte: String, Hashable, Sendable, CaseIterable {
-            /// Their own, straight.
+            /// Straight colours.
             case none
-            /// Laid over white, as a JPEG for programs that know no alpha would be.
+            /// Composited over white, as in JPEG files for programs without alpha.
             case white
         }
 
-        /// Writes a picture as two files.
+        /// Encodes an image as two files.
         ///
         /// - Parameters:
-        ///   - image: any picture; one without alpha gets a mask that is white everywhere.
-        ///   - options: how each is written.
-        /// - Returns: a JPEG file of straight colours and a PNG file.
+        ///   - image: the image; without alpha the mask is white.
+        ///   - options: the encoder options of both files.
+        /// - Returns: a JPEG file of straight colours and a PNG file of alpha.
         /// - Throws: `CodecError`.
         public static func encode(
             _ image: PixelBuffer, _ options: EncodeOptions = EncodeOptions()
@@ -29,16 +29,16 @@
             try JPNGEncoder.parts(of: image, options)
         }
 
-        /// Reads a picture from two files.
+        /// Decodes an image from two files.
         ///
         /// - Parameters:
         ///   - color: a JPEG file.
-        ///   - mask: a PNG file of the same size, grey or with an alpha channel; no profile and no gamma
-        ///     is applied to it.
-        ///   - matte: what the colours are.
-        ///   - options: the size and the form that are wanted.
-        ///   - limits: what both files together may ask for.
-        /// - Returns: the picture and what was done for it.
+        ///   - mask: a PNG file of the same size, grey or with an alpha channel; its profile and
+        ///     gamma are ignored.
+        ///   - matte: how the colours are stored.
+        ///   - options: the decoder options.
+        ///   - limits: the limits for both files together.
+        /// - Returns: the image and the decode report.
         /// - Throws: `CodecError`.
         public static func decode(
             color: [UInt8], mask: [UInt8], matte: Matte = .none,

@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes both parts at the same size, then joins them row by row.
+    /// Decodes both files at the same size and joins them row by row.
     struct JPNGDecoder: ImageDecoder {
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             let footer = try footer(of: bytes)
@@ -13,7 +13,8 @@
             let mask = try PNGDecoder().header(of: bytes.extracting(footer.mask), limits: limits)
             guard mask.storedSize == header.storedSize else {
                 throw .malformed(
-                    reason: "a mask of \(mask.storedSize) pixels for \(header.storedSize)",
+                    reason:
+                        "mask of \(mask.storedSize) pixels for an image of \(header.storedSize)",
                     offset: footer.mask.lowerBound)
             }
             header.hasAlpha = true
@@ -27,12 +28,12 @@
             let footer = try footer(of: bytes)
             let header = try header(of: bytes, limits: rows.limits)
             let factor = try rows.choose { $0.shrinkFactor(of: [2, 4, 8, 16]) }
-            // Rounded down: the parts are resampled to these sides, while a side that is rounded up
-            // is taken for one whose last block is cut off.
+            // Rounded down, because both images are resampled to this size; a side rounded up would
+            // imply a partial last block.
             let size = PixelSize(
                 width: max(1, header.storedSize.width / factor),
                 height: max(1, header.storedSize.height / factor))
-            // Both parts are held, and the result.
+            // Both images and the result are in memory.
             try rows.limits.check(
                 .memoryByteCount,
                 PixelBuffer.byteCount(of: size, .rgb8) + PixelBuffer.byteCount(of: size, .gray8)
@@ -58,7 +59,8 @@
                 color.image.row(y).convert(from: color.image.format, to: .rgba8, into: &pixels)
                 guard Self.read(mask.image.row(y), mask.image.format, into: &alpha) else {
                     throw .malformed(
-                        reason: "the mask has colours", offset: footer.mask.lowerBound)
+                        reason: "mask is neither grey nor has alpha", offset: footer.mask.lowerBound
+                    )
                 }
                 Self.join(&row, alpha, isOverWhite: footer.isOverWhite)
                 try rows.append(row.span)
@@ -73,9 +75,9 @@
             return footer
         }
 
-        /// Takes the alpha channel of a mask that has one, else its greys.
+        /// Copies the alpha channel of a mask, or its grey samples if it has none.
         ///
-        /// - Returns: whether it could; not if there is neither.
+        /// - Returns: false if the mask has neither.
         private static func read(
             _ row: Span<UInt8>, _ format: PixelFormat, into alpha: inout [UInt8]
         ) -> Bool {
@@ -94,13 +96,13 @@
             return true
         }
 
-        /// Gives opaque pixels their alpha and premultiplies them.
+        /// Sets the alpha of opaque pixels and premultiplies them.
         private static func join(_ row: inout [UInt8], _ alpha: [UInt8], isOverWhite: Bool) {
             for x in alpha.indices where alpha[x] < 255 {
                 let place = x * 4
                 for channel in place..<place + 3 {
                     if isOverWhite {
-                        // What the white added; JPEG's errors may lead out of what is possible.
+                        // Subtracts the white; JPEG's errors can exceed the valid range.
                         let white = 255 - alpha[x]
                         row[channel] = min(
                             alpha[x], row[channel] > white ? row[channel] - white : 0)

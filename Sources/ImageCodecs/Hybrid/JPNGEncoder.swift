@@ -4,19 +4,20 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes the two parts with the encoders of their formats.
+    /// Encodes both files with the encoders of their formats.
     struct JPNGEncoder: ImageEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { true }
 
         func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
             let parts = try Self.parts(of: image, options)
             guard parts.color.count <= Int(UInt32.max), parts.mask.count <= Int(UInt32.max) else {
-                throw .unsupported(feature: "a JPNG file with a part of 4 GiB or more")
+                throw .unsupported(feature: "JPNG with a part of 4 GiB or more")
             }
             return JPNGFooter.joined(color: parts.color, mask: parts.mask)
         }
 
-        /// A JPEG file of straight colours and a PNG file of alpha; metadata goes into the former.
+        /// Returns a JPEG file of straight colours, which contains the metadata, and a PNG file of
+        /// alpha.
         static func parts(
             of image: PixelBuffer, _ options: EncodeOptions
         ) throws(CodecError) -> (color: [UInt8], mask: [UInt8]) {

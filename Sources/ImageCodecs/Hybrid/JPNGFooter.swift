@@ -3,7 +3,7 @@
 #if JPEG && PNG
     internal import EncodedImages
 
-    /// The end of a file that says where its two parts are.
+    /// The footer of a JPNG file, which specifies the location of its two parts.
     struct JPNGFooter {
         static let byteCount = 16
 
@@ -11,10 +11,11 @@
         let mask: Range<Int>
         let majorVersion: UInt8
         let minorVersion: UInt8
-        /// Whether the colours were laid over white.
+        /// Whether the colours are composited over white.
         let isOverWhite: Bool
 
-        /// `nil` if the file is none: it has another end, or the lengths do not add up.
+        /// Parses the footer; `nil` if the file is not JPNG: the name differs, or the lengths do
+        /// not add up.
         init?(_ file: Span<UInt8>) {
             let start = file.count - Self.byteCount
             guard start > 0 else { return nil }
@@ -46,7 +47,7 @@
             minorVersion = file[start + 11]
         }
 
-        /// A whole file of two parts.
+        /// Returns a JPNG file of two parts.
         static func joined(
             color: [UInt8], mask: [UInt8], isOverWhite: Bool = false
         ) -> [UInt8] {

@@ -9,12 +9,12 @@ extension ImageFormat {
 }
 
 #if JPEG
-    /// JPEG (ITU-T T.81), with the JFIF, Exif and Adobe markers that real files carry.
+    /// JPEG (ITU-T T.81), with JFIF, Exif and Adobe markers.
     ///
-    /// A file is a list of segments: a marker of two bytes, the second not 0 or 255, and mostly a
-    /// length and a body. `SOF` states the size and how it is coded, `SOS` is followed by entropy
-    /// coded data up to the next marker. The header is read in Swift, and so are the pixels
-    /// of a smaller picture (``ShrinkingDecoder``); all others are read by libjpeg-turbo.
+    /// A file is a sequence of marker segments (T.81 B.1.1.4): a two-byte marker, and mostly a
+    /// length and a body. `SOF` specifies the size and the coding; `SOS` is followed by
+    /// entropy-coded data up to the next marker. The header is parsed in Swift. Reduced images are
+    /// decoded in Swift as well (``ShrinkingDecoder``), all others by libjpeg-turbo.
     struct JPEGCodec: ImageCodec {
         let format = ImageFormat.jpeg
         let decoder: any ImageDecoder = JPEGDecoder()

@@ -4,7 +4,8 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes shrunk with ``ShrinkingDecoder``, and all that it leaves with libjpeg-turbo.
+    /// Decodes reduced images with ``ShrinkingDecoder``, and what that does not handle with
+    /// libjpeg-turbo.
     struct JPEGDecoder: ImageDecoder {
         func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
             var reader = JPEGHeaderReader(limits: limits)
@@ -20,7 +21,8 @@
         func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
             let header = try header(of: bytes, limits: rows.limits)
             if try decodeShrunk(bytes, header, into: &rows) { return }
-            // libjpeg-turbo goes through all coefficients for each of them: they are counted before.
+            // libjpeg-turbo processes all coefficients once for each scan, so scans are counted
+            // first.
             try rows.limits.check(
                 .scanCount,
                 JPEGSegments.scanCount(bytes, limit: rows.limits.maximumScanCount))
@@ -37,7 +39,9 @@
             try JPEGIncrementalDecoder(limits: limits)
         }
 
-        /// - Returns: whether it could; if not, `rows` are as if nothing had been tried.
+        /// Decodes a reduced image.
+        ///
+        /// - Returns: whether the file was decoded; if not, `rows` are in their initial state.
         private func decodeShrunk(
             _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
         ) throws(CodecError) -> Bool {

@@ -5,10 +5,10 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Writes JPEG with libjpeg-turbo.
+    /// Encodes JPEG with libjpeg-turbo.
     ///
-    /// Transparent pixels are laid over white, as JPEG has no alpha. Planes of luma and colour
-    /// differences are compressed as they are if the colours are to have half the resolution.
+    /// Transparent pixels are composited over white, because JPEG has no alpha. YCbCr planes are
+    /// compressed directly if the options request chroma at half resolution.
     struct JPEGEncoder: ImageEncoder {
         func dependsOnQuality(_ options: EncodeOptions) -> Bool { true }
 
@@ -21,7 +21,8 @@
         ) throws(CodecError) -> [UInt8] {
             let size = image.size
             guard size.largestSide <= 65_500 else {
-                throw .unsupported(feature: "a JPEG with a side of more than 65500 pixels")
+                throw .unsupported(
+                    feature: "JPEG of \(size) pixels (libjpeg allows sides up to 65500)")
             }
             let isWritten = image.format == .yCbCr420 && prefersYCbCr(options)
             let image =
@@ -47,47 +48,55 @@
             return try writer.finish()
         }
 
-        /// Writes 16 rows at a time, the last column and row repeated to the end of their blocks.
+        /// Writes 16 rows at a time; the last column and row are repeated to complete the MCUs
+        /// (T.81 A.2.4).
         private func writePlanes(
             of image: PixelBuffer, to writer: borrowing JPEGWriter
         ) throws(CodecError) {
-            var blocks = (0..<3).map { plane in
-                let width = image.layout(ofPlane: plane).size.width
-                return PlaneBlocks(width: width, rowCount: plane == 0 ? 16 : 8)
-            }
+            var rows = MCURows(widths: (0..<3).map { image.layout(ofPlane: $0).size.width })
             for top in stride(from: 0, to: image.size.height, by: 16) {
                 for plane in 0..<3 {
                     let height = image.layout(ofPlane: plane).size.height
                     let first = plane == 0 ? top : top / 2
-                    for y in 0..<blocks[plane].rowCount {
-                        blocks[plane].copy(
-                            image.row(min(first + y, height - 1), plane: plane), to: y)
+                    for y in 0..<MCURows.rowCounts[plane] {
+                        rows.copy(
+                            image.row(min(first + y, height - 1), plane: plane), plane: plane,
+                            to: y)
                     }
                 }
-                try writer.writePlanes(blocks)
+                try writer.writePlanes(rows)
             }
         }
     }
 
-    /// Some rows of a plane, as wide as whole blocks of 8 samples.
-    private struct PlaneBlocks {
-        let rowCount: Int
-        let bytesPerRow: Int
-        private(set) var bytes: [UInt8]
+    /// The rows of Y, Cb and Cr of a row of MCUs (T.81 A.2.3) in one buffer, padded to complete blocks.
+    private struct MCURows {
+        /// By plane: the number of rows.
+        static let rowCounts = [16, 8, 8]
 
-        init(width: Int, rowCount: Int) {
-            self.rowCount = rowCount
-            bytesPerRow = (width + 7) / 8 * 8
-            bytes = Array(repeating: 0, count: bytesPerRow * rowCount)
+        let bytesPerRow: [Int]
+        private(set) var bytes: [UInt8]
+        /// By plane: the offset in ``bytes``.
+        private(set) var starts: [Int] = []
+
+        init(widths: [Int]) {
+            bytesPerRow = widths.map { ($0 + 7) / 8 * 8 }
+            var count = 0
+            for (stride, rowCount) in zip(bytesPerRow, Self.rowCounts) {
+                starts.append(count)
+                count += stride * rowCount
+            }
+            bytes = Array(repeating: 0, count: count)
         }
 
-        mutating func copy(_ row: Span<UInt8>, to y: Int) {
-            let start = y * bytesPerRow
+        /// Copies a row of samples, and repeats the last one to the end of the block.
+        mutating func copy(_ row: Span<UInt8>, plane: Int, to y: Int) {
+            let start = starts[plane] + y * bytesPerRow[plane]
+            let end = start + bytesPerRow[plane]
             let last = row[row.count - 1]
             unsafe row.withUnsafeBytes { row in
                 unsafe bytes.withUnsafeMutableBytes { bytes in
-                    let place = unsafe UnsafeMutableRawBufferPointer(
-                        rebasing: bytes[start..<start + bytesPerRow])
+                    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<end])
                     unsafe place.copyMemory(from: row)
                     for x in row.count..<place.count { unsafe place[x] = last }
                 }
@@ -95,13 +104,13 @@
         }
     }
 
-    /// The only owner of a libjpeg compressor.
+    /// The unique owner of a libjpeg compressor.
     @safe private struct JPEGWriter: ~Copyable {
         private let raw: OpaquePointer
 
         init() throws(CodecError) {
             guard let raw = unsafe calotype_jpeg_writer_create() else {
-                throw .library(message: "no memory for a JPEG encoder")
+                throw .library(message: "out of memory for a JPEG compressor")
             }
             unsafe self.raw = raw
         }
@@ -124,12 +133,12 @@
             settings.progressive = options.isProgressive
             settings.horizontal_subsampling = Int32(subsampling.0)
             settings.vertical_subsampling = Int32(subsampling.1)
-            // EXIF must follow the start of the image at once.
+            // Exif requires its segment directly after the SOI marker.
             settings.omits_jfif = options.metadata.exif != nil
             try check(unsafe calotype_jpeg_writer_start(raw, &settings))
         }
 
-        /// Writes a segment before the pixels.
+        /// Writes a marker segment; call this before the first row.
         func writeSegment(_ marker: Int32, _ body: [UInt8]) throws(CodecError) {
             try check(
                 unsafe body.withUnsafeBufferPointer {
@@ -138,7 +147,7 @@
                 })
         }
 
-        /// Writes the colour profile, if the picture has one, before the pixels.
+        /// Writes the ICC profile of the image, if it has one; call this before the first row.
         func writeProfile(of image: PixelBuffer) throws(CodecError) {
             guard case .icc(let profile) = image.colorProfile, !profile.isEmpty else { return }
             try check(
@@ -154,16 +163,14 @@
                 })
         }
 
-        /// The planes hold the rows that the compressor takes at once.
-        func writePlanes(_ planes: [PlaneBlocks]) throws(CodecError) {
-            let status = unsafe planes[0].bytes.withUnsafeBufferPointer { luma in
-                unsafe planes[1].bytes.withUnsafeBufferPointer { blue in
-                    unsafe planes[2].bytes.withUnsafeBufferPointer { red in
-                        unsafe calotype_jpeg_writer_write_planes(
-                            raw, luma.baseAddress, planes[0].bytesPerRow, blue.baseAddress,
-                            red.baseAddress, planes[1].bytesPerRow)
-                    }
-                }
+        /// Writes a row of MCUs.
+        func writePlanes(_ rows: MCURows) throws(CodecError) {
+            let status = unsafe rows.bytes.withUnsafeBufferPointer { bytes in
+                let start = bytes.baseAddress
+                return unsafe calotype_jpeg_writer_write_planes(
+                    raw, start?.advanced(by: rows.starts[0]), rows.bytesPerRow[0],
+                    start?.advanced(by: rows.starts[1]), start?.advanced(by: rows.starts[2]),
+                    rows.bytesPerRow[1])
             }
             try check(status)
         }

@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Reads the segments of a JPEG file that stand before its first scan.
+    /// Parses the marker segments of a JPEG file up to its first scan.
     struct JPEGHeaderReader {
         private let limits: DecodeLimits
         private var header: ImageHeader?
@@ -21,14 +21,14 @@
                 let segment = try segments.next(file)
                 if segment.marker == JPEGSegments.endOfImage {
                     throw .malformed(
-                        reason: "the file has no picture", offset: segments.offset)
+                        reason: "EOI marker before the first scan", offset: segments.offset)
                 }
                 if segment.marker == JPEGSegments.startOfScan { break }
-                try take(segment.marker, segment.body, file)
+                try parse(segment.marker, segment.body, file)
             }
             guard var header else {
                 throw .malformed(
-                    reason: "a scan comes before the size", offset: segments.offset)
+                    reason: "SOS marker before the frame header", offset: segments.offset)
             }
             header.orientation = exif?.value.orientation ?? .upright
             if let exif, let thumbnail = exif.value.thumbnail {
@@ -42,18 +42,19 @@
             return header
         }
 
-        private mutating func take(
+        private mutating func parse(
             _ marker: UInt8, _ body: Range<Int>, _ file: Span<UInt8>
         ) throws(CodecError) {
             switch marker {
-            case 0xC4, 0xC8, 0xCC:
+            case 0xC4, 0xC8, 0xCC:  // DHT, JPG, DAC
                 break
-            case 0xC0...0xCF:
+            case 0xC0...0xCF:  // SOF
                 guard header == nil else {
-                    throw .malformed(reason: "the size is stated twice", offset: body.lowerBound)
+                    throw .malformed(reason: "second frame header", offset: body.lowerBound)
                 }
                 header = try frame(marker, body, file)
-            case 0xDD where body.count >= 2:
+            case 0xDD  // DRI
+            where body.count >= 2:
                 restartInterval = try JPEGSegments.integer(file, body.lowerBound)
             case 0xE1
             where exif == nil && JPEGSegments.starts(file.extracting(body), with: "Exif\0"):
@@ -74,27 +75,30 @@
         ) throws(CodecError) -> ImageHeader {
             let start = body.lowerBound
             guard body.count >= 6 else {
-                throw .malformed(reason: "the frame header is too short", offset: start)
+                throw .malformed(
+                    reason: "frame header of \(body.count) bytes is too short", offset: start)
             }
             let componentCount = Int(file[start + 5])
             guard body.count >= 6 + componentCount * 3, componentCount > 0 else {
-                throw .malformed(reason: "the frame header is too short", offset: start)
+                throw .malformed(
+                    reason: "frame header too short for \(componentCount) components",
+                    offset: start)
             }
             let size = PixelSize(
                 width: try JPEGSegments.integer(file, start + 3),
                 height: try JPEGSegments.integer(file, start + 1))
             guard size.width > 0 else {
-                throw .malformed(reason: "the picture is 0 pixels wide", offset: start + 3)
+                throw .malformed(reason: "image width is 0", offset: start + 3)
             }
             guard size.height > 0 else {
-                throw .unsupported(feature: "a JPEG that states its height at the end")
+                throw .unsupported(feature: "JPEG with the height in a DNL segment")
             }
             let model: ImageHeader.ColorModel
             switch componentCount {
             case 1: model = .gray
             case 3: model = .rgb
             case 4: model = .cmyk
-            default: throw .unsupported(feature: "a JPEG of \(componentCount) components")
+            default: throw .unsupported(feature: "JPEG with \(componentCount) components")
             }
             var header = ImageHeader(
                 storedSize: size, colorModel: model, bitsPerComponent: Int(file[start]))
@@ -117,7 +121,7 @@
             return marker >= 0xC8 ? "\(process), arithmetic" : process
         }
 
-        /// The familiar J:a:b notation where it can say it, otherwise the factors themselves.
+        /// Returns the J:a:b notation if it exists for the sampling factors, otherwise the factors.
         private func sampling(_ factors: [UInt8]) -> String {
             let pairs = factors.map { ($0 >> 4, $0 & 15) }
             if pairs.dropFirst().prefix(2).allSatisfy({ $0 == (1, 1) }) {
@@ -133,8 +137,8 @@
             return pairs.map { "\($0.0)x\($0.1)" }.joined(separator: ",")
         }
 
-        /// A profile of which a part is missing is left out, as other readers do, and so is one that
-        /// is too long.
+        /// Returns the ICC profile; `nil`, as in other decoders, if a part is missing or the
+        /// profile is too long.
         private func profile(_ file: Span<UInt8>) -> [UInt8]? {
             guard profilePartCount > 0 else { return nil }
             let byteCount = profileParts.values.reduce(0) { $0 + $1.count }

@@ -4,10 +4,10 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Decodes rows, or scan after scan, as their bytes come in, with libjpeg-turbo.
+    /// Decodes rows, or scan after scan, as bytes arrive, with libjpeg-turbo.
     ///
-    /// Every coefficient is read once. A file of several scans is held as coefficients, from which
-    /// the rows are made anew for each version that is shown.
+    /// Each coefficient is decoded once. The coefficients of a file with several scans are kept in
+    /// memory, and each version that is shown is computed from them.
     final class JPEGIncrementalDecoder: IncrementalDecoder {
         private enum Stage {
             case header, start, scans, rows, over
@@ -74,7 +74,8 @@
             }
             if stage == .rows {
                 while try pictureRows?.next(reader, &rows) == true {}
-                // The file says that it ends here; what comes of that is for who decodes it whole.
+                // The end of the file has been reached; decoding of truncated files is left to the
+                // full decoder.
                 if reader.isTruncated { throw .truncated(byteCount: reader.byteCount) }
                 if reader.hasPasses { try reader.endPass() }
                 try reader.finish()

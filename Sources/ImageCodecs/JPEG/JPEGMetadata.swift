@@ -3,11 +3,11 @@
 #if JPEG
     internal import EncodedImages
 
-    /// The blocks of metadata in the segments of a JPEG file.
+    /// The metadata blocks in the marker segments of a JPEG file.
     ///
-    /// EXIF stands in one segment APP1, as does an XMP packet; what of the latter is too long for
-    /// a segment follows in further ones, as a second packet that is cut anywhere. IPTC records
-    /// stand in one of Photoshop's blocks, whose list is cut over segments APP13.
+    /// EXIF is in one APP1 segment, and so is the XMP packet. XMP that exceeds a segment continues
+    /// in further segments as a second packet, split at any byte. IPTC records are in a Photoshop
+    /// image resource, whose list is split over APP13 segments.
     /// - SeeAlso: CIPA DC-008, section 4.5; Adobe, *XMP Specification Part 3*, section 1.1.3.
     enum JPEGMetadata {
         static let exif = Array("Exif\0\0".utf8)
@@ -16,16 +16,17 @@
         static let photoshop = Array("Photoshop 3.0\0".utf8)
         private static let maximumBodyByteCount = 65_533
 
-        /// A part of a packet that was too long.
+        /// A part of an extended XMP packet.
         private struct Part {
-            /// 32 digits that the packet with the rest of the properties names.
+            /// The GUID of the packet, 32 digits, which the main packet contains.
             let packet: [UInt8]
             let byteCount: Int
             let offset: Int
             let bytes: Range<Int>
         }
 
-        /// Reads what stands before the first scan; damage ends it and is no error.
+        /// Reads the blocks before the first scan; damaged segments end the search without an
+        /// error.
         static func read(
             _ file: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> MetadataBlocks {
@@ -71,9 +72,9 @@
             return blocks
         }
 
-        /// The segments that hold the blocks, in the order in which they are written.
+        /// Returns the segments that contain the blocks, in the order in which they are written.
         ///
-        /// - Throws: ``CodecError/unsupported(feature:)`` for a block that has no room.
+        /// - Throws: ``CodecError/unsupported(feature:)`` for a block that is too large.
         static func segments(
             of blocks: MetadataBlocks
         ) throws(CodecError) -> [(marker: Int32, body: [UInt8])] {
@@ -82,7 +83,7 @@
                 let body = exif + block
                 guard body.count <= maximumBodyByteCount else {
                     throw .unsupported(
-                        feature: "an EXIF block of \(block.count) bytes, as JPEG has room for 65527"
+                        feature: "EXIF block of \(block.count) bytes (JPEG allows at most 65527)"
                     )
                 }
                 segments.append((0xE1, body))
@@ -90,7 +91,7 @@
             if let packet = blocks.xmp {
                 guard let parts = XMPPacket.split(packet, maximumByteCount: 65_502) else {
                     throw .unsupported(
-                        feature: "an XMP packet of \(packet.count) bytes that cannot be split")
+                        feature: "XMP packet of \(packet.count) bytes that cannot be split")
                 }
                 segments.append((0xE1, xmp + parts.packet))
                 if let rest = parts.rest {
@@ -141,7 +142,7 @@
                 bytes: start + 40..<range.upperBound)
         }
 
-        /// The packet that the parts make up; `nil` if one is missing.
+        /// Returns the packet that the parts form; `nil` if one is missing.
         private static func joined(
             _ parts: [Part], _ file: Span<UInt8>, _ limits: DecodeLimits
         ) throws(CodecError) -> [UInt8]? {

@@ -5,7 +5,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The only owner of a libjpeg decompressor.
+    /// The unique owner of a libjpeg decompressor.
     ///
     /// It must not outlive the bytes that it reads.
     @safe struct JPEGReader: ~Copyable {
@@ -18,7 +18,7 @@
         ) throws(CodecError) {
             guard
                 let raw = unsafe calotype_jpeg_reader_create(bytes.baseAddress, bytes.count)
-            else { throw .library(message: "no memory for a JPEG decoder") }
+            else { throw .library(message: "out of memory for a JPEG decompressor") }
             unsafe self.raw = raw
             byteCount = bytes.count
             self.maximumScanCount = maximumScanCount
@@ -26,10 +26,10 @@
 
         deinit { unsafe calotype_jpeg_reader_destroy(raw) }
 
-        /// Reads from other bytes, which begin with those of the last time, until `body` returns.
+        /// Reads from `bytes`, which begin with the bytes of the last call, until `body` returns.
         ///
-        /// What is not there yet is still to come: calls throw ``CodecError/truncated(byteCount:)``
-        /// and are made again.
+        /// Where more bytes are needed, calls throw ``CodecError/truncated(byteCount:)`` and are
+        /// repeated later.
         mutating func withMore(
             _ bytes: Span<UInt8>, _ body: (borrowing JPEGReader) throws(CodecError) -> Void
         ) throws(CodecError) {
@@ -42,13 +42,13 @@
             if let failure { throw failure }
         }
 
-        /// Whether the picture comes in several scans.
+        /// Whether the image has several scans.
         var hasPasses: Bool { unsafe calotype_jpeg_reader_has_passes(raw) }
 
-        /// Reads scans as far as the bytes go.
+        /// Decodes scans up to the end of the bytes.
         ///
-        /// - Parameter scanCount: afterwards, how many have been read in all.
-        /// - Throws: ``CodecError/truncated(byteCount:)`` where the bytes end.
+        /// - Parameter scanCount: receives the total number of scans decoded.
+        /// - Throws: ``CodecError/truncated(byteCount:)`` at the end of the bytes.
         func consume(_ scanCount: inout Int) throws(CodecError) {
             var count: Int32 = 0
             let status = unsafe calotype_jpeg_reader_consume(raw, &count)
@@ -56,7 +56,7 @@
             try check(status)
         }
 
-        /// Starts to give out rows as they are after a scan that has been read, from 1.
+        /// Starts a pass over the rows in the state after a decoded scan, counted from 1.
         func beginPass(_ scan: Int) throws(CodecError) {
             try check(unsafe calotype_jpeg_reader_begin_pass(raw, Int32(clamping: scan)))
         }
@@ -73,13 +73,14 @@
         var channelCount: Int { unsafe Int(calotype_jpeg_reader_channels(raw)) }
         var isInverted: Bool { unsafe calotype_jpeg_reader_is_inverted(raw) }
 
-        /// From here on, what is missing at the end of the file is grey.
+        /// Fills missing data at the end of the file with grey from now on.
         func acceptTruncated() { unsafe calotype_jpeg_reader_accept_truncated(raw) }
 
-        /// Whether rows are missing that were not refused.
+        /// Whether missing data has been filled.
         var isTruncated: Bool { unsafe calotype_jpeg_reader_is_truncated(raw) }
 
-        /// The flag must outlive the reader.
+        /// Checks a cancellation flag, which must outlive the reader, and the number of scans while
+        /// decoding.
         func watch(_ cancellation: CancellationFlag?) {
             let context = unsafe cancellation.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
             unsafe calotype_jpeg_reader_watch(
@@ -91,7 +92,8 @@
                 }, context)
         }
 
-        /// The bytes that are held for a file of several scans, known from its header.
+        /// Reads the header and returns the bytes of coefficients that a file with several scans
+        /// takes.
         func coefficientByteCount() throws(CodecError) -> Int {
             try check(unsafe calotype_jpeg_reader_read_header(raw))
             return unsafe calotype_jpeg_reader_coefficient_bytes(raw)
@@ -109,7 +111,7 @@
             try check(status)
         }
 
-        /// Reads to the end of the file if every row has been read.
+        /// Reads to the end of the file after the last row.
         func finish() throws(CodecError) {
             try check(unsafe calotype_jpeg_reader_finish(raw))
         }

@@ -4,32 +4,36 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The rows that libjpeg gives, inks turned into RGB.
+    /// The rows of a libjpeg decompressor, with CMYK converted to RGB.
     struct JPEGRows: ~Copyable {
         private let size: PixelSize
         private let format: PixelFormat
         private let profile: ColorProfile
-        private let inkConversion: CMYKConversion?
+        private let cmykConversion: CMYKConversion?
         private var row: [UInt8]
-        private var inks: [UInt8] = []
+        private var cmyk: [UInt8] = []
         private var y = 0
 
+        /// Allocates the buffers.
+        ///
         /// - Parameters:
-        ///   - reader: has been started.
-        ///   - header: what the file says of its colours.
-        /// - Throws: ``CodecError/unsupported(feature:)`` for what is neither grey, RGB nor CMYK.
+        ///   - reader: a reader that has been started.
+        ///   - header: the header, with the colour profile.
+        /// - Throws: ``CodecError/unsupported(feature:)`` if the image is neither grey, RGB nor
+        ///   CMYK.
         init(_ reader: borrowing JPEGReader, _ header: ImageHeader) throws(CodecError) {
             let count = reader.channelCount
             guard count == 1 || count == 3 || count == 4 else {
-                throw .unsupported(feature: "a JPEG of \(count) components")
+                throw .unsupported(feature: "JPEG with \(count) components")
             }
-            let isInk = count == 4
-            inkConversion =
-                isInk ? try CMYKConversion(header.colorProfile, isInverted: reader.isInverted) : nil
+            let isCMYK = count == 4
+            cmykConversion =
+                isCMYK
+                ? try CMYKConversion(header.colorProfile, isInverted: reader.isInverted) : nil
             size = reader.size
             format = count == 1 ? .gray8 : .rgb8
-            profile = isInk ? .sRGB : header.colorProfile
-            if isInk { inks = Array(repeating: 0, count: size.width * 4) }
+            profile = isCMYK ? .sRGB : header.colorProfile
+            if isCMYK { cmyk = Array(repeating: 0, count: size.width * 4) }
             row = Array(repeating: 0, count: size.width * format.bytesPerPixel)
         }
 
@@ -37,9 +41,9 @@
             try rows.begin(size, format, profile)
         }
 
-        /// Hands on the next row.
+        /// Passes the next row to `rows`.
         ///
-        /// - Returns: whether there are more.
+        /// - Returns: whether rows are left.
         mutating func next(
             _ reader: borrowing JPEGReader, _ rows: inout RowSink
         ) throws(CodecError) -> Bool {
@@ -47,11 +51,11 @@
             var pixels: [UInt8] = []
             swap(&pixels, &row)
             defer { swap(&pixels, &row) }
-            if inks.isEmpty {
+            if cmyk.isEmpty {
                 try reader.readRow(into: &pixels)
             } else {
-                try reader.readRow(into: &inks)
-                inkConversion?.convert(inks.span, into: &pixels)
+                try reader.readRow(into: &cmyk)
+                cmykConversion?.convert(cmyk.span, into: &pixels)
             }
             try rows.append(pixels.span)
             y += 1

@@ -3,21 +3,22 @@
 #if JPEG
     internal import EncodedImages
 
-    /// Walks over the segments of a JPEG file (ITU-T T.81, annex B).
+    /// Iterates over the marker segments of a JPEG file (T.81 B.1.1.4).
     struct JPEGSegments {
+        /// A marker segment.
         struct Segment {
             var marker: UInt8
-            /// What stands behind the marker and the length.
+            /// The range of the bytes after the marker and the length.
             var body: Range<Int>
         }
 
         static let endOfImage: UInt8 = 0xD9
         static let startOfScan: UInt8 = 0xDA
 
-        /// Behind the last segment that was read; behind the start of the image at first.
+        /// The offset after the last segment; initially after the SOI marker.
         private(set) var offset = 2
 
-        /// The next segment that has a body; the end of the image comes with an empty one.
+        /// Returns the next segment with a body; EOI is returned with an empty body.
         mutating func next(_ file: Span<UInt8>) throws(CodecError) -> Segment {
             var marker: UInt8?
             while marker == nil { marker = try nextMarker(file) }
@@ -26,7 +27,7 @@
             }
             let length = try Self.integer(file, offset)
             guard length >= 2 else {
-                throw .malformed(reason: "a segment is too short", offset: offset)
+                throw .malformed(reason: "segment length \(length) is below 2", offset: offset)
             }
             guard offset + length <= file.count else {
                 throw .truncated(byteCount: file.count)
@@ -36,10 +37,11 @@
             return Segment(marker: marker, body: body)
         }
 
-        /// Goes on behind the data of a scan, to the marker at `end`.
+        /// Continues after the data of a scan, at the marker at `end`.
         mutating func skip(to end: Int) { offset = end }
 
-        /// The scans of a file, found by their markers alone; counting ends behind `limit`.
+        /// Returns the number of scans of a file, counted by their markers; counting stops above
+        /// `limit`.
         static func scanCount(_ file: Span<UInt8>, limit: Int) -> Int {
             var segments = JPEGSegments()
             var count = 0
@@ -53,11 +55,11 @@
             return count
         }
 
-        /// Stops behind the marker; `nil` for those that have no body.
+        /// Moves past the next marker; `nil` for markers without a body.
         private mutating func nextMarker(_ file: Span<UInt8>) throws(CodecError) -> UInt8? {
             guard offset < file.count else { throw .truncated(byteCount: file.count) }
             guard file[offset] == 0xFF else {
-                // Bytes between segments are against the rules, yet cameras write them.
+                // Bytes between segments violate the standard, but some cameras write them.
                 offset += 1
                 return nil
             }
@@ -68,11 +70,13 @@
             return marker == 0 || marker == 1 || (0xD0...0xD8).contains(marker) ? nil : marker
         }
 
+        /// Returns whether `body` begins with `text`.
         static func starts(_ body: Span<UInt8>, with text: String) -> Bool {
             let text = Array(text.utf8)
             return body.count >= text.count && text.indices.allSatisfy { body[$0] == text[$0] }
         }
 
+        /// Returns the 16-bit big-endian integer at `offset`.
         static func integer(_ file: Span<UInt8>, _ offset: Int) throws(CodecError) -> Int {
             guard let value = file.integer(at: offset, byteCount: 2) else {
                 throw .truncated(byteCount: file.count)

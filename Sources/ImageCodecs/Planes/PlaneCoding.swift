@@ -4,7 +4,7 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What the numbers in a video coder's planes mean.
+    /// The representation of samples in the planes of a video codec.
     ///
     /// - SeeAlso: ITU-T H.273, 8.3 (matrix coefficients) and 8.4 (sample position).
     struct PlaneCoding: Hashable {
@@ -13,34 +13,37 @@
         var chroma: Chroma
         var bitDepth: Int
         var isFullRange: Bool
-        /// The code point of the matrix, and that of the primaries, by which 12 is worked out.
+        /// The code points of the matrix coefficients and of the colour primaries; the latter
+        /// determine matrix 12.
         var matrix: Int
         var primaries: Int
         var alphaBitDepth = 8
-        /// Whether colours have been multiplied by alpha.
+        /// Whether colours are premultiplied by alpha.
         var isPremultiplied = false
 
-        /// Planes as JFIF defines them, but for their range.
+        /// Whether the planes are YCbCr as in JFIF, regardless of the range.
         var isJFIF: Bool { chroma != .none && [2, 5, 6].contains(matrix) }
 
-        /// Throws ``CodecError/unsupported(feature:)`` if the numbers are not known here.
+        /// Validates the values.
+        ///
+        /// - Throws: ``CodecError/unsupported(feature:)`` for unknown ones.
         func check() throws(CodecError) {
             guard (8...16).contains(bitDepth), (8...16).contains(alphaBitDepth) else {
-                throw .unsupported(feature: "samples of \(bitDepth) bits")
+                throw .unsupported(feature: "\(bitDepth)-bit samples")
             }
             if chroma == .none { return }
             guard weights != nil || isIdentity else {
-                throw .unsupported(feature: "the matrix \(matrix) of ITU-T H.273")
+                throw .unsupported(feature: "matrix coefficients \(matrix) (ITU-T H.273)")
             }
             if isIdentity, chroma != .full {
-                throw .malformed(reason: "subsampled red and blue", offset: 0)
+                throw .malformed(reason: "identity matrix with subsampled red and blue", offset: 0)
             }
         }
 
         /// Whether the planes are green, blue and red.
         var isIdentity: Bool { matrix == 0 }
 
-        /// How much of the two differences goes into red, green and blue, if these run from -½ to ½.
+        /// The factors of the two colour differences, from -½ to ½, in red, green and blue.
         var weights: [(first: Double, second: Double)]? {
             let red: Double
             let blue: Double
@@ -49,7 +52,7 @@
             case 2, 3, 5, 6: (red, blue) = (0.299, 0.114)
             case 4: (red, blue) = (0.30, 0.11)
             case 7: (red, blue) = (0.212, 0.087)
-            // Constant luminance (10, 13) is taken as the other kind, which it nearly is.
+            // Constant luminance (10, 13) is approximated by non-constant luminance.
             case 9, 10: (red, blue) = (0.2627, 0.0593)
             case 12, 13: (red, blue) = Self.luma(of: CICP(primaries: primaries, transfer: 2))
             // YCgCo: the differences are green and orange.
@@ -65,7 +68,7 @@
             ]
         }
 
-        /// The share of red and blue in luminance (H.273, equations 32 to 37).
+        /// Returns the weights of red and blue in luminance (H.273, equations 32 to 37).
         private static func luma(of points: CICP) -> (red: Double, blue: Double) {
             let colors = points.chromaticities
             func z(_ point: ColorProfile.Chromaticities.Point) -> Double { 1 - point.x - point.y }

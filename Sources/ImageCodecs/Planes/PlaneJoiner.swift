@@ -3,12 +3,13 @@
 #if AVIF || HEIF
     internal import Pixels
 
-    /// Joins planes to rows of grey, RGB or premultiplied RGBA, over the full range of 8 or 16 bits.
+    /// Interleaves planes to rows of grey, RGB or premultiplied RGBA, in the full range of 8 or 16
+    /// bits.
     ///
-    /// Differences at half the resolution are enlarged linearly, each sample standing in the middle
-    /// of the pixels that it is for. Works in whole numbers with 12 or 16 bits behind the point.
+    /// Colour differences at half resolution are interpolated linearly; each sample is centred
+    /// between its pixels. Arithmetic is fixed-point with 12 or 16 fractional bits.
     struct PlaneJoiner: ~Copyable {
-        /// The row that was made last.
+        /// The row produced last.
         private(set) var row: [UInt8]
         private let picture: PlanePicture
         private let weights: JoinWeights
@@ -16,7 +17,7 @@
         private var near: [UInt16]
         private var far: [UInt16]
         private var alpha: [UInt16]
-        /// The two differences for each pixel, in sixteenths of a step.
+        /// The two colour differences of each pixel, in units of 1/16.
         private var differences: [[Int32]]
 
         init(_ picture: PlanePicture) {
@@ -32,7 +33,7 @@
                 repeating: Array(repeating: 0, count: width * 2 + 2), count: 2)
         }
 
-        /// Makes row `y` of the picture.
+        /// Produces row `y` of the image.
         mutating func makeRow(_ y: Int) {
             let y = picture.region.y + y
             picture.planes[0].load(y, into: &luma)
@@ -57,24 +58,25 @@
             let middle = Int32(1) << Int32(picture.coding.bitDepth - 1)
             let zero = picture.coding.isIdentity ? 0 : middle * 16
             let isFull = picture.coding.chroma == .full
-            unsafe near.withUnsafeBufferPointer { near in
-                unsafe (isHalfHigh ? far : self.near).withUnsafeBufferPointer { far in
-                    unsafe differences[index].withUnsafeMutableBufferPointer { result in
-                        if isFull {
-                            for x in 0..<width { unsafe result[x] = Int32(near[x]) &* 16 &- zero }
-                            return
-                        }
-                        var left = unsafe Int32(near[0]) &* 3 &+ Int32(far[0])
-                        var here = left
-                        for x in 0..<width {
-                            let next = min(x &+ 1, width &- 1)
-                            let right = unsafe Int32(near[next]) &* 3 &+ Int32(far[next])
-                            unsafe result[x &* 2] = here &* 3 &+ left &- zero
-                            unsafe result[x &* 2 &+ 1] = here &* 3 &+ right &- zero
-                            left = here
-                            here = right
-                        }
+            unsafe differences[index].withUnsafeMutableBufferPointer { result in
+                let near = near.span
+                if isFull {
+                    for x in 0..<width {
+                        unsafe result[x] = Int32(near[unchecked: x]) &* 16 &- zero
                     }
+                    return
+                }
+                let far = isHalfHigh ? far.span : near
+                var left = Int32(near[0]) &* 3 &+ Int32(far[0])
+                var here = left
+                for x in 0..<width {
+                    let next = min(x &+ 1, width &- 1)
+                    let right =
+                        unsafe Int32(near[unchecked: next]) &* 3 &+ Int32(far[unchecked: next])
+                    unsafe result[x &* 2] = here &* 3 &+ left &- zero
+                    unsafe result[x &* 2 &+ 1] = here &* 3 &+ right &- zero
+                    left = here
+                    here = right
                 }
             }
         }
@@ -106,37 +108,33 @@
             let isGray = picture.coding.chroma == .none
             let isIdentity = picture.coding.isIdentity
             let step = hasAlpha ? 4 : 3
-            unsafe luma.withUnsafeBufferPointer { luma in
-                unsafe differences[0].withUnsafeBufferPointer { first in
-                    unsafe differences[1].withUnsafeBufferPointer { second in
-                        unsafe row.withUnsafeMutableBytes { row in
-                            let row = unsafe row.assumingMemoryBound(to: Sample.self)
-                            for x in 0..<width {
-                                let y = unsafe w.light(luma[start &+ x])
-                                var (red, green, blue) = (y, y, y)
-                                if isIdentity && !isGray {
-                                    blue = unsafe w.light(first[start &+ x] &>> 4)
-                                    red = unsafe w.light(second[start &+ x] &>> 4)
-                                } else if !isGray {
-                                    let u = unsafe first[start &+ x]
-                                    let v = unsafe second[start &+ x]
-                                    red = y &+ w.red.0 &* u &+ w.red.1 &* v
-                                    green = y &+ w.green.0 &* u &+ w.green.1 &* v
-                                    blue = y &+ w.blue.0 &* u &+ w.blue.1 &* v
-                                }
-                                let place = x &* step
-                                unsafe row[place] = w.sample(red)
-                                unsafe row[place &+ 1] = w.sample(green)
-                                unsafe row[place &+ 2] = w.sample(blue)
-                            }
-                        }
+            let luma = luma.span
+            let (first, second) = (differences[0].span, differences[1].span)
+            unsafe row.withUnsafeMutableBytes { row in
+                let row = unsafe row.assumingMemoryBound(to: Sample.self)
+                for x in 0..<width {
+                    let y = unsafe w.light(luma[unchecked: start &+ x])
+                    var (red, green, blue) = (y, y, y)
+                    if isIdentity && !isGray {
+                        blue = unsafe w.light(first[unchecked: start &+ x] &>> 4)
+                        red = unsafe w.light(second[unchecked: start &+ x] &>> 4)
+                    } else if !isGray {
+                        let u = unsafe first[unchecked: start &+ x]
+                        let v = unsafe second[unchecked: start &+ x]
+                        red = y &+ w.red.0 &* u &+ w.red.1 &* v
+                        green = y &+ w.green.0 &* u &+ w.green.1 &* v
+                        blue = y &+ w.blue.0 &* u &+ w.blue.1 &* v
                     }
+                    let place = x &* step
+                    unsafe row[place] = w.sample(red)
+                    unsafe row[place &+ 1] = w.sample(green)
+                    unsafe row[place &+ 2] = w.sample(blue)
                 }
             }
             if hasAlpha { multiply(type) }
         }
 
-        /// Puts alpha beside the colours and multiplies these by it, if that has not been done.
+        /// Stores alpha, and premultiplies the colours if they are straight.
         private mutating func multiply<Sample: FixedWidthInteger & UnsignedInteger>(
             _ type: Sample.Type
         ) {
@@ -166,14 +164,14 @@
         }
     }
 
-    /// The numbers that go from stored samples to light, with bits behind the point.
+    /// The fixed-point factors that convert samples to RGB.
     private struct JoinWeights {
         private let shift: Int32
         private let half: Int32
         private let black: Int32
         private let step: Int32
         private let most: Int32
-        /// For a sixteenth of each difference.
+        /// The factors for 1/16 of each colour difference.
         var red: (Int32, Int32)
         var green: (Int32, Int32)
         var blue: (Int32, Int32)

@@ -4,16 +4,16 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// A picture as a video decoder leaves it: planes of luma, two differences, and alpha.
+    /// An image as a video decoder returns it: planes of luma, two colour differences, and alpha.
     struct PlanePicture {
         let coding: PlaneCoding
         /// Y, or Y, Cb and Cr.
         let planes: [SamplePlane]
         let alpha: SamplePlane?
-        /// The part of the planes that is the picture, in samples of luma.
+        /// The part of the planes that contains the image, in luma samples.
         let region: PixelRect
 
-        /// What the rows of the picture are, if they are joined.
+        /// The pixel format of interleaved rows.
         var format: PixelFormat {
             let isWide = coding.bitDepth > 8
             if alpha != nil { return isWide ? .rgba16 : .rgba8 }
@@ -28,7 +28,8 @@
             try coding.check()
             let planes = planes.compactMap { $0 }
             guard planes.count == (coding.chroma == .none ? 1 : 3) else {
-                throw .library(message: "a plane is missing")
+                throw .library(
+                    message: "decoder returned \(planes.count) planes for chroma \(coding.chroma)")
             }
             let luma = planes[0]
             let horizontal = [.half, .halfWidth].contains(coding.chroma) ? 2 : 1
@@ -41,14 +42,18 @@
             guard isWhole, region.width > 0, region.height > 0,
                 region.x >= 0, region.y >= 0, region.x + region.width <= luma.width,
                 region.y + region.height <= luma.height
-            else { throw .malformed(reason: "planes that do not fit together", offset: 0) }
+            else {
+                throw .malformed(
+                    reason: "planes are too small for \(region.width)x\(region.height) pixels",
+                    offset: 0)
+            }
             self.coding = coding
             self.planes = planes
             self.alpha = alpha
             self.region = region
         }
 
-        /// Gives the picture to `rows`: as planes where they are JFIF's, else joined row by row.
+        /// Passes the image to `rows`: as planes if they are JFIF's, otherwise interleaved.
         func append(to rows: inout RowSink, _ profile: ColorProfile) throws(CodecError) {
             if coding.bitDepth == 8, alpha == nil, coding.isJFIF, region.x % 2 == 0,
                 region.y % 2 == 0
@@ -65,7 +70,7 @@
             }
         }
 
-        /// The picture in memory.
+        /// Returns the image, interleaved.
         func image(_ profile: ColorProfile) -> PixelBuffer {
             var result = MutablePixelBuffer(
                 size: region.size, format: format, colorProfile: profile)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if AVIF || HEIF
-    /// A plane of samples in the memory of a library, 8 bits each or 16 in the machine's order.
+    /// A plane of samples in memory that a library owns: 8 bits each, or 16 bits in native byte
+    /// order.
     ///
-    /// It must not outlive the library's picture.
+    /// It must not outlive the library's image.
     @safe struct SamplePlane {
         private let start: UnsafePointer<UInt8>
         private let bytesPerRow: Int
@@ -11,10 +12,12 @@
         let height: Int
         let isWide: Bool
 
+        /// Creates a plane.
+        ///
         /// - Parameters:
-        ///   - start: the first sample of the first row; `nil` where the library has no such plane.
-        ///   - bytesPerRow: the distance of two rows.
-        ///   - width: samples in a row.
+        ///   - start: the first sample of the first row; `nil` if the library has no such plane.
+        ///   - bytesPerRow: the distance between two rows in bytes.
+        ///   - width: the number of samples in a row.
         ///   - height: the number of rows.
         ///   - isWide: whether samples have 16 bits.
         @unsafe init?(
@@ -30,7 +33,7 @@
             self.isWide = isWide
         }
 
-        /// Calls `body` with the bytes of row `y`, the last one for those below.
+        /// Calls `body` with the bytes of row `y`, clamped to the existing rows.
         func withRow<Result, Failure: Error>(
             _ y: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
         ) throws(Failure) -> Result {

@@ -6,14 +6,15 @@
     internal import Darwin
 #endif
 
-/// Turns rows of CIE L*a*b* under D50 into rows of sRGB.
+/// Converts rows of CIE L\*a\*b\* (D50) to sRGB.
 ///
-/// Shape: three samples a pixel. L* runs from 0 to 100; a* and b* are whole numbers of 8 bits, or of
-/// 16 with 8 of them behind the point, with a sign or, as ICC profiles count, 128 too large.
-/// - SeeAlso: TIFF 6.0, section 23; ICC.1:2022, section 6.3.4; Bruce Lindbloom on Bradford's matrix.
+/// Shape: three samples a pixel. L\* ranges from 0 to 100; a\* and b\* are 8-bit integers, or
+/// 16-bit with 8 fractional bits, either signed or, as in ICC profiles, with an offset of 128.
+/// - SeeAlso: TIFF 6.0, section 23; ICC.1:2022, section 6.3.4; Bruce Lindbloom on Bradford's
+///   matrix.
 struct LabConversion {
     private let isICC: Bool
-    /// sRGB's curve for light from 0 to 1.
+    /// The transfer function of sRGB for linear light from 0 to 1.
     private let curve: [Float]
 
     init(isICC: Bool) {
@@ -29,7 +30,7 @@ struct LabConversion {
     ) {
         let isWide = Sample.bitWidth == 16
         let unit: Float = isWide ? 256 : 1
-        // ICC's 16 bits put 100 at 0xFF00.
+        // In the 16-bit encoding of ICC, L\* = 100 is 0xFF00.
         let white: Float = isWide ? (isICC ? 65280 : 65535) : 255
         for pixel in stride(from: 0, to: row.count - 2, by: 3) {
             let lightness = min(Float(row[pixel]) / white, 1) * 100

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings samples of 8 bits from the range of video, 16 to 235 or 16 to 240, to 0 to 255.
+/// Expands 8-bit samples from video range, 16 to 235 or 16 to 240, to full range, 0 to 255.
 enum VideoRange {
+    /// Expands a row.
+    ///
     /// - Parameters:
     ///   - row: the samples.
-    ///   - isColor: whether they are colour differences, which stay around 128.
-    ///   - result: takes them; at least as long.
+    ///   - isColor: whether they are colour differences, which stay centred at 128.
+    ///   - result: receives the samples; at least as long as `row`.
     static func widen(_ row: Span<UInt8>, isColor: Bool, into result: inout [UInt8]) {
         precondition(row.count <= result.count, "the row does not fit")
         let count = row.count
@@ -20,8 +22,8 @@ enum VideoRange {
         }
     }
 
-    // Written in numbers of 16 bits, which processors multiply 8 at a time: a factor of 10 bits,
-    // 8 more bits of it in a product of their own.
+    // Written in 16-bit integers, which processors multiply 8 at a time: a factor of 10 bits, and 8
+    // more bits of it in a separate product.
 
     /// x ÷ 219 × 255, to the nearest.
     @inline(__always)

@@ -3,7 +3,7 @@
 internal import Pixels
 
 extension Span<UInt16> {
-    /// Calls `body` with the same samples as bytes in the machine's order.
+    /// Calls `body` with the samples as bytes in native byte order.
     func withSampleBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -14,7 +14,7 @@ extension Span<UInt16> {
 }
 
 extension PremultipliedAlpha {
-    /// Multiplies the colours of a row of straight RGBA pixels by their alpha.
+    /// Multiplies the colours of a row of straight RGBA pixels by alpha.
     static func multiplyWide(_ row: inout MutableSpan<UInt16>) {
         for pixel in stride(from: 0, to: row.count - 3, by: 4) where row[pixel + 3] != .max {
             let alpha = UInt32(row[pixel + 3])
@@ -24,7 +24,7 @@ extension PremultipliedAlpha {
         }
     }
 
-    /// Divides the colours of a row of premultiplied RGBA pixels by their alpha.
+    /// Divides the colours of a row of premultiplied RGBA pixels by alpha.
     static func divideWide(_ row: inout MutableSpan<UInt16>) {
         for pixel in stride(from: 0, to: row.count - 3, by: 4) where row[pixel + 3] != .max {
             let alpha = UInt32(row[pixel + 3])
@@ -36,7 +36,7 @@ extension PremultipliedAlpha {
         }
     }
 
-    /// Makes colours that claim to be premultiplied so: none is more than its alpha.
+    /// Limits each premultiplied colour to its alpha.
     static func clamp<Sample: FixedWidthInteger>(_ row: inout MutableSpan<Sample>) {
         for pixel in stride(from: 0, to: row.count - 3, by: 4) where row[pixel + 3] != .max {
             let alpha = row[pixel + 3]

@@ -8,7 +8,7 @@
 
 #include <jerror.h>
 
-// libjpeg declares this type and leaves it to the memory manager to say what it is.
+// libjpeg declares this type; the memory manager defines it.
 struct jvirt_barray_control {
     coefficient_array *next;
     JDIMENSION row_count, blocks_per_row;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coefficients that libjpeg keeps of a file of several scans, 2 to 6 bytes a pixel. Each scan
-// walks through all of them, so they lie in large pages where the system has them: that saves 7 %
-// of the time of a progressive picture of 12 megapixels. libjpeg's own would also be zeroed twice.
+// Memory for the coefficients of a file with several scans, 2 to 6 bytes a pixel. Each scan accesses
+// all of them, so huge pages are used where available: this saves 7 % of the time of a progressive
+// image of 12 megapixels. The memory manager of libjpeg would also zero the memory twice.
 
 #ifndef CALOTYPE_COEFFICIENTS_H
 #define CALOTYPE_COEFFICIENTS_H
@@ -19,10 +19,10 @@ typedef struct {
     void (*realize_others)(j_common_ptr info);
 } coefficient_memory;
 
-/// Takes the place of the part of libjpeg's memory manager that is about coefficients.
+/// Replaces the functions of libjpeg's memory manager that allocate coefficients.
 void calotype_coefficients_install(coefficient_memory *memory, j_decompress_ptr info);
 void calotype_coefficients_free(coefficient_memory *memory);
-/// Where the memory of a decompressor is; the owner of both says it.
+/// Returns the coefficient memory of a decompressor; defined by the owner of both.
 coefficient_memory *calotype_coefficients_of(j_common_ptr info);
 
 #endif

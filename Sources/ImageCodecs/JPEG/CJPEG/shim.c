@@ -48,7 +48,7 @@ static void error_exit(j_common_ptr info) {
     leave(errors, status_of(info->err->msg_code));
 }
 
-// Warnings are about damage that libjpeg can bridge; it would print them.
+// Warnings report damage that libjpeg conceals; by default it prints them.
 static void pass_over(j_common_ptr info, int level) {
     (void)info;
     (void)level;
@@ -68,7 +68,7 @@ struct calotype_jpeg_reader {
     coefficient_memory coefficients;
     size_t count;
     int maximum_scan_count;
-    /// Bytes to be left out that had not come in yet.
+    /// Bytes to skip that have not arrived yet.
     size_t skip_count;
     bool is_incremental, accepts_truncated, is_truncated;
     bool (*is_stopped)(const void *);
@@ -87,7 +87,7 @@ static void end_early(calotype_jpeg_reader *reader) {
     reader->is_truncated = true;
 }
 
-// libjpeg's own source invents an end of image here, and a grey rest of the picture with it.
+// The default source of libjpeg inserts an EOI marker here, and thereby a grey remainder.
 static boolean fill_input_buffer(j_decompress_ptr info) {
     static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
@@ -98,8 +98,8 @@ static boolean fill_input_buffer(j_decompress_ptr info) {
     return TRUE;
 }
 
-// A scan that ends before its last row of units has begun is cut short, too, where the file says
-// that it ends there. What the last row lacks is damage that libjpeg bridges.
+// A scan that reaches the EOI marker before its last row of MCUs has begun is truncated, too.
+// libjpeg conceals what is missing within the last row.
 static void look_for_end(j_common_ptr common, int level) {
     j_decompress_ptr info = (j_decompress_ptr)common;
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
@@ -227,7 +227,7 @@ calotype_jpeg_status calotype_jpeg_reader_consume(calotype_jpeg_reader *reader, 
     for (;;) {
         watch((j_common_ptr)info);
         int status = jpeg_consume_input(info);
-        // A scan is known to be over when the next begins.
+        // A scan is complete only when the next one begins.
         *scans = info->input_scan_number - (status == JPEG_REACHED_EOI ? 0 : 1);
         if (status == JPEG_REACHED_EOI) return calotype_jpeg_ok;
         if (status == JPEG_SUSPENDED) return calotype_jpeg_suspended;
@@ -301,7 +301,7 @@ calotype_jpeg_writer *calotype_jpeg_writer_create(void) {
 }
 
 void calotype_jpeg_writer_destroy(calotype_jpeg_writer *writer) {
-    // libjpeg hands the file over only at the end, or when it is told that it is the end.
+    // libjpeg stores the buffer in `bytes` only when the destination is terminated.
     if (writer->info.dest) writer->info.dest->term_destination(&writer->info);
     jpeg_destroy_compress(&writer->info);
     free(writer->bytes);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// The bits at hand, the next one on the left.
+    /// A window of bits, the next one in the most significant position.
     enum BitWindow {
-        /// At least the next 57 bits; reads eight bytes, whether they are there or not.
+        /// Returns at least the next 57 bits; reads eight bytes even beyond the end of the data.
         @unsafe @inline(always)
         static func load(_ data: UnsafePointer<UInt8>, at position: Int) -> UInt64 {
             let bytes = unsafe UnsafeRawPointer(data + position &>> 3)
@@ -11,42 +11,43 @@
                 &<< UInt64(truncatingIfNeeded: position & 7)
         }
 
-        /// Where tables by the next ``HuffmanCode/windowBits`` bits have their entry.
+        /// Returns the index into a table of ``HuffmanTable/lookaheadBits`` bits.
         @inline(always)
         static func index(_ bits: UInt64) -> Int {
-            Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanCode.windowBits))
+            Int(truncatingIfNeeded: bits &>> UInt64(64 - HuffmanTable.lookaheadBits))
         }
     }
 
-    /// A place in entropy-coded data from which symbols and numbers are read one after the other.
+    /// A position in entropy-coded data, from which symbols and additional bits are read in order.
     ///
-    /// It checks nothing as it reads: whoever uses it asks ``isInside`` at least once in
-    /// ``EntropyCodedData/margin`` bytes less the 8 that a look takes. It must not outlive the data.
+    /// Reads are unchecked: the caller checks ``isInside`` at least once in
+    /// ``EntropyCodedData/margin`` bytes less the 8 bytes of a load. The cursor must not outlive
+    /// the data.
     @safe struct BitCursor {
-        /// In bits from the start of the data.
+        /// The position in bits from the start of the data.
         private(set) var position: Int
         private let end: Int
         private let data: UnsafePointer<UInt8>
 
         /// - Parameters:
-        ///   - data: the start of all the data.
-        ///   - segment: the bytes of it that are read.
+        ///   - data: the start of the data.
+        ///   - segment: the range of bytes to read.
         @unsafe init(_ data: UnsafePointer<UInt8>, _ segment: Range<Int>) {
             unsafe self.data = unsafe data
             position = segment.lowerBound * 8
             end = segment.upperBound * 8
         }
 
-        /// Whether all that was read was there.
+        /// Whether all bits that have been consumed were part of the segment.
         var isInside: Bool { @inline(always) get { position <= end } }
 
-        /// At least the next 57 bits, from the left.
+        /// Returns at least the next 57 bits, left-aligned.
         @inline(always)
         func peek() -> UInt64 { unsafe BitWindow.load(data, at: position) }
 
-        /// The same from behind some bits on.
+        /// Returns at least 57 bits that follow the next `count` bits.
         @inline(always)
-        func peek(behind count: Int) -> UInt64 {
+        func peek(after count: Int) -> UInt64 {
             unsafe BitWindow.load(data, at: position &+ count)
         }
 
@@ -54,44 +55,57 @@
         mutating func skip(_ count: Int) { position &+= count }
     }
 
-    /// What reads the symbols of a code at the start of some bits; it must not outlive the code.
-    @safe struct SymbolReader {
-        private let code: HuffmanCode
-        private let window: UnsafePointer<UInt16>
+    /// Decodes symbols of a Huffman table; it must not outlive the table.
+    @safe struct HuffmanDecoder {
+        private let table: HuffmanTable
+        private let lookup: UnsafePointer<UInt16>
 
-        @unsafe init(_ code: HuffmanCode, _ window: UnsafePointer<UInt16>) {
-            self.code = code
-            unsafe self.window = unsafe window
+        @unsafe init(_ table: HuffmanTable, _ lookup: UnsafePointer<UInt16>) {
+            self.table = table
+            unsafe self.lookup = unsafe lookup
         }
 
-        /// Symbol × 256 + length of its code; 0 if no code begins like that.
+        /// Returns symbol × 256 + code length for the code at the start of `bits`; 0 if the code is
+        /// invalid.
         @inline(always)
         func entry(_ bits: UInt64) -> Int {
-            let entry = unsafe Int(window[BitWindow.index(bits)])
-            return _fastPath(entry != 0) ? entry : longEntry(bits)
+            let entry = unsafe Int(lookup[BitWindow.index(bits)])
+            return _fastPath(entry != 0) ? entry : longCodeEntry(bits)
         }
 
         @inline(never)
-        private func longEntry(_ bits: UInt64) -> Int {
-            guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return 0 }
+        private func longCodeEntry(_ bits: UInt64) -> Int {
+            guard let (symbol, length) = table.decode(Int(bits >> 48)) else { return 0 }
             return symbol << 8 | length
         }
     }
 
-    /// The numbers that stand in some bits from the left.
-    enum BitNumber {
-        /// At most 63 bits as a number.
+    extension HuffmanTable {
+        /// Calls `body` with a decoder, which must not outlive the call.
+        @inline(__always)
+        func withDecoder(_ body: (HuffmanDecoder) -> Bool) -> Bool {
+            unsafe lookup.withUnsafeBufferPointer { lookup in
+                guard let lookup = lookup.baseAddress else { return false }
+                return body(unsafe HuffmanDecoder(self, lookup))
+            }
+        }
+    }
+
+    /// The additional bits that follow a Huffman code.
+    enum BitField {
+        /// Returns the first `count` bits as a number; at most 63 (RECEIVE, T.81 F.2.2.4).
         @inline(always)
-        static func unsigned(_ bits: UInt64, _ count: Int) -> Int {
-            // Two shifts, as one by 64 would be one by 0.
+        static func receive(_ bits: UInt64, _ count: Int) -> Int {
+            // Two shifts, because a shift by 64 would be a shift by 0.
             Int(truncatingIfNeeded: (bits &>> 1) &>> UInt64(truncatingIfNeeded: 63 &- count))
         }
 
-        /// The number behind a symbol: of those of as many bits, the lower half stands for negatives.
+        /// Returns the signed value of the first `count` bits (EXTEND, T.81 F.2.2.1): the lower
+        /// half of the range is negative.
         @inline(always)
-        static func signed(_ bits: UInt64, _ count: Int) -> Int {
+        static func extend(_ bits: UInt64, _ count: Int) -> Int {
             let isNegative = ~(Int(truncatingIfNeeded: bits) &>> 63)
-            return unsigned(bits, count) &- ((1 &<< count &- 1) & isNegative)
+            return receive(bits, count) &- ((1 &<< count &- 1) & isNegative)
         }
     }
 #endif

@@ -2,38 +2,43 @@
 
 #if JPEG
     extension BlockFinder {
-        /// What the steps of all lanes have at hand, in one piece, so that one register finds it.
+        /// The data that the steps of all lanes use, in one allocation so that one register
+        /// addresses it.
         ///
-        /// By the machine's state, which counts on from one unit to the next until a stretch ends:
+        /// By state, which increases from MCU to MCU (T.81 A.2) until a run ends:
         ///
-        /// | in bytes | |
+        /// | offset in bytes | |
         /// |---|---|
-        /// | 8 × state | the address of the table to look into |
-        /// | 8 × (``stateCount`` + state) | what is kept of a lane's tally: a block begins with no coefficients passed |
-        /// | 8 × (2 × ``stateCount`` + state) | by lane: the low 16 bits of the position in this state; of *first symbol* that is where the block begins |
+        /// | 8 × state | the address of the lookup table |
+        /// | 8 × (``stateCount`` + state) | the mask of a lane's accumulator, which clears the coefficients passed at the start of a block |
+        /// | 8 × (2 × ``stateCount`` + state) | by lane: the low 16 bits of the position in this state; for *DC symbol* the start of the block |
         @safe struct Workspace {
-            static let looksPerRound = 3
-            /// Rounds before positions and states are counted from the start again.
+            static let lookupsPerRound = 3
+            /// The number of rounds until positions and states are counted anew.
             static let roundCount = 32
-            /// The most that a round takes: three symbols of 16 bits with magnitudes of 15.
+            /// The maximum number of bits a round consumes: three codes of 16 bits with 15
+            /// additional bits.
             static let bitsPerRound = 96
-            /// A unit has at most 10 blocks of two states; a look goes on by two at most.
-            static let stateCount = 20 + roundCount * looksPerRound * 2 + 1
-            /// What says in a tally that not all looks of a round were good.
-            static let notDone = SkipTables.overfull | SkipTables.missingMask
+            /// An MCU has at most 10 blocks (T.81 B.2.3) of two states; a lookup advances by at
+            /// most two.
+            static let stateCount = 20 + roundCount * lookupsPerRound * 2 + 1
+            /// The bits of an accumulator that are set if a lookup of the round found nothing.
+            static let incomplete = SkipTables.overflow | SkipTables.missingMask
 
             private static let masks = stateCount * 8
             private static let starts = stateCount * 16
             static let byteCount = stateCount * 24
 
             private let memory: UnsafeMutableRawPointer
-            /// The states of a unit.
+            /// The number of states of an MCU.
             let period: Int
 
+            /// Initializes the memory.
+            ///
             /// - Parameters:
             ///   - memory: ``byteCount`` bytes, aligned to 8.
-            ///   - entries: what ``UnitTables`` has.
-            ///   - tables: by state in a unit, where its table begins.
+            ///   - entries: the entries of ``MCUTables``.
+            ///   - tables: by state in an MCU, the offset of the table.
             @unsafe init(
                 _ memory: UnsafeMutableRawPointer, _ entries: UnsafePointer<UInt32>, tables: [Int]
             ) {
@@ -49,42 +54,44 @@
                 }
             }
 
-            /// Takes a look.
+            /// Performs one lookup.
             ///
             /// - Parameters:
-            ///   - tally: the lane's place, in the layout of ``SkipTables``.
-            ///   - bits: the next ones, from the left; shifted by as many as were taken.
-            ///   - number: which lane it is.
+            ///   - accumulator: the position of the lane, in the layout of ``SkipTables``.
+            ///   - bits: the next bits, left-aligned; shifted by the number consumed.
+            ///   - number: the number of the lane.
             @inline(always)
-            func step(_ tally: inout UInt64, _ bits: inout UInt64, _ number: Int) {
+            func step(_ accumulator: inout UInt64, _ bits: inout UInt64, _ number: Int) {
                 let state =
-                    unsafe memory + Int(truncatingIfNeeded: tally &>> SkipTables.stepShift) &* 8
+                    unsafe memory + Int(truncatingIfNeeded: accumulator &>> SkipTables.stepShift)
+                    &* 8
                 let table = unsafe state.load(as: UnsafePointer<UInt32>.self)
-                tally &= unsafe state.load(fromByteOffset: Self.masks, as: UInt64.self)
+                accumulator &= unsafe state.load(fromByteOffset: Self.masks, as: UInt64.self)
                 unsafe state.storeBytes(
-                    of: UInt16(truncatingIfNeeded: tally),
+                    of: UInt16(truncatingIfNeeded: accumulator),
                     toByteOffset: Self.starts &+ number &* 2, as: UInt16.self)
                 let entry = unsafe UInt64(table[BitWindow.index(bits)])
-                tally &+= entry
+                accumulator &+= entry
                 bits &<<= entry
             }
 
-            /// Notes where a lane is, as a step does.
-            func note(_ tally: UInt64, _ number: Int) {
+            /// Records the position of a lane, as a step does.
+            func record(_ accumulator: UInt64, _ number: Int) {
                 unsafe memory.storeBytes(
-                    of: UInt16(truncatingIfNeeded: tally),
-                    toByteOffset: Self.starts + Int(tally >> SkipTables.stepShift) * 8 + number * 2,
+                    of: UInt16(truncatingIfNeeded: accumulator),
+                    toByteOffset: Self.starts + Int(accumulator >> SkipTables.stepShift) * 8
+                        + number * 2,
                     as: UInt16.self)
             }
 
-            /// Copies the positions that a lane had in every second state.
+            /// Copies the positions of a lane in every second state.
             ///
             /// - Parameters:
-            ///   - state: the first one.
-            ///   - count: how many.
-            ///   - number: which lane it is.
-            ///   - base: what they were counted from.
-            ///   - target: takes the low 16 bits of them.
+            ///   - state: the first state.
+            ///   - count: the number of positions.
+            ///   - number: the number of the lane.
+            ///   - base: the position from which they were counted.
+            ///   - target: receives the low 16 bits of the positions.
             @unsafe func copyStarts(
                 from state: Int, count: Int, _ number: Int, _ base: UInt16,
                 to target: UnsafeMutablePointer<UInt16>

@@ -1,140 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Where blocks of a sequential scan begin: those that have been found and not been read yet.
+    /// The start positions of blocks of a sequential scan that have been found and not decoded.
     struct BlockIndex {
-        /// Blocks that follow one another in the data.
+        /// Consecutive blocks.
         struct Run {
-            /// In bits from the start of the data.
+            /// The start in bits from the start of the data.
             var start: Int
             var blockCount: Int
-            /// The number of what ``BlockIndex/ends(of:)`` gives, and which of those is the first.
-            var share: Int
+            /// The argument for ``BlockIndex/ends(of:)``, and the index of the first block in its
+            /// result.
+            var chunk: Int
             var firstEnd: Int
-            /// Whether predictions begin anew, as behind a restart marker.
+            /// Whether the DC predictors are reset, as after a restart marker (T.81 F.2.1.3.1).
             var isRestart: Bool
         }
 
         private var ends: [[UInt16]] = []
-        /// The number of the first of them.
-        private var firstShare = 0
+        /// The number of the first chunk.
+        private var firstChunk = 0
         private var runs: [Run] = []
-        /// Of those that have been found.
+        /// The number of blocks found.
         private(set) var blockCount = 0
 
-        /// The low 16 bits of the position behind each block.
-        func ends(of share: Int) -> [UInt16] { ends[share - firstShare] }
+        /// Returns the low 16 bits of the end of each block of a chunk.
+        func ends(of chunk: Int) -> [UInt16] { ends[chunk - firstChunk] }
 
-        /// Adds segments that a lane has found one after the other.
+        /// Appends consecutive segments.
         ///
         /// - Parameters:
-        ///   - ends: of all their blocks.
-        ///   - segments: where each begins, in bits, and how many blocks it has.
+        ///   - ends: the ends of all their blocks.
+        ///   - segments: the start of each in bits, and its number of blocks.
         mutating func append(_ ends: [UInt16], _ segments: [(start: Int, blockCount: Int)]) {
             var first = 0
             for segment in segments {
                 runs.append(
                     Run(
                         start: segment.start, blockCount: segment.blockCount,
-                        share: firstShare + self.ends.count, firstEnd: first, isRestart: true))
+                        chunk: firstChunk + self.ends.count, firstEnd: first, isRestart: true))
                 first += segment.blockCount
             }
             blockCount += first
             self.ends.append(ends)
         }
 
-        /// Adds blocks that a lane has found in a scan without restart markers.
+        /// Appends blocks of a scan without restart markers.
         ///
         /// - Parameters:
-        ///   - ends: of all blocks that it found.
-        ///   - first: the first that is added.
-        ///   - count: how many are.
-        ///   - start: where the first begins, in bits.
+        ///   - ends: the ends of all blocks that a lane has found.
+        ///   - first: the first block to append.
+        ///   - count: the number of blocks to append.
+        ///   - start: the start of the first block in bits.
         mutating func append(_ ends: [UInt16], from first: Int, _ count: Int, start: Int) {
             guard count > 0 else { return }
             runs.append(
                 Run(
-                    start: start, blockCount: count, share: firstShare + self.ends.count,
+                    start: start, blockCount: count, chunk: firstChunk + self.ends.count,
                     firstEnd: first, isRestart: blockCount == 0))
             blockCount += count
             self.ends.append(ends)
         }
 
-        /// Takes out the first run; what ends in shares before it is dropped.
+        /// Removes and returns the first run; ends of earlier chunks are dropped.
         mutating func takeRun() -> Run {
             let run = runs.removeFirst()
-            ends.removeFirst(run.share - firstShare)
-            firstShare = run.share
+            ends.removeFirst(run.chunk - firstChunk)
+            firstChunk = run.chunk
             return run
         }
     }
 
-    /// Looks for blocks in one window of a scan after the other.
+    /// Finds the blocks of a scan, window by window.
     struct BlockSearch {
-        private let tables: UnitTables
+        private let tables: MCUTables
         private var synchronizer: LaneSynchronizer
         private var workspace: [UInt64]
 
-        init(_ tables: UnitTables, _ synchronizer: LaneSynchronizer) {
+        init(_ tables: MCUTables, _ synchronizer: LaneSynchronizer) {
             self.tables = tables
             self.synchronizer = synchronizer
             workspace = Array(repeating: 0, count: BlockFinder.Workspace.byteCount / 8)
         }
 
-        /// What has been found.
+        /// The blocks found.
         var index: BlockIndex {
             get { synchronizer.index }
             _modify { yield &synchronizer.index }
         }
 
-        /// Finds the blocks in a window, which begins where this asked for it, or before.
+        /// Finds the blocks in a window, which begins at or before the byte returned last.
         ///
-        /// - Returns: from which byte on the data is still needed, or `nil` if it is damaged.
-        mutating func goThrough(_ data: EntropyCodedData) -> Int? {
+        /// - Returns: the first byte of the data that is still needed, or `nil` if the data is
+        ///   damaged.
+        mutating func findBlocks(_ data: EntropyCodedData) -> Int? {
             unsafe workspace.withUnsafeMutableBytes { memory in
                 unsafe tables.entries.withUnsafeBufferPointer { entries in
-                    unsafe data.bytes.withUnsafeBufferPointer { bytes in
-                        guard let memory = memory.baseAddress, let entries = entries.baseAddress,
-                            let bytes = bytes.baseAddress
-                        else { return nil }
-                        let workspace = unsafe BlockFinder.Workspace(
-                            memory, entries, tables: tables.places)
-                        let finder = unsafe BlockFinder(
-                            bytes, from: data.window.lowerBound, tables.codes, workspace)
-                        return synchronizer.goThrough(data, finder)
-                    }
+                    guard let memory = memory.baseAddress, let entries = entries.baseAddress
+                    else { return nil }
+                    let workspace = unsafe BlockFinder.Workspace(
+                        memory, entries, tables: tables.tableOffsets)
+                    return Self.findBlocks(data, tables.scanTables, workspace, &synchronizer)
                 }
+            }
+        }
+
+        private static func findBlocks(
+            _ data: EntropyCodedData, _ tables: ScanTables, _ workspace: BlockFinder.Workspace,
+            _ synchronizer: inout LaneSynchronizer
+        ) -> Int? {
+            unsafe data.bytes.withUnsafeBufferPointer { bytes in
+                guard let bytes = bytes.baseAddress else { return nil }
+                let finder = unsafe BlockFinder(
+                    bytes, from: data.window.lowerBound, tables, workspace)
+                return synchronizer.findBlocks(data, finder)
             }
         }
     }
 
-    /// What a ``BlockFinder`` needs for a scan: its tables, and the order of the blocks in a unit.
-    struct UnitTables {
-        let codes: BlockCodes
+    /// The tables of a ``BlockFinder``, and the order of the blocks in an MCU.
+    struct MCUTables {
+        let scanTables: ScanTables
         let entries: [UInt32]
-        /// By state of the machine within a unit: where its table begins in ``entries``.
-        let places: [Int]
+        /// By state in an MCU: the offset of its table in ``entries``.
+        let tableOffsets: [Int]
 
-        init(_ codes: BlockCodes) {
-            // Components mostly share their codes, and then the tables, too.
-            let owners = codes.dc.indices.map { part in
-                codes.dc.indices.first {
-                    codes.dc[$0] == codes.dc[part] && codes.ac[$0] == codes.ac[part]
-                } ?? part
+        init(_ scanTables: ScanTables) {
+            // Components with the same Huffman tables share the derived tables.
+            let owners = scanTables.dc.indices.map { component in
+                scanTables.dc.indices.first {
+                    scanTables.dc[$0] == scanTables.dc[component]
+                        && scanTables.ac[$0] == scanTables.ac[component]
+                } ?? component
             }
             var tables = SkipTables(count: Set(owners).count * 2)
-            var places: [(first: Int, other: Int)] = []
-            for (part, owner) in owners.enumerated() {
-                if owner < part {
-                    places.append(places[owner])
+            var tableOffsets: [(first: Int, other: Int)] = []
+            for (component, owner) in owners.enumerated() {
+                if owner < component {
+                    tableOffsets.append(tableOffsets[owner])
                 } else {
-                    let first = tables.appendDC(codes.dc[part], ac: codes.ac[part])
-                    places.append((first, tables.appendAC(codes.ac[part])))
+                    let first = tables.appendDC(
+                        scanTables.dc[component], ac: scanTables.ac[component])
+                    tableOffsets.append((first, tables.appendAC(scanTables.ac[component])))
                 }
             }
-            self.codes = codes
+            self.scanTables = scanTables
             entries = tables.entries
-            self.places = codes.order.flatMap { [places[$0].first, places[$0].other] }
+            self.tableOffsets = scanTables.order.flatMap {
+                [tableOffsets[$0].first, tableOffsets[$0].other]
+            }
         }
     }
 #endif

@@ -8,38 +8,40 @@
     #endif
     internal import EncodedImages
 
-    /// The data of a scan without the zero bytes that keep its values apart from markers: all of it,
-    /// or a window that slides over it.
+    /// The entropy-coded data of a scan without stuffed zero bytes (T.81 B.1.1.5): all of it, or a
+    /// sliding window.
     ///
-    /// Bits can then be fetched eight bytes at a time, which is worth a pass over the bytes. A window
-    /// that stays in the processor's cache saves memory in proportion to the file.
+    /// Unstuffed data can be loaded eight bytes at a time, which outweighs the cost of the pass. A
+    /// window that fits into the processor's cache saves memory in proportion to the file.
     struct EntropyCodedData {
-        /// Room behind the last byte: a reader may look, and go, that far beyond it.
+        /// The number of bytes after the last one that a reader may load and consume.
         static let margin = 512
-        /// Bytes of a window.
+        /// The default number of bytes in a window.
         static let windowByteCount = 256 << 10
 
-        /// What is in the window, then at least ``margin`` bytes, zeros if nothing else follows.
+        /// The bytes in the window, followed by at least ``margin`` bytes, which are zeros at the
+        /// end of the data.
         private(set) var bytes: [UInt8] = []
-        /// Which bytes of the data those of the window are.
+        /// The range of the data that is in the window.
         private(set) var window = 0..<0
-        /// Where each segment that has ended begins and ends; restart markers stand between them.
+        /// The ranges of the complete entropy-coded segments (T.81 B.1.1.5), which restart markers
+        /// separate.
         private(set) var segments: [Range<Int>] = []
-        /// Where the scan ends in the file, once it has been found: at a marker, or at the end of a
-        /// file that is cut short.
+        /// The offset in the file at which the scan ends, once it is known: at a marker, or at the
+        /// end of a truncated file.
         private(set) var end: Int
-        /// Whether nothing follows behind the window.
+        /// Whether the window contains the end of the data.
         private(set) var isComplete = false
-        /// Whether restart markers are missing or in disorder.
-        private(set) var hasLostMarkers = false
+        /// Whether restart markers are missing or out of order.
+        private(set) var hasMisplacedRestarts = false
         private var segmentStart = 0
 
-        /// All the data at once.
+        /// Extracts all the data.
         ///
         /// - Parameters:
         ///   - file: the whole file.
-        ///   - start: where the data begins.
-        ///   - releaseInput: gives back the memory of what has been read of the file.
+        ///   - start: the offset at which the data begins.
+        ///   - releaseInput: releases the memory of a range of the file that has been read.
         init(
             _ file: Span<UInt8>, from start: Int,
             _ releaseInput: (@Sendable (Range<Int>) -> Void)? = nil
@@ -59,29 +61,30 @@
             }
         }
 
-        /// No data as yet.
+        /// Creates an empty window.
         ///
         /// - Parameters:
-        ///   - start: where the data begins in the file.
-        ///   - windowByteCount: bytes of the window as long as nobody needs more.
+        ///   - start: the offset in the file at which the data begins.
+        ///   - windowByteCount: the number of bytes in the window until more are requested.
         init(from start: Int, windowByteCount: Int) {
             end = start
             bytes = Array(repeating: 0, count: windowByteCount + Self.margin)
         }
 
-        /// Moves the window on if it does not hold all that is needed.
+        /// Moves the window forward if it does not contain the requested bytes.
         ///
         /// - Parameters:
-        ///   - first: the first byte of the data that is needed, in the window or just behind it.
-        ///   - byteCount: how many are needed; there may be fewer.
-        ///   - file: the file that all windows are taken from.
+        ///   - first: the first byte of the data that is needed, in the window or directly after
+        ///     it.
+        ///   - byteCount: the number of bytes requested; fewer may be left.
+        ///   - file: the file of all windows.
         mutating func slide(to first: Int, byteCount: Int, _ file: Span<UInt8>) {
             guard first + byteCount > window.upperBound else { return }
-            // Whatever a file becomes while it is read, nobody reads beyond the buffer.
+            // Keeps accesses within the buffer even if the file changes while it is read.
             let passed = min(first, window.upperBound) - window.lowerBound
             let kept = window.count - passed
             window = first..<first + kept
-            // Taken out while both it and the rest change.
+            // Moved out of the property, because `append` mutates `self`.
             var bytes: [UInt8] = []
             swap(&bytes, &self.bytes)
             let missing = byteCount + Self.margin - bytes.count
@@ -94,18 +97,21 @@
             swap(&bytes, &self.bytes)
         }
 
-        /// Asked when all of the data has been in the window.
+        /// Checks the restart markers.
+        ///
+        /// Call this when all of the data has been in the window.
         ///
         /// - Parameters:
-        ///   - unitsPerSegment: units between two markers.
-        ///   - unitCount: units in the scan.
-        /// - Returns: whether restart markers stand where they should, and nowhere else.
-        func hasSegments(of unitsPerSegment: Int, unitCount: Int) -> Bool {
-            segments.count == (unitCount + unitsPerSegment - 1) / unitsPerSegment
-                && !hasLostMarkers
+        ///   - mcusPerSegment: MCUs between two markers.
+        ///   - mcuCount: MCUs in the scan.
+        /// - Returns: whether they are where they belong, and nowhere else.
+        func hasSegments(of mcusPerSegment: Int, mcuCount: Int) -> Bool {
+            segments.count == (mcuCount + mcusPerSegment - 1) / mcusPerSegment
+                && !hasMisplacedRestarts
         }
 
-        /// Where the marker is that ends a scan beginning at `start`, or the file's end.
+        /// Returns the offset of the marker that ends a scan beginning at `start`, or the size of
+        /// the file.
         static func end(
             _ file: Span<UInt8>, from start: Int,
             _ releaseInput: (@Sendable (Range<Int>) -> Void)? = nil
@@ -129,12 +135,12 @@
             }
         }
 
-        /// Takes more of the file behind what is in the window.
+        /// Appends data from the file to the window.
         ///
         /// - Parameters:
         ///   - file: the whole file.
-        ///   - target: where the window begins; behind `capacity` bytes there are ``margin`` more.
-        ///   - capacity: as many bytes as fit into the window.
+        ///   - target: the start of the window; ``margin`` bytes follow `capacity` bytes.
+        ///   - capacity: the maximum number of bytes in the window.
         @unsafe private mutating func append(
             _ file: Span<UInt8>, to target: UnsafeMutablePointer<UInt8>, capacity: Int
         ) {
@@ -146,7 +152,9 @@
             if isComplete { unsafe (target + count).update(repeating: 0, count: Self.margin) }
         }
 
-        /// - Returns: how many bytes there are in the window then.
+        /// Copies data until the window is full or the scan ends.
+        ///
+        /// - Returns: the number of bytes in the window.
         @unsafe private mutating func copy(
             _ source: UnsafePointer<UInt8>, _ sourceCount: Int,
             _ target: UnsafeMutablePointer<UInt8>, _ capacity: Int
@@ -169,7 +177,8 @@
                     count += 1
                     offset += 2
                 } else if (0xD0...0xD7).contains(marker) {
-                    hasLostMarkers = hasLostMarkers || Int(marker & 7) != segments.count & 7
+                    hasMisplacedRestarts =
+                        hasMisplacedRestarts || Int(marker & 7) != segments.count & 7
                     segments.append(segmentStart..<first + count)
                     segmentStart = first + count
                     offset += 2
@@ -184,7 +193,7 @@
             return count
         }
 
-        /// The first 0xFF from `offset` on, or `count`.
+        /// Returns the offset of the first 0xFF at or after `offset`, or `count`.
         private static func nextFF(
             _ bytes: UnsafePointer<UInt8>?, _ offset: Int, _ count: Int
         ) -> Int {

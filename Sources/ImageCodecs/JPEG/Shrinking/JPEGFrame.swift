@@ -4,15 +4,16 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// The frame header: how the picture is cut into components, blocks and units (MCUs).
+    /// The frame header (T.81 B.2.2): components, sampling factors, and the division into MCUs
+    /// (T.81 A.2).
     struct JPEGFrame {
         struct Component {
             var identifier: UInt8
-            /// Samples of this component in each direction for each of the least sampled one.
+            /// The sampling factors H and V (T.81 A.1.1).
             var horizontalSampling: Int
             var verticalSampling: Int
             var quantizationTable: Int
-            /// Blocks that hold samples of the picture, across and down.
+            /// The number of blocks that contain image samples, across and down.
             var blocksAcross = 0
             var blocksDown = 0
         }
@@ -20,12 +21,15 @@
         var size: PixelSize
         var isProgressive: Bool
         var components: [Component]
-        var unitsAcross: Int
-        var unitsDown: Int
+        var mcusAcross: Int
+        var mcusDown: Int
         var maximumHorizontalSampling: Int
         var maximumVerticalSampling: Int
 
-        /// `nil` for what only libjpeg-turbo reads: arithmetic, lossless, 12 bits, odd tables.
+        /// Parses a frame header.
+        ///
+        /// The result is `nil` for files that only libjpeg-turbo decodes: arithmetic or lossless
+        /// coding, 12-bit samples, or invalid sampling factors.
         init?(marker: UInt8, _ body: Span<UInt8>) {
             guard marker == 0xC0 || marker == 0xC1 || marker == 0xC2, body.count >= 6,
                 body[0] == 8
@@ -55,8 +59,8 @@
             maximumHorizontalSampling = components.map(\.horizontalSampling).max() ?? 1
             maximumVerticalSampling = components.map(\.verticalSampling).max() ?? 1
             let (across, down) = (maximumHorizontalSampling * 8, maximumVerticalSampling * 8)
-            unitsAcross = (size.width + across - 1) / across
-            unitsDown = (size.height + down - 1) / down
+            mcusAcross = (size.width + across - 1) / across
+            mcusDown = (size.height + down - 1) / down
             for index in components.indices {
                 let component = components[index]
                 components[index].blocksAcross =
@@ -66,16 +70,19 @@
             }
         }
 
-        /// Blocks that are coded when the component is in a scan with others: whole units.
+        /// The number of blocks coded in an interleaved scan, which consists of complete MCUs (T.81
+        /// A.2.3).
         func paddedBlocksAcross(_ component: Int) -> Int {
-            unitsAcross * components[component].horizontalSampling
+            mcusAcross * components[component].horizontalSampling
         }
 
+        /// The number of rows of blocks coded in an interleaved scan.
         func paddedBlocksDown(_ component: Int) -> Int {
-            unitsDown * components[component].verticalSampling
+            mcusDown * components[component].verticalSampling
         }
 
-        /// The samples of a component when each block becomes `blockSide` × `blockSide` of them.
+        /// Returns the size of a component if each block is decoded to `blockSide` × `blockSide`
+        /// samples.
         func size(of component: Int, blockSide: Int) -> PixelSize {
             let across = maximumHorizontalSampling * 8
             let down = maximumVerticalSampling * 8

@@ -4,77 +4,86 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// One pass over the picture: which coefficients of which components it brings, and by which codes.
+    /// One scan (T.81 A.2): which coefficients of which components it codes, and the Huffman tables
+    /// in force.
     struct JPEGScan {
-        struct Part {
-            var component: Int
-            var dcCode: HuffmanCode?
-            var acCode: HuffmanCode?
+        /// A component of the scan (T.81 B.2.3).
+        struct Component {
+            /// The index of the component in ``JPEGFrame/components``.
+            var frameIndex: Int
+            var dcTable: HuffmanTable?
+            var acTable: HuffmanTable?
         }
 
-        var parts: [Part]
-        /// Positions in zigzag order.
-        var band: ClosedRange<Int>
-        /// The bit above those that the scan brings; 0 in the first scan of a coefficient.
-        var high: Int
-        /// The lowest bit that the scan brings.
-        var low: Int
-        /// Units between two restart markers, or 0.
+        var components: [Component]
+        /// The spectral selection, Ss to Se (T.81 G.1.1.1.1): indices in zigzag order.
+        var spectralSelection: ClosedRange<Int>
+        /// Ah (T.81 G.1.1.1.2), the bit position of the preceding scan; 0 in the first scan of a
+        /// coefficient.
+        var highBit: Int
+        /// Al, the bit position of this scan.
+        var lowBit: Int
+        /// MCUs between two restart markers (T.81 B.2.4.4), or 0 without restart markers.
         var restartInterval: Int
-        /// Where its entropy-coded data begins in the file.
+        /// The offset in the file at which the entropy-coded data begins.
         var dataStart: Int
 
-        /// How a scan cuts the picture into units.
+        /// The division of a scan into minimum coded units, MCUs (T.81 A.2).
         struct Grid {
-            var unitsAcross: Int
-            var unitsDown: Int
-            /// By part: its blocks in a unit.
+            var mcusAcross: Int
+            var mcusDown: Int
+            /// The blocks of each scan component in an MCU.
             var blocks: [(across: Int, down: Int)]
 
-            var unitCount: Int { unitsAcross * unitsDown }
+            var mcuCount: Int { mcusAcross * mcusDown }
         }
 
-        /// Units in each segment but the last, of `unitCount` in the scan.
-        func unitsPerSegment(of unitCount: Int) -> Int {
-            restartInterval == 0 ? unitCount : restartInterval
+        /// Returns the number of MCUs in each entropy-coded segment except the last.
+        func mcusPerSegment(of mcuCount: Int) -> Int {
+            restartInterval == 0 ? mcuCount : restartInterval
         }
 
-        /// A component by itself has units of one block, and none of those that only fill up units.
+        /// Returns the division of the scan into MCUs.
+        ///
+        /// The MCU of a scan with one component is one block, and blocks that only pad an
+        /// interleaved MCU are not coded (T.81 A.2.2).
         func grid(_ frame: JPEGFrame) -> Grid {
-            if parts.count == 1 {
-                let component = frame.components[parts[0].component]
+            if components.count == 1 {
+                let component = frame.components[components[0].frameIndex]
                 return Grid(
-                    unitsAcross: component.blocksAcross, unitsDown: component.blocksDown,
+                    mcusAcross: component.blocksAcross, mcusDown: component.blocksDown,
                     blocks: [(1, 1)])
             }
             return Grid(
-                unitsAcross: frame.unitsAcross, unitsDown: frame.unitsDown,
-                blocks: parts.map {
-                    let component = frame.components[$0.component]
+                mcusAcross: frame.mcusAcross, mcusDown: frame.mcusDown,
+                blocks: components.map {
+                    let component = frame.components[$0.frameIndex]
                     return (component.horizontalSampling, component.verticalSampling)
                 })
         }
     }
 
-    /// Reads a file's segments in order and hands out its scans, each with the tables in force.
+    /// Reads the marker segments of a file in order and returns its scans with the tables in force.
     ///
-    /// Everything here is checked; what breaks the rules is left to libjpeg-turbo.
+    /// Every value is checked. Files that violate the standard are left to libjpeg-turbo.
     struct JPEGScanReader {
         enum ColorSpace { case gray, yCbCr, rgb, cmyk, ycck }
 
         private(set) var frame: JPEGFrame?
-        /// By component: 64 factors in zigzag order, those in force at its first scan.
+        /// By component: the quantization table in zigzag order that was in force at its first
+        /// scan.
         private(set) var quantization: [[UInt16]?] = []
         private(set) var isInverted = false
         private var quantizationTables = [[UInt16]?](repeating: nil, count: 4)
-        private var dcCodes = [HuffmanCode?](repeating: nil, count: 4)
-        private var acCodes = [HuffmanCode?](repeating: nil, count: 4)
+        private var dcTables = [HuffmanTable?](repeating: nil, count: 4)
+        private var acTables = [HuffmanTable?](repeating: nil, count: 4)
         private var restartInterval = 0
         private var hasJFIF = false
         private var adobeTransform: UInt8?
         private var segments = JPEGSegments()
 
-        /// The next scan, or `nil` at the end of the image; ``skip(to:)`` must follow each.
+        /// Returns the next scan, or `nil` at the end of the image; call ``skip(to:)`` after each
+        /// scan.
         mutating func next(_ file: Span<UInt8>) throws(ShrinkingStop) -> JPEGScan? {
             while true {
                 guard let segment = try? segments.next(file) else { throw .notHandled }
@@ -82,19 +91,19 @@
                 switch segment.marker {
                 case JPEGSegments.endOfImage: return nil
                 case JPEGSegments.startOfScan: return try scan(body)
-                case 0xC4: try takeHuffmanCodes(body)
-                case 0xDB: try takeQuantization(body)
-                case 0xDD:
+                case 0xC4: /* DHT */ try readHuffmanTables(body)
+                case 0xDB: /* DQT */ try readQuantizationTables(body)
+                case 0xDD:  // DRI
                     guard body.count == 2 else { throw .notHandled }
                     restartInterval = body.bigEndian(at: 0, byteCount: 2)
-                case 0xC0...0xCF:
+                case 0xC0...0xCF:  // SOF
                     guard frame == nil, let new = JPEGFrame(marker: segment.marker, body) else {
                         throw .notHandled
                     }
                     frame = new
                     quantization = Array(repeating: nil, count: new.components.count)
-                case 0xDC: throw .notHandled
-                case 0xE0:
+                case 0xDC: /* DNL */ throw .notHandled
+                case 0xE0:  // APP0
                     hasJFIF =
                         hasJFIF
                         || body.count >= 14 && JPEGSegments.starts(body, with: "JFIF\0")
@@ -108,7 +117,8 @@
 
         mutating func skip(to end: Int) { segments.skip(to: end) }
 
-        /// Decided as libjpeg-turbo does, by markers first and by names of components last.
+        /// The colour space, determined as in libjpeg-turbo: from markers first, from component
+        /// identifiers last.
         var colorSpace: ColorSpace {
             guard let components = frame?.components else { return .gray }
             switch (components.count, adobeTransform) {
@@ -129,7 +139,7 @@
             guard (1...frame.components.count).contains(count), body.count == 4 + count * 2 else {
                 throw .notHandled
             }
-            var parts: [JPEGScan.Part] = []
+            var components: [JPEGScan.Component] = []
             for index in 0..<count {
                 let identifier = body[1 + index * 2]
                 let tables = Int(body[2 + index * 2])
@@ -137,12 +147,12 @@
                     let component = frame.components.firstIndex(where: {
                         $0.identifier == identifier
                     }), tables >> 4 < 4, tables & 15 < 4,
-                    component > parts.last?.component ?? -1
+                    component > components.last?.frameIndex ?? -1
                 else { throw .notHandled }
-                parts.append(
+                components.append(
                     .init(
-                        component: component, dcCode: dcCodes[tables >> 4],
-                        acCode: acCodes[tables & 15]))
+                        frameIndex: component, dcTable: dcTables[tables >> 4],
+                        acTable: acTables[tables & 15]))
                 let table = frame.components[component].quantizationTable
                 quantization[component] = quantization[component] ?? quantizationTables[table]
                 guard quantization[component] != nil else { throw .notHandled }
@@ -150,35 +160,37 @@
             let start = Int(body[1 + count * 2])
             let end = Int(body[2 + count * 2])
             let bits = Int(body[3 + count * 2])
-            let blocks = parts.map {
-                frame.components[$0.component].horizontalSampling
-                    * frame.components[$0.component].verticalSampling
+            let blocks = components.map {
+                frame.components[$0.frameIndex].horizontalSampling
+                    * frame.components[$0.frameIndex].verticalSampling
             }
             guard count == 1 || blocks.reduce(0, +) <= 10 else { throw .notHandled }
             var scan = JPEGScan(
-                parts: parts, band: 0...63, high: bits >> 4, low: bits & 15,
+                components: components, spectralSelection: 0...63, highBit: bits >> 4,
+                lowBit: bits & 15,
                 restartInterval: restartInterval, dataStart: segments.offset)
             if frame.isProgressive {
-                // Figures of annex G: DC has scans of its own, AC those of one component.
+                // T.81 G.1.1.1: a scan of DC coefficients has no AC coefficients; a scan of AC
+                // coefficients has one component.
                 guard start <= end, end < 64, start > 0 || end == 0, start == 0 || count == 1,
-                    scan.high == 0 || scan.low == scan.high - 1, scan.low <= 13
+                    scan.highBit == 0 || scan.lowBit == scan.highBit - 1, scan.lowBit <= 13
                 else { throw .notHandled }
-                scan.band = start...end
-                let needsDC = start == 0 && scan.high == 0
+                scan.spectralSelection = start...end
+                let needsDC = start == 0 && scan.highBit == 0
                 guard
-                    parts.allSatisfy({
-                        (!needsDC || $0.dcCode != nil) && (start == 0 || $0.acCode != nil)
+                    components.allSatisfy({
+                        (!needsDC || $0.dcTable != nil) && (start == 0 || $0.acTable != nil)
                     })
                 else { throw .notHandled }
             } else {
                 guard start == 0, end == 63, bits == 0,
-                    parts.allSatisfy({ $0.dcCode != nil && $0.acCode != nil })
+                    components.allSatisfy({ $0.dcTable != nil && $0.acTable != nil })
                 else { throw .notHandled }
             }
             return scan
         }
 
-        private mutating func takeHuffmanCodes(_ body: Span<UInt8>) throws(ShrinkingStop) {
+        private mutating func readHuffmanTables(_ body: Span<UInt8>) throws(ShrinkingStop) {
             var offset = 0
             while offset < body.count {
                 guard body.count - offset >= 17 else { throw .notHandled }
@@ -191,19 +203,19 @@
                 }
                 let symbols = (offset..<offset + total).map { body[$0] }
                 offset += total
-                guard let code = HuffmanCode(counts: counts, symbols: symbols) else {
+                guard let code = HuffmanTable(counts: counts, symbols: symbols) else {
                     throw .notHandled
                 }
                 if place < 16 {
                     guard symbols.allSatisfy({ $0 < 16 }) else { throw .notHandled }
-                    dcCodes[place] = code
+                    dcTables[place] = code
                 } else {
-                    acCodes[place & 15] = code
+                    acTables[place & 15] = code
                 }
             }
         }
 
-        private mutating func takeQuantization(_ body: Span<UInt8>) throws(ShrinkingStop) {
+        private mutating func readQuantizationTables(_ body: Span<UInt8>) throws(ShrinkingStop) {
             var offset = 0
             while offset < body.count {
                 let place = Int(body[offset])
@@ -220,12 +232,14 @@
         }
     }
 
-    /// Why the shrinking decoder does not go on.
+    /// The reason why the shrinking decoder stopped.
     enum ShrinkingStop: Error {
-        /// The file is one that libjpeg-turbo reads, or finds the fault of.
+        /// libjpeg-turbo must decode the file, or report its error.
         case notHandled
+        /// Decoding failed with an error that libjpeg-turbo would not avert.
         case failed(CodecError)
 
+        /// Rethrows an error of `body` as ``failed(_:)``.
         static func wrap<Value>(
             _ body: () throws(CodecError) -> Value
         ) throws(ShrinkingStop) -> Value {

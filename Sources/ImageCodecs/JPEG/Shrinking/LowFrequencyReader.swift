@@ -1,108 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads the low coefficients of the blocks of a sequential scan, whose places are known.
+    /// Decodes the low-frequency coefficients of the blocks of a sequential scan, whose positions
+    /// are known.
     ///
-    /// No block has to wait for the one before it, so the processor works on several at a time;
-    /// and there is hardly a branch to mispredict: for 2 × 2 coefficients a fixed number of symbols
-    /// is read, whether they still belong to the block or not, and what is too high a coefficient
-    /// goes to a place where nobody looks.
+    /// Blocks are independent of each other, so the processor works on several at a time. Branches
+    /// are mostly predictable: for 2 × 2 coefficients a fixed number of symbols is decoded even
+    /// beyond the end of the block, and coefficients of higher frequency are stored in an array
+    /// that is not used.
     struct LowFrequencyReader {
-        /// A block of a unit: which part of the scan it belongs to, and where its coefficients go.
-        struct Place {
-            var part: Int
-            /// Where the first of them goes in the buffer, for the first unit of a row.
+        /// A block of an MCU (T.81 A.2): its scan component and the destination of its
+        /// coefficients.
+        struct MCUBlock {
+            var component: Int
+            /// The offset of the DC coefficient in the buffer, for the first MCU of a row.
             var start: Int
-            /// How much further it goes from one unit to the next, as in all places of a part.
+            /// The distance to the same block of the next MCU; equal for all blocks of a component.
             var step: Int
-            /// The position in zigzag order of the last coefficient that is wanted.
+            /// The zigzag index of the last coefficient to keep.
             var lastKept: Int
         }
 
-        /// Four symbols behind the last coefficient can pass 64 coefficients each.
+        /// Four symbols after the last coefficient can pass 64 coefficients each.
         private static let slotCount = 384
 
-        private let codes: BlockCodes
-        private let places: [Place]
-        private let placesOfParts: [[Place]]
+        private let scanTables: ScanTables
+        private let mcuBlocks: [MCUBlock]
+        private let blocksByComponent: [[MCUBlock]]
         private let entries: [ValueEntry]
-        /// By part: where the table of first symbols begins, and that of the others if there is one.
+        /// By scan component: the offsets in ``entries`` of its DC table and, if it is needed, its
+        /// AC table.
         private let tables: [(first: Int, other: Int)]
-        /// By part and place in zigzag order: how far behind the first coefficient it goes.
+        /// By scan component and zigzag index: the offset of a coefficient from the DC coefficient.
         private let slots: [Int32]
-        /// By part: the value of the last block's first coefficient.
-        private var predictions: [Int16]
-        /// Blocks that have been found, in all rows so far.
+        /// By scan component: the DC predictor (T.81 F.1.1.5.1).
+        private var predictors: [Int16]
+        /// The number of blocks located in all rows so far.
         private var blockCount = 0
         private var run = BlockIndex.Run(
-            start: 0, blockCount: 0, share: 0, firstEnd: 0, isRestart: false)
+            start: 0, blockCount: 0, chunk: 0, firstEnd: 0, isRestart: false)
         private var row = Row()
-        /// Where each block of the row begins and the last one ends, in bits from the first of them.
+        /// The start of each block of the row and the end of the last one, in bits from the start
+        /// of the row.
         private var positions: [UInt32] = []
 
-        /// The units that have been found.
+        /// A row of MCUs whose blocks have been located.
         private struct Row {
-            /// In bits from the start of the data.
+            /// The position in bits from the start of the data.
             var start = 0
-            var unitCount = 0
-            /// Units with which predictions begin anew.
+            var mcuCount = 0
+            /// The MCUs at which the predictors are reset.
             var restarts: [Int] = []
         }
 
+        /// Creates the tables.
+        ///
         /// - Parameters:
-        ///   - codes: the codes of the scan's parts.
-        ///   - places: the blocks of a unit, in order.
-        ///   - rows: by part, how coefficients are kept.
-        init(_ codes: BlockCodes, places: [Place], rows: [LowFrequencyRow]) {
-            self.codes = codes
-            self.places = places
-            placesOfParts = rows.indices.map { part in places.filter { $0.part == part } }
-            predictions = Array(repeating: 0, count: rows.count)
+        ///   - scanTables: the Huffman tables of the scan.
+        ///   - mcuBlocks: the blocks of an MCU, in order.
+        ///   - rows: by scan component, the layout of the coefficients.
+        init(_ scanTables: ScanTables, mcuBlocks: [MCUBlock], rows: [LowFrequencyRow]) {
+            self.scanTables = scanTables
+            self.mcuBlocks = mcuBlocks
+            blocksByComponent = rows.indices.map { component in
+                mcuBlocks.filter { $0.component == component }
+            }
+            predictors = Array(repeating: 0, count: rows.count)
             var entries: [ValueEntry] = []
             var tables: [(first: Int, other: Int)] = []
-            for part in rows.indices {
-                // Components mostly share their codes.
-                let (dc, ac) = (codes.dc[part], codes.ac[part])
-                let isWanted = rows[part].lastKept > 0
-                let twin = (0..<part).first {
-                    codes.dc[$0] == dc && codes.ac[$0] == ac
+            for component in rows.indices {
+                // Components mostly chunk their scanTables.
+                let (dc, ac) = (scanTables.dc[component], scanTables.ac[component])
+                let isWanted = rows[component].lastKept > 0
+                let twin = (0..<component).first {
+                    scanTables.dc[$0] == dc && scanTables.ac[$0] == ac
                         && (rows[$0].lastKept > 0) == isWanted
                 }
                 tables.append(
-                    twin.map { tables[$0] } ?? (entries.count, entries.count + dc.window.count))
+                    twin.map { tables[$0] } ?? (entries.count, entries.count + dc.lookup.count))
                 guard twin == nil else { continue }
-                entries += dc.window.enumerated().map { ValueEntry($0, $1, isAC: false) }
+                entries += dc.lookup.enumerated().map { ValueEntry($0, $1, isAC: false) }
                 guard isWanted else { continue }
-                entries += ac.window.enumerated().map { ValueEntry($0, $1, isAC: true) }
+                entries += ac.lookup.enumerated().map { ValueEntry($0, $1, isAC: true) }
             }
             self.entries = entries
             self.tables = tables
-            slots = rows.indices.flatMap { part in
-                (0..<Self.slotCount).map { Int32(rows[part].offset(ofZigzag: $0)) }
+            slots = rows.indices.flatMap { component in
+                (0..<Self.slotCount).map { Int32(rows[component].offset(ofZigzag: $0)) }
             }
         }
 
-        /// Where the next row begins, in bits from the start of the data, or before that.
+        /// The start of the next row, or an earlier position, in bits from the start of the data.
         var position: Int { run.start }
 
-        /// Finds the next units of the scan, which are a row.
+        /// Locates the blocks of the next row of MCUs.
         ///
         /// - Parameters:
-        ///   - unitCount: how many they are.
-        ///   - index: its runs are taken out as they are begun.
-        /// - Returns: whether they are all there.
-        mutating func findRow(unitCount: Int, _ index: inout BlockIndex) -> Bool {
-            let count = unitCount * places.count
+        ///   - mcuCount: MCUs in the row.
+        ///   - index: the located blocks; runs are removed as they begin.
+        /// - Returns: whether all of them have been found.
+        mutating func findRow(mcuCount: Int, _ index: inout BlockIndex) -> Bool {
+            let count = mcuCount * mcuBlocks.count
             guard index.blockCount - blockCount >= count else { return false }
             if positions.count <= count { positions = Array(repeating: 0, count: count + 1) }
             if run.blockCount == 0 { run = index.takeRun() }
-            row = Row(start: run.start, unitCount: unitCount)
+            row = Row(start: run.start, mcuCount: mcuCount)
             var done = 0
             while done < count {
                 if run.blockCount == 0 { run = index.takeRun() }
-                if run.isRestart { row.restarts.append(done / places.count) }
+                if run.isRestart { row.restarts.append(done / mcuBlocks.count) }
                 let next = min(run.blockCount, count - done)
-                findPositions(done, blockCount: next, row.start, index.ends(of: run.share))
+                findPositions(done, blockCount: next, row.start, index.ends(of: run.chunk))
                 done += next
             }
             positions[count] = UInt32(truncatingIfNeeded: run.start - row.start)
@@ -110,29 +118,37 @@
             return true
         }
 
-        /// Reads the units that have been found into the buffer, which is all zeros.
+        /// Decodes the located MCUs into the buffer, which contains zeros.
         ///
         /// - Parameters:
-        ///   - data: with their bytes in the window.
-        ///   - coefficients: takes those that are wanted.
+        ///   - data: the window, which contains the row.
+        ///   - coefficients: receives the coefficients to keep.
         mutating func readRow(_ data: EntropyCodedData, into coefficients: inout [Int16]) {
-            for place in places.indices { read(place, data, &coefficients) }
-            var unit = 0
-            for restart in row.restarts + [row.unitCount] {
-                addPredictions(unit..<restart, &coefficients)
-                unit = restart
-                guard unit < row.unitCount else { break }
-                for part in predictions.indices { predictions[part] = 0 }
+            let first = row.start / 8 - data.window.lowerBound
+            unsafe data.bytes.withUnsafeBufferPointer { bytes in
+                unsafe coefficients.withUnsafeMutableBufferPointer { target in
+                    guard let bytes = bytes.baseAddress, let target = target.baseAddress else {
+                        return
+                    }
+                    for block in mcuBlocks.indices { unsafe read(block, bytes + first, target) }
+                }
+            }
+            var mcu = 0
+            for restart in row.restarts + [row.mcuCount] {
+                addPredictors(mcu..<restart, &coefficients)
+                mcu = restart
+                guard mcu < row.mcuCount else { break }
+                for component in predictors.indices { predictors[component] = 0 }
             }
         }
 
-        /// Finds where the next blocks of the run begin.
+        /// Computes the start positions of the next blocks of the run.
         ///
         /// - Parameters:
-        ///   - first: the number of the first of them in the row.
-        ///   - blockCount: how many.
-        ///   - start: where the row begins.
-        ///   - ends: where blocks of the run's share end.
+        ///   - first: the number of the first block in the row.
+        ///   - blockCount: the number of blocks.
+        ///   - start: the start of the row.
+        ///   - ends: the block ends of the run's chunk.
         private mutating func findPositions(
             _ first: Int, blockCount: Int, _ start: Int, _ ends: [UInt16]
         ) {
@@ -149,7 +165,7 @@
                     }
                     let row = unsafe positions + first
                     var position = before
-                    // From one end to the next: a length that does not wait for the position.
+                    // The difference of two ends, which does not depend on `position`.
                     var begin = low &+ UInt16(truncatingIfNeeded: position)
                     var block = 0
                     while block < blockCount {
@@ -168,80 +184,89 @@
             run.isRestart = false
         }
 
-        /// Reads the blocks of one place of each unit.
-        private func read(
-            _ index: Int, _ data: EntropyCodedData, _ coefficients: inout [Int16]
+        /// Decodes one block of each MCU of the row.
+        ///
+        /// - Parameters:
+        ///   - index: the index of the block in the MCU.
+        ///   - data: the byte in which the row begins.
+        ///   - target: the buffer of coefficients.
+        @unsafe private func read(
+            _ index: Int, _ data: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<Int16>
         ) {
-            let first = row.start / 8 - data.window.lowerBound
-            let place = places[index]
-            let table = tables[place.part]
-            unsafe data.bytes.withUnsafeBufferPointer { data in
-                unsafe entries.withUnsafeBufferPointer { entries in
-                    unsafe slots.withUnsafeBufferPointer { slots in
-                        unsafe positions.withUnsafeBufferPointer { positions in
-                            unsafe coefficients.withUnsafeMutableBufferPointer { target in
-                                guard let data = data.baseAddress, let slots = slots.baseAddress,
-                                    let entries = entries.baseAddress,
-                                    let positions = positions.baseAddress,
-                                    let target = target.baseAddress
-                                else { return }
-                                let reader = unsafe BlockReader(
-                                    data: data + first, bit: row.start & 7,
-                                    firstEntries: entries + table.first,
-                                    otherEntries: entries + table.other,
-                                    slots: slots + place.part * Self.slotCount,
-                                    lastKept: place.lastKept, dcCode: codes.dc[place.part],
-                                    acCode: codes.ac[place.part])
-                                unsafe reader.read(
-                                    row.unitCount, positions + index, places.count,
-                                    target + place.start, place.step)
-                            }
-                        }
-                    }
+            let block = mcuBlocks[index]
+            unsafe positions.withUnsafeBufferPointer { positions in
+                guard let positions = positions.baseAddress else { return }
+                unsafe withReader(of: block, data) { reader in
+                    unsafe reader.read(
+                        row.mcuCount, positions + index, mcuBlocks.count, target + block.start,
+                        block.step)
                 }
             }
         }
 
-        /// First coefficients come as differences to that of the block before.
-        private mutating func addPredictions(
-            _ units: Range<Int>, _ coefficients: inout [Int16]
+        /// Calls `body` with a reader of a block of the MCUs; it must not outlive the call.
+        @unsafe @inline(__always)
+        private func withReader(
+            of block: MCUBlock, _ data: UnsafePointer<UInt8>, _ body: (BlockReader) -> Void
         ) {
-            for part in predictions.indices {
-                let prediction = predictions[part]
-                predictions[part] = unsafe coefficients.withUnsafeMutableBufferPointer { target in
-                    unsafe placesOfParts[part].withUnsafeBufferPointer { own in
+            let table = tables[block.component]
+            unsafe entries.withUnsafeBufferPointer { entries in
+                unsafe slots.withUnsafeBufferPointer { slots in
+                    guard let slots = slots.baseAddress, let entries = entries.baseAddress else {
+                        return
+                    }
+                    unsafe body(
+                        BlockReader(
+                            data: data, bit: row.start & 7, firstEntries: entries + table.first,
+                            otherEntries: entries + table.other,
+                            slots: slots + block.component * Self.slotCount,
+                            lastKept: block.lastKept, dcTable: scanTables.dc[block.component],
+                            acTable: scanTables.ac[block.component]))
+                }
+            }
+        }
+
+        /// Adds up the DC coefficients, which are coded as differences (T.81 F.1.1.5.1).
+        private mutating func addPredictors(
+            _ mcus: Range<Int>, _ coefficients: inout [Int16]
+        ) {
+            for component in predictors.indices {
+                let predictor = predictors[component]
+                predictors[component] = unsafe coefficients.withUnsafeMutableBufferPointer {
+                    target in
+                    unsafe blocksByComponent[component].withUnsafeBufferPointer { own in
                         guard let target = target.baseAddress, let own0 = own.baseAddress else {
-                            return prediction
+                            return predictor
                         }
-                        // Numbers that the compiler knows make straight code of the inner loop.
+                        // Constant counts let the compiler unroll the inner loop.
                         switch own.count {
-                        case 1: return unsafe Self.sum(prediction, units, own0, 1, target)
-                        case 2: return unsafe Self.sum(prediction, units, own0, 2, target)
-                        case 4: return unsafe Self.sum(prediction, units, own0, 4, target)
+                        case 1: return unsafe Self.sum(predictor, mcus, own0, 1, target)
+                        case 2: return unsafe Self.sum(predictor, mcus, own0, 2, target)
+                        case 4: return unsafe Self.sum(predictor, mcus, own0, 4, target)
                         default:
-                            return unsafe Self.sum(prediction, units, own0, own.count, target)
+                            return unsafe Self.sum(predictor, mcus, own0, own.count, target)
                         }
                     }
                 }
             }
         }
 
-        /// Adds up the differences of a part, of which a unit has `placeCount`.
+        /// Adds up the differences of a component with `blockCount` blocks in an MCU.
         @unsafe @inline(always)
         private static func sum(
-            _ prediction: Int16, _ units: Range<Int>, _ places: UnsafePointer<Place>,
-            _ placeCount: Int, _ target: UnsafeMutablePointer<Int16>
+            _ predictor: Int16, _ mcus: Range<Int>, _ blocks: UnsafePointer<MCUBlock>,
+            _ blockCount: Int, _ target: UnsafeMutablePointer<Int16>
         ) -> Int16 {
-            var sum = prediction
-            let step = unsafe places.pointee.step
-            var next = unsafe target + units.lowerBound * step
-            for _ in 0..<units.count {
-                var place = 0
-                while place < placeCount {
-                    let coefficient = unsafe next + places[place].start
+            var sum = predictor
+            let step = unsafe blocks.pointee.step
+            var next = unsafe target + mcus.lowerBound * step
+            for _ in 0..<mcus.count {
+                var block = 0
+                while block < blockCount {
+                    let coefficient = unsafe next + blocks[block].start
                     unsafe sum &+= coefficient.pointee
                     unsafe coefficient.pointee = sum
-                    place &+= 1
+                    block &+= 1
                 }
                 unsafe next += step
             }
@@ -249,21 +274,23 @@
         }
     }
 
-    /// By the next 12 bits: a symbol and the value behind it.
+    /// By the next 12 bits: a symbol and its value.
     ///
     /// | bits | |
     /// |---|---|
-    /// | 0–4 | length of the code and of the value behind it, 1 to 27; 0 for longer codes |
-    /// | 5–8 | bits of the value, if they are not all among the 12; 15 for longer codes |
-    /// | 9–15 | coefficients passed, this one counted; 64 at the end of the block |
-    /// | 16–31 | the value, if its bits are among the 12 |
+    /// | 0–4 | length of the code and the additional bits, 1 to 27; 0 for longer codes |
+    /// | 5–8 | SSSS if the additional bits are not all in the 12 bits; 15 for longer codes |
+    /// | 9–15 | coefficients passed, including this one; 64 for EOB |
+    /// | 16–31 | the value, if its bits are in the 12 bits |
     struct ValueEntry {
         private let bits: UInt32
 
+        /// Creates the entry of a lookup index.
+        ///
         /// - Parameters:
         ///   - window: the next 12 bits.
-        ///   - entry: that of ``HuffmanCode/window``.
-        ///   - isAC: whether it stands for a symbol behind a block's first.
+        ///   - entry: the entry of ``HuffmanTable/lookup``.
+        ///   - isAC: whether the symbol is an AC symbol.
         init(_ window: Int, _ entry: UInt16, isAC: Bool) {
             let length = Int(entry & 255)
             guard length > 0 else {
@@ -271,64 +298,66 @@
                 return
             }
             let entry = ValueEntry(symbol: Int(entry >> 8), length: length, isAC: isAC)
-            guard entry.bitCount <= HuffmanCode.windowBits else {
+            guard entry.bitCount <= HuffmanTable.lookaheadBits else {
                 bits = entry.bits
                 return
             }
-            let value = entry.value(UInt64(window) << UInt64(64 - HuffmanCode.windowBits))
+            let value = entry.value(UInt64(window) << UInt64(64 - HuffmanTable.lookaheadBits))
             bits = entry.bits & ~(15 << 5) | UInt32(UInt16(bitPattern: Int16(value))) << 16
         }
 
-        /// A symbol whose value is still to be read.
+        /// Creates an entry of a symbol whose value has not been read.
         init(symbol: Int, length: Int, isAC: Bool) {
-            let magnitude = symbol & 15
-            // A run of 16 is a coefficient of 0 behind 15 others.
-            let isValue = magnitude > 0 || symbol == 0xF0
+            let category = symbol & 15
+            // ZRL (T.81 F.1.2.2.1) is a zero coefficient after 15 others.
+            let isValue = category > 0 || symbol == 0xF0
             let passed = isAC ? isValue ? symbol >> 4 + 1 : 64 : 1
-            bits = UInt32(passed << 9 | magnitude << 5 | length + magnitude)
+            bits = UInt32(passed << 9 | category << 5 | length + category)
         }
 
-        /// Whether ``value`` is not all there is to it.
+        /// Whether ``value`` is incomplete.
         var isOpen: Bool { @inline(always) get { bits & 15 << 5 != 0 } }
-        /// Whether the code is not in the table.
+        /// Whether the code is longer than the lookup index.
         var isLong: Bool { @inline(always) get { bits & 31 == 0 } }
         var bitCount: Int { @inline(always) get { Int(bits & 31) } }
         var passed: Int { @inline(always) get { Int(bits &>> 9 & 127) } }
         var value: Int { @inline(always) get { Int(Int32(bitPattern: bits) &>> 16) } }
 
-        /// The value behind the code at the start of `next`.
+        /// Returns the value that follows the code at the start of `next`.
         func value(_ next: UInt64) -> Int {
-            let magnitude = Int(bits >> 5 & 15)
-            return BitNumber.signed(next << UInt64(bitCount - magnitude), magnitude)
+            let category = Int(bits >> 5 & 15)
+            return BitField.extend(next << UInt64(bitCount - category), category)
         }
     }
 
-    /// Reads blocks of one place of a unit.
+    /// Decodes the blocks at one position of the MCUs.
     @unsafe private struct BlockReader {
         let data: UnsafePointer<UInt8>
-        /// What positions are counted from, in bits of the data.
+        /// The bit of the data from which positions are counted.
         let bit: Int
         let firstEntries: UnsafePointer<ValueEntry>
         let otherEntries: UnsafePointer<ValueEntry>
         let slots: UnsafePointer<Int32>
         let lastKept: Int
-        let dcCode: HuffmanCode
-        let acCode: HuffmanCode
+        let dcTable: HuffmanTable
+        let acTable: HuffmanTable
 
-        /// A block whose first coefficient has been read.
+        /// A block whose DC coefficient has been decoded.
         @safe private struct Block {
             var position: Int
-            /// The place in zigzag order of the last coefficient that has been read or passed.
+            /// The zigzag index of the last coefficient that has been decoded or passed.
             var index = 0
             let target: UnsafeMutablePointer<Int16>
         }
 
+        /// Decodes blocks.
+        ///
         /// - Parameters:
-        ///   - count: how many blocks are read.
-        ///   - positions: where they begin, each followed by where it ends.
-        ///   - step: how many further the next block's position is.
-        ///   - target: where the first block's first coefficient goes.
-        ///   - targetStep: how much further the next block's goes.
+        ///   - count: the number of blocks.
+        ///   - positions: the starts of the blocks, each followed by the end.
+        ///   - step: the distance to the position of the next block.
+        ///   - target: the DC coefficient of the first block.
+        ///   - targetStep: the distance to the DC coefficient of the next block.
         func read(
             _ count: Int, _ positions: UnsafePointer<UInt32>, _ step: Int,
             _ target: UnsafeMutablePointer<Int16>, _ targetStep: Int
@@ -338,7 +367,7 @@
                 while left > 0 {
                     var block = unsafe readFirst(positions.pointee, target)
                     let end = unsafe Int(positions[1]) &+ bit
-                    if unsafe end &- block.position >= acCode.leastBits {
+                    if unsafe end &- block.position >= acTable.minimumACBits {
                         while unsafe block.index < lastKept { unsafe readTwo(&block) }
                     }
                     unsafe positions += step
@@ -373,11 +402,11 @@
             }
         }
 
-        /// Below so many bits a block is likely to have its first coefficient only, and that can be
-        /// foretold so often that it is worth a look.
+        /// Below this mean number of bits, a block is likely to have a DC coefficient only, which
+        /// is predictable enough to be worth a branch.
         private static let sparseLength = 12
 
-        /// The bits of a block, of one in eight.
+        /// Returns the mean number of bits of a block, sampled from every eighth.
         private func meanLength(
             _ count: Int, _ positions: UnsafePointer<UInt32>, _ step: Int
         ) -> Int {
@@ -416,14 +445,14 @@
             while unsafe block.index < lastKept { unsafe readTwo(&block) }
         }
 
-        /// Reads two blocks side by side until neither wants more.
+        /// Decodes two blocks side by side until both are complete.
         ///
-        /// When a block ends cannot be foretold; so it is asked once for both, and while one of
-        /// them waits for its symbols the other is read.
+        /// The end of a block is unpredictable. One branch covers both blocks, and while one waits
+        /// for its symbols the other is decoded.
         @inline(always)
         private func readRest(_ first: inout Block, _ second: inout Block) {
             while unsafe (first.index &- lastKept) | (second.index &- lastKept) < 0 {
-                // One that waits for the other goes nowhere.
+                // A block that is complete stays within the bounds of `slots`.
                 first.index = first.index < 128 ? first.index : 128
                 second.index = second.index < 128 ? second.index : 128
                 unsafe readTwo(&first)
@@ -431,7 +460,8 @@
             }
         }
 
-        /// Two symbols whose codes are in the table fit into the 57 bits of a load.
+        /// Decodes two symbols; if their codes are in the table, both fit into the 57 bits of a
+        /// load.
         @inline(always)
         private func readTwo(_ block: inout Block) {
             var bits = unsafe BitWindow.load(data, at: block.position)
@@ -439,7 +469,7 @@
                 let entry = unsafe otherEntries[BitWindow.index(bits)]
                 var (count, passed, value) = (entry.bitCount, entry.passed, entry.value)
                 if _slowPath(entry.isOpen) {
-                    // Behind the wanted ones it may be anything, even no code at all.
+                    // After the kept coefficients anything can follow, even an invalid code.
                     guard unsafe block.index < lastKept else { return }
                     unsafe (count, passed, value) = read(entry, bits, isAC: true)
                 }
@@ -451,15 +481,15 @@
             }
         }
 
-        /// A symbol whose value is not in the table.
+        /// Decodes a symbol whose value is not in the table.
         @inline(never)
         private func read(
             _ entry: ValueEntry, _ bits: UInt64, isAC: Bool
         ) -> (count: Int, passed: Int, value: Int) {
             var entry = entry
             if entry.isLong {
-                let code = unsafe isAC ? acCode : dcCode
-                let found = code.symbol(Int(bits >> 48)) ?? (0, 1)
+                let code = unsafe isAC ? acTable : dcTable
+                let found = code.decode(Int(bits >> 48)) ?? (0, 1)
                 entry = ValueEntry(symbol: found.symbol, length: found.length, isAC: isAC)
             }
             return (entry.bitCount, entry.passed, entry.value(bits))

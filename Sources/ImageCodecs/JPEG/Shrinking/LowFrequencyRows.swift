@@ -4,24 +4,26 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Turns the coefficients of rows of blocks into rows of samples, and gives these out.
+    /// Transforms rows of blocks into rows of samples, and passes these to a sink.
     struct LowFrequencyRows {
-        /// By component of the scan, and by row of blocks within a unit.
+        /// By scan component and row of blocks within an MCU (T.81 A.2).
         let rows: [[LowFrequencyRow]]
-        /// The coefficients of one row of units; all zeros when it begins.
+        /// The coefficients of one row of MCUs; zeros before decoding.
         var coefficients: [Int16]
-        /// Which component of the picture each component of the scan is.
+        /// By scan component: the index of the component in the frame.
         private let components: [Int]
-        /// By component of the scan: the size that is delivered, and how much of it has been.
+        /// By scan component: the size to deliver, and the number of rows delivered.
         private let sizes: [PixelSize]
         private var delivered: [Int]
         /// The samples of a row of blocks.
         private var samples: [UInt8]
 
+        /// Allocates the buffers.
+        ///
         /// - Parameters:
-        ///   - picture: what is delivered.
-        ///   - components: those that are in the scan.
-        ///   - blocks: by component of the scan, blocks across the picture and down a unit.
+        ///   - picture: the image to deliver.
+        ///   - components: the components of the scan.
+        ///   - blocks: by scan component, the number of blocks across the image and down an MCU.
         init(_ picture: ShrunkPicture, _ components: [Int], blocks: [(across: Int, down: Int)]) {
             var count = 0
             var rows: [[LowFrequencyRow]] = []
@@ -44,22 +46,22 @@
             coefficients = Array(repeating: 0, count: count)
         }
 
-        /// Gives out the samples of a row of units, and makes room for the next one's coefficients.
+        /// Passes the samples of a row of MCUs to a sink, and clears the coefficients.
         mutating func deliver(
             into sink: inout some ComponentSink & ~Copyable
         ) throws(CodecError) {
-            for (part, component) in components.enumerated() {
-                let size = sizes[part]
-                for row in rows[part] where delivered[part] < size.height {
+            for (index, component) in components.enumerated() {
+                let size = sizes[index]
+                for row in rows[index] where delivered[index] < size.height {
                     row.makeSamples(from: coefficients, into: &samples)
-                    let count = min(row.blockSide, size.height - delivered[part])
+                    let count = min(row.blockSide, size.height - delivered[index])
                     for y in 0..<count {
                         let start = y * row.blockSide * row.stride
                         try sink.append(
                             samples.span.extracting(start..<start + size.width),
                             component: component)
                     }
-                    delivered[part] += count
+                    delivered[index] += count
                 }
             }
             for i in coefficients.indices { coefficients[i] = 0 }
@@ -77,7 +79,7 @@
                 blocks: components.indices.map {
                     (components[$0].blocksAcross, frame.components[$0].verticalSampling)
                 })
-            for y in 0..<frame.unitsDown {
+            for y in 0..<frame.mcusDown {
                 if cancellation?.isCancelled == true { throw .cancelled }
                 for (index, component) in components.enumerated() {
                     for (j, row) in rows.rows[index].enumerated() {
@@ -105,7 +107,7 @@
                     guard let coefficients = coefficients.baseAddress,
                         let target = target.baseAddress
                     else { return }
-                    for (zigzag, place) in component.places.enumerated() where place >= 0 {
+                    for (zigzag, place) in component.keptIndices.enumerated() where place >= 0 {
                         var source = unsafe coefficients + (start + place)
                         let row = unsafe target + (row.start + row.offset(ofZigzag: zigzag))
                         for x in 0..<count {

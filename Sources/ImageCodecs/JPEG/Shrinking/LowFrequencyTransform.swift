@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// The coefficients that are kept of a row of blocks, and what they become.
+    /// The kept coefficients of a row of blocks, and their inverse transform (IDCT, T.81 A.3.3).
     ///
-    /// Of each block the lowest *n* × *n* coefficients are kept, *n* being 1, 2, 4 or 8, and go through
-    /// an *n*-point inverse cosine transform. Compared with a full transform and a reduction
-    /// afterwards this is the reduction: the frequencies that the smaller picture cannot hold are
-    /// exactly those that are left out.
+    /// Of each block the lowest *n* × *n* coefficients are kept, *n* being 1, 2, 4 or 8, and pass
+    /// through an *n*-point inverse cosine transform. This transform is the reduction: the
+    /// frequencies that the smaller image cannot represent are exactly those that are dropped.
     ///
     ///     sample(i, j) = 128 + ⅛ · Σ(u, v) B(u, i) · B(v, j) · coefficient(u, v)
     ///     B(0, i) = 1,  B(u, i) = √2 · cos((2i + 1)uπ / 2n)
     ///
-    /// Each coefficient has an array of its own with an element a block, so that the transform
-    /// works on as many blocks at a time as a register holds.
+    /// Each coefficient has an array with one element for each block, so that the transform
+    /// processes a vector of blocks at a time.
     struct LowFrequencyRow {
-        /// n: the samples across and down that a block becomes.
+        /// The side *n* of the *n* × *n* samples to which a block is decoded.
         let blockSide: Int
-        /// Room for the blocks of a row, in whole vectors.
+        /// The number of blocks of a row, rounded up to complete vectors.
         let stride: Int
         /// Where the arrays begin in a buffer that several rows share.
         let start: Int
-        /// What the coefficients are multiplied with, in natural order; an eighth of the file's.
+        /// The quantization factors in natural order, divided by 8.
         private let factors: [Float]
 
         private typealias Vector = SIMD8<Float>
 
+        /// Creates the layout of a row.
+        ///
         /// - Parameters:
-        ///   - blockSide: n, which is 1, 2, 4 or 8.
-        ///   - blockCount: the blocks of the row.
-        ///   - quantization: 64 factors in zigzag order.
-        ///   - start: where the arrays begin in a buffer that several rows share.
+        ///   - blockSide: the side *n*: 1, 2, 4 or 8.
+        ///   - blockCount: the number of blocks in the row.
+        ///   - quantization: the quantization table in zigzag order.
+        ///   - start: the offset of the arrays in a buffer that several rows share.
         init(blockSide: Int, blockCount: Int, quantization: [UInt16], start: Int) {
             self.blockSide = blockSide
             self.start = start
@@ -43,16 +44,16 @@
             stride = Self.stride(blockCount)
         }
 
-        /// The numbers in the buffer: n² arrays, and one for what is dropped.
+        /// The number of elements in the buffer: *n*² arrays, and one for dropped coefficients.
         var count: Int { (blockSide * blockSide + 1) * stride }
 
-        /// The samples that the blocks become.
+        /// The number of samples of the row.
         var sampleCount: Int { blockSide * blockSide * stride }
 
-        /// The position in zigzag order of the last coefficient that is kept.
+        /// The zigzag index of the last kept coefficient.
         var lastKept: Int { [1: 0, 2: 4, 4: 24][blockSide] ?? 63 }
 
-        /// Where the array of a coefficient begins behind ``start``, by its place in zigzag order.
+        /// Returns the offset of the array of a coefficient from ``start``, by zigzag index.
         func offset(ofZigzag index: Int) -> Int {
             let isKept =
                 index < 64 && ZigzagOrder.rows[index] < blockSide
@@ -64,44 +65,49 @@
             return array * stride
         }
 
-        /// The room for so many blocks: a whole number of vectors.
+        /// Returns the number of blocks rounded up to complete vectors.
         static func stride(_ blockCount: Int) -> Int {
             (blockCount + Vector.scalarCount - 1) / Vector.scalarCount * Vector.scalarCount
         }
 
-        /// Makes the samples of the row.
+        /// Transforms the coefficients into samples.
         ///
         /// - Parameters:
-        ///   - coefficients: the buffer in which the arrays are.
-        ///   - samples: takes ``blockSide`` rows of ``blockSide`` × ``stride`` bytes.
+        ///   - coefficients: the buffer with the arrays.
+        ///   - samples: receives ``blockSide`` rows of ``blockSide`` × ``stride`` bytes.
         func makeSamples(from coefficients: [Int16], into samples: inout [UInt8]) {
             precondition(
                 coefficients.count >= start + count && samples.count >= sampleCount,
                 "a buffer is too short")
             unsafe coefficients.withUnsafeBufferPointer { coefficients in
-                unsafe factors.withUnsafeBufferPointer { factors in
-                    unsafe samples.withUnsafeMutableBytes { target in
-                        guard let first = coefficients.baseAddress,
-                            let factors = factors.baseAddress
-                        else { return }
-                        let source = unsafe Source(
-                            coefficients: first + start, factors: factors, stride: stride)
-                        var x = 0
-                        while x < stride {
-                            switch blockSide {
-                            case 1: unsafe one(source, target, x)
-                            case 2: unsafe two(source, target, x)
-                            case 4: unsafe four(source, target, x)
-                            default: unsafe eight(source, target, x)
-                            }
-                            x &+= Vector.scalarCount
-                        }
-                    }
+                unsafe samples.withUnsafeMutableBytes { target in
+                    guard let first = coefficients.baseAddress else { return }
+                    unsafe makeSamples(first + start, target)
                 }
             }
         }
 
-        /// The arrays of a row, and what their numbers are multiplied with.
+        @unsafe private func makeSamples(
+            _ coefficients: UnsafePointer<Int16>, _ target: UnsafeMutableRawBufferPointer
+        ) {
+            unsafe factors.withUnsafeBufferPointer { factors in
+                guard let factors = factors.baseAddress else { return }
+                let source = unsafe Source(
+                    coefficients: coefficients, factors: factors, stride: stride)
+                var x = 0
+                while x < stride {
+                    switch blockSide {
+                    case 1: unsafe idct1(source, target, x)
+                    case 2: unsafe idct2(source, target, x)
+                    case 4: unsafe idct4(source, target, x)
+                    default: unsafe idct8(source, target, x)
+                    }
+                    x &+= Vector.scalarCount
+                }
+            }
+        }
+
+        /// The arrays of a row and their quantization factors.
         @unsafe private struct Source {
             let coefficients: UnsafePointer<Int16>
             let factors: UnsafePointer<Float>
@@ -109,45 +115,46 @@
         }
 
         @inline(always)
-        private func numbers(_ source: Source, _ slot: Int, _ x: Int) -> SIMD8<Int16> {
+        private func coefficients8(_ source: Source, _ slot: Int, _ x: Int) -> SIMD8<Int16> {
             let place = unsafe source.coefficients + (slot &* source.stride &+ x)
             return unsafe UnsafeRawPointer(place).loadUnaligned(as: SIMD8<Int16>.self)
         }
 
         @inline(always)
         private func load(_ source: Source, _ slot: Int, _ x: Int) -> Vector {
-            let numbers = unsafe numbers(source, slot, x)
-            // As part of a float's bits a number is that float and 1.5 × 2²³, without a conversion.
-            let bits = SIMD8<Int32>(truncatingIfNeeded: numbers) &+ 0x4B40_0000
+            let values = unsafe coefficients8(source, slot, x)
+            // Conversion without an instruction: the integer in the low bits of the float 1.5 × 2²³
+            // adds to it.
+            let bits = SIMD8<Int32>(truncatingIfNeeded: values) &+ 0x4B40_0000
             return unsafe (unsafeBitCast(bits, to: Vector.self) - 12_582_912)
                 * source.factors[slot]
         }
 
-        /// The first coefficients, with what lifts all samples: the 128 of the formula above, and
-        /// 1/32 so that halves go up as in libjpeg.
+        /// Returns the DC coefficients, with the level shift of 128 (T.81 A.3.1) and 1/32, so that
+        /// halves round up as in libjpeg.
         @inline(always)
         private func loadFirst(_ source: Source, _ x: Int) -> Vector {
             unsafe load(source, 0, x) + (128 + 1 / 32)
         }
 
         @inline(always)
-        private func one(
+        private func idct1(
             _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            let bytes = SIMD8<UInt8>(truncatingIfNeeded: quantized(unsafe loadFirst(source, x)))
+            let bytes = SIMD8<UInt8>(truncatingIfNeeded: clamped(unsafe loadFirst(source, x)))
             unsafe target.storeBytes(of: bytes, toByteOffset: x, as: SIMD8<UInt8>.self)
         }
 
         @inline(always)
-        private func two(
+        private func idct2(
             _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
             let (a, b) = unsafe (loadFirst(source, x), load(source, 1, x))
             let (c, d) = unsafe (load(source, 2, x), load(source, 3, x))
             let (left, right) = (a + b, a - b)
             let (leftChange, rightChange) = (c + d, c - d)
-            let upper = quantized(left + leftChange) | quantized(right + rightChange) &<< 8
-            let lower = quantized(left - leftChange) | quantized(right - rightChange) &<< 8
+            let upper = clamped(left + leftChange) | clamped(right + rightChange) &<< 8
+            let lower = clamped(left - leftChange) | clamped(right - rightChange) &<< 8
             unsafe target.storeBytes(
                 of: SIMD8<UInt16>(truncatingIfNeeded: upper), toByteOffset: x * 2,
                 as: SIMD8<UInt16>.self)
@@ -157,7 +164,7 @@
         }
 
         @inline(always)
-        private func four(
+        private func idct4(
             _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
             var columns: (Four, Four, Four, Four)
@@ -179,35 +186,38 @@
                 inverse(columns.0.3, columns.1.3, columns.2.3, columns.3.3), target, 3, x)
         }
 
-        /// All 64 coefficients, which colour of half the resolution can need.
+        /// All 64 coefficients, which chroma at half resolution can need.
         @inline(never)
-        private func eight(
+        private func idct8(
             _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int
         ) {
-            if unsafe isLow(source, x) {
-                unsafe eight(source, target, x, count: 4)
+            if unsafe hasOnlyLow4x4(source, x) {
+                unsafe idct8(source, target, x, count: 4)
             } else {
-                unsafe eight(source, target, x, count: 8)
+                unsafe idct8(source, target, x, count: 8)
             }
         }
 
-        /// Whether none of the blocks has more than the lowest 4 × 4, as most colour does.
+        /// Returns whether all blocks have only the lowest 4 × 4 coefficients, as is common for
+        /// chroma.
         @inline(always)
-        private func isLow(_ source: Source, _ x: Int) -> Bool {
+        private func hasOnlyLow4x4(_ source: Source, _ x: Int) -> Bool {
             var any = SIMD8<Int16>.zero
             for v in 0..<8 {
-                for u in (v < 4 ? 4 : 0)..<8 { any |= unsafe numbers(source, v * 8 + u, x) }
+                for u in (v < 4 ? 4 : 0)..<8 { any |= unsafe coefficients8(source, v * 8 + u, x) }
             }
             return any == .zero
         }
 
+        /// Transforms a vector of blocks.
+        ///
         /// - Parameters:
         ///   - source: the coefficients.
-        ///   - target: takes the samples.
+        ///   - target: receives the samples.
         ///   - x: the first of the blocks.
-        ///   - count: 8, or 4 if only the lowest 4 × 4 are not 0.
+        ///   - count: 8, or 4 if only the lowest 4 × 4 coefficients are nonzero.
         @inline(always)
-        private func eight(
+        private func idct8(
             _ source: Source, _ target: UnsafeMutableRawBufferPointer, _ x: Int, count: Int
         ) {
             unsafe withUnsafeTemporaryAllocation(of: Vector.self, capacity: 8 * count) { columns in
@@ -250,10 +260,10 @@
             }
         }
 
-        /// Eight points from the coefficients of even and of odd number.
+        /// Returns eight points from the even and the odd coefficients.
         ///
-        /// Those of even number are four points, and the same for the second half in reverse; those
-        /// of odd number change their sign there.
+        /// The even ones yield four points, mirrored in the second half; the odd ones change their
+        /// sign there.
         @inline(always)
         private func inverse(_ even: Four, _ odd: Four) -> (Four, Four) {
             let sums: Four = inverse(even.0, even.1, even.2, even.3)
@@ -269,7 +279,7 @@
             )
         }
 
-        /// Eight points from the lowest four coefficients.
+        /// Returns eight points from the lowest four coefficients.
         @inline(always)
         private func inverse(
             _ f0: Vector, _ f1: Vector, _ f2: Vector, _ f3: Vector
@@ -295,7 +305,7 @@
 
         private typealias Four = (Vector, Vector, Vector, Vector)
 
-        /// Four points; B(2, i) is ±1, so two factors are all there is.
+        /// Returns four points; B(2, i) is ±1, so two factors suffice.
         @inline(always)
         private func inverse(_ f0: Vector, _ f1: Vector, _ f2: Vector, _ f3: Vector) -> Four {
             let long: Float = 1.306_562_964_876_376_5  // √2 · cos(π / 8)
@@ -315,26 +325,26 @@
                 of: packed(row), toByteOffset: (j * stride + x) * 4, as: SIMD8<UInt32>.self)
         }
 
-        /// Four samples of each block side by side.
+        /// Packs four adjacent samples of each block.
         @inline(always)
         private func packed(_ row: Four) -> SIMD8<UInt32> {
-            let left = quantized(row.0) | quantized(row.1) &<< 8
-            return left | quantized(row.2) &<< 16 | quantized(row.3) &<< 24
+            let left = clamped(row.0) | clamped(row.1) &<< 8
+            return left | clamped(row.2) &<< 16 | clamped(row.3) &<< 24
         }
 
-        /// The nearest byte of each.
+        /// Rounds to integers and clamps to 0 to 255.
         @inline(always)
-        private func quantized(_ value: Vector) -> SIMD8<UInt32> {
+        private func clamped(_ value: Vector) -> SIMD8<UInt32> {
             let positive = value.replacing(with: 0, where: value .< 0)
-            // Adding 1.5 × 2²³ leaves the rounded number in the low bits.
+            // Adding 1.5 × 2²³ leaves the rounded integer in the low bits.
             let bits = unsafe unsafeBitCast(positive + 12_582_912, to: SIMD8<Int32>.self)
-            // All ones for what is above 255.
+            // All ones for values above 255.
             let excess = (0x4B40_00FF &- bits) &>> 31
             return unsafe unsafeBitCast((bits | excess) & 255, to: SIMD8<UInt32>.self)
         }
     }
 
-    /// The order in which a block's coefficients stand in a file (ITU-T T.81, figure 5).
+    /// The zigzag order of the coefficients of a block (T.81 A.3.6).
     enum ZigzagOrder {
         static let rows = order.map(\.row)
         static let columns = order.map(\.column)

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads a scan that brings the first coefficient of each block, or one more bit of it.
+    /// Decodes a scan of DC coefficients: the first scan, or a refinement scan (T.81 G.1.2.1).
     struct ProgressiveDC {
         private let isFirst: Bool
-        private let low: Int
-        private let codes: [HuffmanCode]
-        private let unitsAcross: Int
-        /// The blocks of a unit.
-        private let places: [Place]
-        /// By part, `SkipTables.entryCount` each.
+        private let lowBit: Int
+        private let dcTables: [HuffmanTable]
+        private let mcusAcross: Int
+        /// The blocks of an MCU (T.81 A.2).
+        private let mcuBlocks: [MCUBlock]
+        /// By scan component, `SkipTables.entryCount` each.
         private let entries: [ValueEntry]
-        /// Of the parts of two places that are paired.
+        /// The table of two blocks that are paired.
         private let pairs: [PairEntry]
 
-        /// A block of the first unit, and where its first coefficient is.
-        private struct Place {
-            var part: Int
+        /// A block of the first MCU, and the index of its DC coefficient.
+        private struct MCUBlock {
+            var component: Int
             var index: Int
-            /// How much higher the index is for the next unit.
+            /// The distance to the same block of the next MCU.
             var step: Int
-            /// How much higher it is for the first unit of a row than for that of the row above.
+            /// The distance to the same block of the next row of MCUs.
             var rowStep: Int
-            /// Whether the next place is of another part, and its differences have the same code.
+            /// Whether the next block belongs to another component with the same Huffman table.
             var isPaired = false
         }
 
-        /// A block of the unit that is read, with all that reading it takes.
-        @unsafe private struct Spot {
+        /// The decoding state of a block of the current MCU.
+        @unsafe private struct DCBlock {
             var target: UnsafeMutablePointer<Int16>
             let step: Int
             let entries: UnsafePointer<ValueEntry>?
             let pairs: UnsafePointer<PairEntry>?
-            /// What was read last of the same part.
-            let prediction: UnsafeMutablePointer<Int>?
+            /// The DC predictor of the component.
+            let predictor: UnsafeMutablePointer<Int>?
 
-            /// Sets the coefficient, and goes to the block of the next unit.
+            /// Stores the coefficient and advances to the next MCU.
             @inline(__always)
-            mutating func set(_ difference: Int, _ low: Int) {
-                guard let prediction = unsafe prediction else { return }
-                unsafe prediction.pointee &+= difference
-                unsafe target.pointee = Int16(truncatingIfNeeded: prediction.pointee &<< low)
+            mutating func set(_ difference: Int, _ lowBit: Int) {
+                guard let predictor = unsafe predictor else { return }
+                unsafe predictor.pointee &+= difference
+                unsafe target.pointee = Int16(truncatingIfNeeded: predictor.pointee &<< lowBit)
                 unsafe target += step
             }
         }
 
-        /// Two differences that lie in 12 bits.
+        /// Two differences whose codes and additional bits are in 12 bits.
         private struct PairEntry {
             static let none = PairEntry(bits: 0)
-            /// How many of the 12 they take; then each in 13.
+            /// Bits 0–4: the bits consumed; then 13 bits for each difference.
             private let bits: UInt32
 
             private init(bits: UInt32) { self.bits = bits }
@@ -65,147 +65,181 @@
             var second: Int { @inline(always) get { Int(Int32(bitPattern: bits) &>> 18) } }
         }
 
+        /// Creates the tables.
+        ///
         /// - Parameters:
-        ///   - scan: what is read.
-        ///   - picture: where it goes.
-        ///   - grid: how the scan cuts the picture into units.
-        ///   - makesPairs: whether there are so many blocks that a table for two is worth its making.
+        ///   - scan: the scan.
+        ///   - picture: the layout of the coefficients.
+        ///   - grid: the division of the scan into MCUs.
+        ///   - makesPairs: whether there are enough blocks to outweigh the cost of a table of
+        ///     pairs.
         init(
             _ scan: JPEGScan, _ picture: ProgressivePicture, _ grid: JPEGScan.Grid,
             makesPairs: Bool
         ) {
-            isFirst = scan.high == 0
-            low = scan.low
-            unitsAcross = grid.unitsAcross
-            let codes = isFirst ? scan.parts.compactMap(\.dcCode) : []
-            self.codes = codes
-            var places: [Place] = []
+            isFirst = scan.highBit == 0
+            lowBit = scan.lowBit
+            mcusAcross = grid.mcusAcross
+            let dcTables = isFirst ? scan.components.compactMap(\.dcTable) : []
+            self.dcTables = dcTables
+            var mcuBlocks: [MCUBlock] = []
             for (index, blocks) in grid.blocks.enumerated() {
-                let component = picture.components[scan.parts[index].component]
+                let component = picture.components[scan.components[index].frameIndex]
                 let size = component.blockSide * component.blockSide
                 for row in 0..<blocks.down {
                     for column in 0..<blocks.across {
                         let block = row * component.blocksAcross + column
-                        places.append(
-                            Place(
-                                part: index, index: component.start + block * size,
+                        mcuBlocks.append(
+                            MCUBlock(
+                                component: index, index: component.start + block * size,
                                 step: blocks.across * size,
                                 rowStep: blocks.down * component.blocksAcross * size))
                     }
                 }
             }
-            // The tables side by side, as several arrays cannot be held open at once.
-            entries = codes.flatMap { code in
-                code.window.enumerated().map { ValueEntry($0, $1, isAC: false) }
+            // One array for all tables.
+            entries = dcTables.flatMap { table in
+                table.lookup.enumerated().map { ValueEntry($0, $1, isAC: false) }
             }
-            // Only those of the colours, which are short. Measured: with those of brightness it takes
-            // 8 to 20 % longer, as often two of them do not lie in 12 bits.
-            if makesPairs, codes.count == scan.parts.count,
-                let first = places.indices.dropLast().last(where: {
-                    places[$0].part > 0 && places[$0].part != places[$0 + 1].part
-                        && codes[places[$0].part] == codes[places[$0 + 1].part]
+            // Only for chroma, whose codes are short. Measured: luma takes 8 to 20 % longer with
+            // pairs, because two of its differences often exceed 12 bits.
+            if makesPairs, dcTables.count == scan.components.count,
+                let first = mcuBlocks.indices.dropLast().last(where: {
+                    mcuBlocks[$0].component > 0
+                        && mcuBlocks[$0].component != mcuBlocks[$0 + 1].component
+                        && dcTables[mcuBlocks[$0].component]
+                            == dcTables[mcuBlocks[$0 + 1].component]
                 })
             {
-                places[first].isPaired = true
+                mcuBlocks[first].isPaired = true
                 pairs = Self.pairs(
-                    codes[places[first].part],
-                    entries[(places[first].part * SkipTables.entryCount)...])
+                    dcTables[mcuBlocks[first].component],
+                    entries[(mcuBlocks[first].component * SkipTables.entryCount)...])
             } else {
-                // Nobody looks into it.
+                // Never read.
                 pairs = [.none]
             }
-            self.places = places
+            self.mcuBlocks = mcuBlocks
         }
 
         private static func pairs(
-            _ code: HuffmanCode, _ entries: ArraySlice<ValueEntry>
+            _ table: HuffmanTable, _ entries: ArraySlice<ValueEntry>
         ) -> [PairEntry] {
             (0..<SkipTables.entryCount).map { window in
                 let first = entries[entries.startIndex + window]
-                guard !first.isOpen, let rest = code.window(window, behind: first.bitCount) else {
+                guard !first.isOpen, let rest = table.remainder(of: window, after: first.bitCount)
+                else {
                     return .none
                 }
                 let second = entries[entries.startIndex + rest]
                 guard !second.isOpen,
-                    first.bitCount + second.bitCount <= HuffmanCode.windowBits
+                    first.bitCount + second.bitCount <= HuffmanTable.lookaheadBits
                 else { return .none }
                 return PairEntry(first, second)
             }
         }
 
-        /// - Returns: whether all of it was there and made sense.
+        /// Decodes the blocks of some MCUs.
+        ///
+        /// - Returns: whether the data is complete and valid.
         func read(
-            _ units: Range<Int>, _ cursor: inout BitCursor,
+            _ mcus: Range<Int>, _ cursor: inout BitCursor,
             into picture: inout ProgressivePicture
         ) -> Bool {
-            var predictions = [Int](repeating: 0, count: codes.count)
+            var predictors = [Int](repeating: 0, count: dcTables.count)
             return unsafe picture.coefficients.withUnsafeMutableBufferPointer { target in
-                unsafe predictions.withUnsafeMutableBufferPointer { predictions in
-                    unsafe entries.withUnsafeBufferPointer { entries in
-                        unsafe pairs.withUnsafeBufferPointer { pairs in
-                            guard let target = target.baseAddress else { return false }
-                            var spots = unsafe places.map { place in
-                                unsafe Spot(
-                                    target: target, step: place.step,
-                                    entries: entries.baseAddress?
-                                        .advanced(by: place.part * SkipTables.entryCount),
-                                    pairs: place.isPaired ? pairs.baseAddress : nil,
-                                    prediction: predictions.baseAddress?
-                                        .advanced(by: place.part))
-                            }
-                            return unsafe spots.withUnsafeMutableBufferPointer { spots in
-                                isFirst
-                                    ? unsafe readFirst(units, &cursor, spots, target)
-                                    : unsafe refine(units, &cursor, spots, target)
-                            }
-                        }
+                unsafe predictors.withUnsafeMutableBufferPointer { predictors in
+                    guard let target = target.baseAddress else { return false }
+                    return unsafe withBlocks(target, predictors.baseAddress) { blocks in
+                        unsafe decode(mcus, &cursor, &blocks, target)
                     }
                 }
             }
         }
 
-        /// Sets the spots to the places of a unit, which is the first of a row or of a segment.
+        @unsafe private func decode(
+            _ mcus: Range<Int>, _ cursor: inout BitCursor, _ blocks: inout [DCBlock],
+            _ target: UnsafeMutablePointer<Int16>
+        ) -> Bool {
+            unsafe blocks.withUnsafeMutableBufferPointer { blocks in
+                unsafe isFirst
+                    ? readFirst(mcus, &cursor, blocks, target)
+                    : refine(mcus, &cursor, blocks, target)
+            }
+        }
+
+        /// Calls `body` with the blocks of an MCU.
         ///
-        /// - Returns: how many units of the row come from there on.
+        /// - Parameters:
+        ///   - target: the coefficients.
+        ///   - predictors: the DC predictor of each scan component; `nil` in a refinement scan.
+        ///   - body: what decodes the blocks; it must not let them escape.
+        /// - Returns: the result of `body`.
+        @unsafe private func withBlocks(
+            _ target: UnsafeMutablePointer<Int16>, _ predictors: UnsafeMutablePointer<Int>?,
+            _ body: (inout [DCBlock]) -> Bool
+        ) -> Bool {
+            unsafe entries.withUnsafeBufferPointer { entries in
+                unsafe pairs.withUnsafeBufferPointer { pairs in
+                    var blocks = unsafe mcuBlocks.map { block in
+                        unsafe DCBlock(
+                            target: target, step: block.step,
+                            entries: entries.baseAddress?
+                                .advanced(by: block.component * SkipTables.entryCount),
+                            pairs: block.isPaired ? pairs.baseAddress : nil,
+                            predictor: predictors?.advanced(by: block.component))
+                    }
+                    return unsafe body(&blocks)
+                }
+            }
+        }
+
+        /// Moves the blocks to an MCU, the first of a row or of a segment.
+        ///
+        /// - Returns: the number of MCUs that are left in the row.
         @unsafe private func move(
-            _ spots: UnsafeMutableBufferPointer<Spot>, to unit: Int,
+            _ dcBlocks: UnsafeMutableBufferPointer<DCBlock>, to mcu: Int,
             _ target: UnsafeMutablePointer<Int16>
         ) -> Int {
-            let (y, x) = unit.quotientAndRemainder(dividingBy: unitsAcross)
-            for (index, place) in places.enumerated() {
-                unsafe spots[index].target =
-                    target + place.index + x * place.step + y * place.rowStep
+            let (y, x) = mcu.quotientAndRemainder(dividingBy: mcusAcross)
+            for (index, mcuBlock) in mcuBlocks.enumerated() {
+                unsafe dcBlocks[index].target =
+                    target + mcuBlock.index + x * mcuBlock.step + y * mcuBlock.rowStep
             }
-            return unitsAcross - x
+            return mcusAcross - x
         }
 
         @unsafe private func readFirst(
-            _ units: Range<Int>, _ cursor: inout BitCursor,
-            _ spots: UnsafeMutableBufferPointer<Spot>, _ target: UnsafeMutablePointer<Int16>
+            _ mcus: Range<Int>, _ cursor: inout BitCursor,
+            _ dcBlocks: UnsafeMutableBufferPointer<DCBlock>, _ target: UnsafeMutablePointer<Int16>
         ) -> Bool {
-            guard let firstSpot = spots.baseAddress else { return false }
-            let endOfSpots = unsafe firstSpot + spots.count
+            guard let firstBlock = dcBlocks.baseAddress else { return false }
+            let endOfBlocks = unsafe firstBlock + dcBlocks.count
             var at = cursor
             defer { cursor = at }
             var bits = at.peek()
             var left = 0
-            for unit in units {
-                if left == 0 { left = unsafe move(spots, to: unit, target) }
+            for mcu in mcus {
+                if left == 0 { left = unsafe move(dcBlocks, to: mcu, target) }
                 left &-= 1
-                var spot = unsafe firstSpot
-                while unsafe spot < endOfSpots {
-                    // Loaded here and looked at behind the next two looks, so that nobody waits
-                    // for it.
+                var block = unsafe firstBlock
+                while unsafe block < endOfBlocks {
+                    // Loaded early and used after the next two lookups, so that its latency is
+                    // hidden.
                     let fresh = at.peek()
                     var used = 0
-                    guard unsafe look(&spot, firstSpot, at, &used, &bits) else { return false }
-                    if unsafe spot < endOfSpots {
-                        guard unsafe look(&spot, firstSpot, at, &used, &bits) else { return false }
+                    guard unsafe decodeNext(&block, firstBlock, at, &used, &bits) else {
+                        return false
+                    }
+                    if unsafe block < endOfBlocks {
+                        guard unsafe decodeNext(&block, firstBlock, at, &used, &bits) else {
+                            return false
+                        }
                     }
                     at.skip(used)
-                    // What two looks take leaves enough for two more.
+                    // After two lookups, enough bits are left for two more.
                     bits =
-                        _fastPath(used <= 2 * HuffmanCode.windowBits)
+                        _fastPath(used <= 2 * HuffmanTable.lookaheadBits)
                         ? fresh &<< UInt64(truncatingIfNeeded: used) : at.peek()
                 }
                 guard at.isInside else { return false }
@@ -213,80 +247,81 @@
             return true
         }
 
-        /// Reads the next difference or two.
+        /// Decodes the next difference or two.
         ///
-        /// - Returns: whether a code begins like that.
-        @unsafe @inline(__always) private func look(
-            _ spot: inout UnsafeMutablePointer<Spot>, _ firstSpot: UnsafeMutablePointer<Spot>,
+        /// - Returns: whether the code is valid.
+        @unsafe @inline(__always) private func decodeNext(
+            _ block: inout UnsafeMutablePointer<DCBlock>,
+            _ firstBlock: UnsafeMutablePointer<DCBlock>,
             _ at: BitCursor, _ used: inout Int, _ bits: inout UInt64
         ) -> Bool {
             let window = BitWindow.index(bits)
-            if let pairs = unsafe spot.pointee.pairs {
+            if let pairs = unsafe block.pointee.pairs {
                 let pair = unsafe pairs[window]
                 if _fastPath(pair.exists) {
                     bits &<<= UInt64(truncatingIfNeeded: pair.bitCount)
                     used &+= pair.bitCount
-                    unsafe spot.pointee.set(pair.first, low)
-                    unsafe spot[1].set(pair.second, low)
-                    unsafe spot += 2
+                    unsafe block.pointee.set(pair.first, lowBit)
+                    unsafe block[1].set(pair.second, lowBit)
+                    unsafe block += 2
                     return true
                 }
             }
-            guard let entries = unsafe spot.pointee.entries else { return false }
+            guard let entries = unsafe block.pointee.entries else { return false }
             let entry = unsafe entries[window]
             if _slowPath(entry.isOpen) {
-                let code = codes[places[unsafe spot - firstSpot].part]
-                guard let (count, value) = Self.difference(entry, code, at.peek(behind: used))
+                let table = dcTables[mcuBlocks[unsafe block - firstBlock].component]
+                guard let (count, value) = Self.difference(entry, table, at.peek(after: used))
                 else {
                     return false
                 }
                 used &+= count
-                bits = at.peek(behind: used)
-                unsafe spot.pointee.set(value, low)
+                bits = at.peek(after: used)
+                unsafe block.pointee.set(value, lowBit)
             } else {
                 bits &<<= UInt64(truncatingIfNeeded: entry.bitCount)
                 used &+= entry.bitCount
-                unsafe spot.pointee.set(entry.value, low)
+                unsafe block.pointee.set(entry.value, lowBit)
             }
-            unsafe spot += 1
+            unsafe block += 1
             return true
         }
 
-        /// A symbol whose value is not in the table; `nil` if no code begins like that.
+        /// Decodes a symbol whose value is not in the table; `nil` if the code is invalid.
         @inline(never)
         private static func difference(
-            _ entry: ValueEntry, _ code: HuffmanCode, _ bits: UInt64
+            _ entry: ValueEntry, _ table: HuffmanTable, _ bits: UInt64
         ) -> (count: Int, value: Int)? {
             var entry = entry
             if entry.isLong {
-                guard let (symbol, length) = code.symbol(Int(bits >> 48)) else { return nil }
+                guard let (symbol, length) = table.decode(Int(bits >> 48)) else { return nil }
                 entry = ValueEntry(symbol: symbol, length: length, isAC: false)
             }
             return (entry.bitCount, entry.value(bits))
         }
 
-        /// One more bit for each block's first coefficient.
+        /// Decodes one more bit of each DC coefficient.
         @unsafe private func refine(
-            _ units: Range<Int>, _ cursor: inout BitCursor,
-            _ spots: UnsafeMutableBufferPointer<Spot>, _ target: UnsafeMutablePointer<Int16>
+            _ mcus: Range<Int>, _ cursor: inout BitCursor,
+            _ dcBlocks: UnsafeMutableBufferPointer<DCBlock>, _ target: UnsafeMutablePointer<Int16>
         ) -> Bool {
-            guard let firstSpot = spots.baseAddress else { return false }
-            let endOfSpots = unsafe firstSpot + spots.count
+            guard let firstBlock = dcBlocks.baseAddress else { return false }
+            let endOfBlocks = unsafe firstBlock + dcBlocks.count
             var left = 0
-            for unit in units {
-                if left == 0 { left = unsafe move(spots, to: unit, target) }
+            for mcu in mcus {
+                if left == 0 { left = unsafe move(dcBlocks, to: mcu, target) }
                 left &-= 1
-                // A unit has at most 10 blocks.
+                // An MCU has at most 10 blocks (T.81 B.2.3).
                 var bits = cursor.peek()
-                var spot = unsafe firstSpot
-                while unsafe spot < endOfSpots {
-                    unsafe spot.pointee.target.pointee |= Int16(
-                        truncatingIfNeeded: Int(bits &>> 63) &<< low)
-                    unsafe spot.pointee.target += spot.pointee.step
+                var block = unsafe firstBlock
+                while unsafe block < endOfBlocks {
+                    unsafe block.pointee.target.pointee |= Int16(
+                        truncatingIfNeeded: Int(bits &>> 63) &<< lowBit)
+                    unsafe block.pointee.target += block.pointee.step
                     bits &<<= 1
-                    unsafe spot += 1
+                    unsafe block += 1
                 }
-                cursor.skip(spots.count)
+                cursor.skip(dcBlocks.count)
                 guard cursor.isInside else { return false }
             }
             return true

@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// The coefficients that are kept while the scans of a progressive file bring them bit by bit.
+    /// The kept coefficients of a progressive image (T.81 G), which its scans refine.
     struct ProgressivePicture {
+        /// The layout and the state of a component.
         struct Component {
-            /// n: the lowest n × n coefficients of each block are kept.
+            /// The side *n*: the lowest *n* × *n* coefficients of each block are kept.
             let blockSide: Int
-            /// Blocks of whole units.
+            /// The number of blocks in complete MCUs, across and down.
             let blocksAcross: Int
             let blocksDown: Int
-            /// Where the component's coefficients begin.
+            /// The index of its first element in ``ProgressivePicture/coefficients``.
             let start: Int
-            /// Where its part of ``ProgressivePicture/nonZero`` begins.
+            /// The index of its first element in ``ProgressivePicture/nonZero``.
             let firstBlock: Int
-            /// By coefficient in zigzag order: the lowest bit that has come, or -1.
+            /// By zigzag index: Al of the last scan, the lowest bit decoded so far, or -1.
             fileprivate(set) var lowBits = [Int](repeating: -1, count: 64)
-            /// By coefficient in zigzag order: its place among those that are kept, or -1.
-            let places: [Int]
+            /// By zigzag index: the index among the kept coefficients, or -1.
+            let keptIndices: [Int]
 
-            func keeps(any band: ClosedRange<Int>) -> Bool { band.contains { places[$0] >= 0 } }
+            func keeps(any band: ClosedRange<Int>) -> Bool {
+                band.contains { keptIndices[$0] >= 0 }
+            }
         }
 
         private(set) var components: [Component] = []
-        /// By component and block: the lowest n × n coefficients in natural order.
+        /// By component and block: the lowest *n* × *n* coefficients in natural order.
         var coefficients: [Int16]
-        /// By component and block: which coefficients are not 0, in zigzag order.
+        /// By component and block: the mask of the nonzero coefficients, by zigzag index.
         ///
-        /// A later scan has a bit for each of those, also for those that are not kept. Empty if
-        /// only the first coefficients are wanted.
+        /// A refinement scan has a correction bit for each of them, kept or not (T.81 G.1.2.3).
+        /// Empty if only DC coefficients are kept.
         var nonZero: [UInt64]
 
+        /// Allocates the coefficients.
+        ///
         /// - Parameters:
-        ///   - frame: the picture.
+        ///   - frame: the frame header.
         ///   - blockSides: by component, 1, 2, 4 or 8.
         init(_ frame: JPEGFrame, blockSides: [Int]) {
             var (start, block) = (0, 0)
@@ -40,7 +45,7 @@
                 let component = Component(
                     blockSide: side, blocksAcross: frame.paddedBlocksAcross(index),
                     blocksDown: frame.paddedBlocksDown(index), start: start, firstBlock: block,
-                    places: zip(ZigzagOrder.rows, ZigzagOrder.columns).map { row, column in
+                    keptIndices: zip(ZigzagOrder.rows, ZigzagOrder.columns).map { row, column in
                         row < side && column < side ? row * side + column : -1
                     })
                 let count = component.blocksAcross * component.blocksDown
@@ -53,7 +58,7 @@
             nonZero = Array(repeating: 0, count: needsNonZero ? block : 0)
         }
 
-        /// The bytes that a picture takes.
+        /// Returns the number of bytes that the coefficients of an image take.
         static func byteCount(_ frame: JPEGFrame, blockSides: [Int]) -> Int {
             let needsNonZero = blockSides.contains { $0 > 1 }
             return frame.components.indices.reduce(0) { sum, index in
@@ -63,17 +68,17 @@
             }
         }
 
-        /// Notes what a scan brings.
+        /// Records the coefficients and bits of a scan.
         ///
-        /// - Returns: whether it goes on where the scans before it ended.
-        mutating func note(_ scan: JPEGScan) -> Bool {
-            for part in scan.parts {
-                for index in scan.band {
-                    let low = components[part.component].lowBits[index]
-                    guard scan.high == max(low, 0), (low < 0) == (scan.high == 0) else {
+        /// - Returns: whether the scan continues its predecessors as T.81 G.1.1.1 requires.
+        mutating func record(_ scan: JPEGScan) -> Bool {
+            for component in scan.components {
+                for index in scan.spectralSelection {
+                    let low = components[component.frameIndex].lowBits[index]
+                    guard scan.highBit == max(low, 0), (low < 0) == (scan.highBit == 0) else {
                         return false
                     }
-                    components[part.component].lowBits[index] = scan.low
+                    components[component.frameIndex].lowBits[index] = scan.lowBit
                 }
             }
             return true
@@ -81,11 +86,12 @@
 
         var hasEveryFirstCoefficient: Bool { components.allSatisfy { $0.lowBits[0] >= 0 } }
 
-        /// Whether no further scan can change what is kept, or in a draft add to it.
+        /// Returns whether no further scan can change the kept coefficients, or, for a draft, add
+        /// to them.
         func isComplete(asDraft isDraft: Bool) -> Bool {
             components.allSatisfy { component in
-                component.places.indices.allSatisfy {
-                    component.places[$0] < 0 || component.lowBits[$0] == 0
+                component.keptIndices.indices.allSatisfy {
+                    component.keptIndices[$0] < 0 || component.lowBits[$0] == 0
                         || isDraft && component.lowBits[$0] > 0
                 }
             }

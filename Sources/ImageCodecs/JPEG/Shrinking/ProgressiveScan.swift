@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads one scan of a progressive file (ITU-T T.81, annex G).
+    /// Decodes one scan of a progressive file (T.81 annex G).
     struct ProgressiveScan {
         private let scan: JPEGScan
         private let data: EntropyCodedData
@@ -13,40 +13,45 @@
             grid = scan.grid(frame)
         }
 
+        /// Decodes the scan.
+        ///
         /// - Parameters:
-        ///   - picture: takes what the scan brings.
-        ///   - leastBlocksOfTable: from how many blocks on tables are made that are not needed for
-        ///     a few.
-        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short.
+        ///   - picture: receives the coefficients.
+        ///   - leastBlocksOfTable: the minimum number of blocks for which optional tables are
+        ///     built.
+        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or truncated.
         func read(
             into picture: inout ProgressivePicture, leastBlocksOfTable: Int
         ) throws(ShrinkingStop) {
-            let makesTables = grid.unitCount >= leastBlocksOfTable
-            if scan.band.lowerBound > 0 {
-                let band = ProgressiveBand(
-                    scan, picture, unitsAcross: grid.unitsAcross, makesTable: makesTables)
-                try readSegments { units, cursor in band.read(units, &cursor, into: &picture) }
+            let makesTables = grid.mcuCount >= leastBlocksOfTable
+            if scan.spectralSelection.lowerBound > 0 {
+                let band = ProgressiveAC(
+                    scan, picture, mcusAcross: grid.mcusAcross, makesTable: makesTables)
+                try readSegments { mcus, cursor in band.read(mcus, &cursor, into: &picture) }
             } else {
                 let first = ProgressiveDC(scan, picture, grid, makesPairs: makesTables)
-                try readSegments { units, cursor in first.read(units, &cursor, into: &picture) }
+                try readSegments { mcus, cursor in first.read(mcus, &cursor, into: &picture) }
             }
         }
 
-        /// - Parameter body: reads units, and says whether all of them were there and made sense.
-        /// - Throws: ``ShrinkingStop/notHandled`` if one segment was not good.
+        /// Decodes the entropy-coded segments in order.
+        ///
+        /// - Parameter body: decodes a range of MCUs and returns whether the data was complete and
+        ///   valid.
+        /// - Throws: ``ShrinkingStop/notHandled`` if a segment was not.
         private func readSegments(
             _ body: (Range<Int>, inout BitCursor) -> Bool
         ) throws(ShrinkingStop) {
-            let interval = scan.unitsPerSegment(of: grid.unitCount)
-            guard data.hasSegments(of: interval, unitCount: grid.unitCount) else {
+            let interval = scan.mcusPerSegment(of: grid.mcuCount)
+            guard data.hasSegments(of: interval, mcuCount: grid.mcuCount) else {
                 throw .notHandled
             }
             for (index, segment) in data.segments.enumerated() {
-                let units = index * interval..<min((index + 1) * interval, grid.unitCount)
+                let mcus = index * interval..<min((index + 1) * interval, grid.mcuCount)
                 let isGood = unsafe data.bytes.withUnsafeBufferPointer { bytes in
                     guard let bytes = bytes.baseAddress else { return false }
                     var cursor = unsafe BitCursor(bytes, segment)
-                    return body(units, &cursor)
+                    return body(mcus, &cursor)
                 }
                 guard isGood else { throw .notHandled }
             }

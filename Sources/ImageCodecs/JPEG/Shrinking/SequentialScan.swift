@@ -3,47 +3,51 @@
 #if JPEG
     internal import EncodedImages
 
-    /// Reads a sequential scan, a window of its data after the other: finds the blocks in it, and
-    /// reads the rows of units that are complete.
+    /// Decodes a sequential scan window by window: finds the blocks in a window, then decodes the
+    /// rows of MCUs that are complete.
     struct SequentialScan {
         private let scan: JPEGScan
         private let grid: JPEGScan.Grid
-        private let codes: BlockCodes
+        private let tables: ScanTables
 
-        /// Bytes that are taken for each of a window.
+        /// Bytes of memory for each byte of a window.
         ///
-        /// Itself, and what lanes note as long as they read nonsense: that is up to four blocks a
-        /// byte, and there is room for half as many again.
+        /// They are the byte itself and the block positions that a lane records before it is
+        /// synchronized: up to four blocks a byte, with a capacity for half as many again.
         static let byteCountPerByte = 1 + 4 * 3
 
-        /// - Throws: ``ShrinkingStop/notHandled`` if a code is missing.
+        /// Prepares the tables of a scan.
+        ///
+        /// - Throws: ``ShrinkingStop/notHandled`` if a Huffman table is missing.
         init(_ scan: JPEGScan, _ frame: JPEGFrame) throws(ShrinkingStop) {
-            let dc = scan.parts.compactMap(\.dcCode)
-            let ac = scan.parts.compactMap(\.acCode)
-            guard dc.count == scan.parts.count, ac.count == scan.parts.count else {
+            let dc = scan.components.compactMap(\.dcTable)
+            let ac = scan.components.compactMap(\.acTable)
+            guard dc.count == scan.components.count, ac.count == scan.components.count else {
                 throw .notHandled
             }
             self.scan = scan
             let grid = scan.grid(frame)
             self.grid = grid
-            let order = grid.blocks.enumerated().flatMap { part, blocks in
-                Array(repeating: part, count: blocks.across * blocks.down)
+            let order = grid.blocks.enumerated().flatMap { component, blocks in
+                Array(repeating: component, count: blocks.across * blocks.down)
             }
-            codes = BlockCodes(dc: dc, ac: ac, order: order)
+            tables = ScanTables(dc: dc, ac: ac, order: order)
         }
 
+        /// Decodes the scan.
+        ///
         /// - Parameters:
-        ///   - file: the file that the scan is in.
-        ///   - windowByteCount: how much of it is looked at at a time; more where a row of units, or
-        ///     a segment between restart markers, has more.
-        ///   - memoryByteCount: as much as may be taken for that.
-        ///   - picture: what is delivered.
-        ///   - cancellation: what ends it early.
-        ///   - releaseInput: gives back the memory of what has been read of the file.
-        ///   - sink: takes the rows.
-        /// - Returns: where the scan's data ends in the file.
-        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or cut short, maybe after
-        ///   rows that came before that.
+        ///   - file: the whole file.
+        ///   - windowByteCount: the number of bytes to process at a time; more if a row of MCUs, or
+        ///     a segment between restart markers, is larger.
+        ///   - memoryByteCount: the limit of the memory for that.
+        ///   - picture: the image to deliver.
+        ///   - cancellation: stops decoding early.
+        ///   - releaseInput: releases the memory of a range of the file that has been read.
+        ///   - sink: consumes the rows.
+        /// - Returns: the offset in the file at which the data of the scan ends.
+        /// - Throws: ``ShrinkingStop/notHandled`` if the data is damaged or truncated, possibly
+        ///   after some rows.
         func read(
             _ file: Span<UInt8>, windowByteCount: Int, memoryByteCount: Int,
             _ picture: ShrunkPicture, _ cancellation: CancellationFlag?,
@@ -51,25 +55,25 @@
             into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) -> Int {
             var rows = LowFrequencyRows(
-                picture, scan.parts.map(\.component),
-                blocks: grid.blocks.map { ($0.across * grid.unitsAcross, $0.down) })
+                picture, scan.components.map(\.frameIndex),
+                blocks: grid.blocks.map { ($0.across * grid.mcusAcross, $0.down) })
             var reader = LowFrequencyReader(
-                codes, places: places(rows), rows: rows.rows.map { $0[0] })
-            let unitsPerSegment = scan.unitsPerSegment(of: grid.unitCount)
+                tables, mcuBlocks: mcuBlocks(rows), rows: rows.rows.map { $0[0] })
+            let mcusPerSegment = scan.mcusPerSegment(of: grid.mcuCount)
             var data = EntropyCodedData(from: scan.dataStart, windowByteCount: windowByteCount)
             var passed = PassedInput(from: scan.dataStart, releaseInput)
             var search = BlockSearch(
-                UnitTables(codes),
+                MCUTables(tables),
                 LaneSynchronizer(
-                    unitsPerSegment: unitsPerSegment, unitCount: grid.unitCount,
-                    blocksPerUnit: codes.order.count, byteCount: file.count - scan.dataStart))
-            var (position, room, rowsLeft) = (0, windowByteCount, grid.unitsDown)
+                    mcusPerSegment: mcusPerSegment, mcuCount: grid.mcuCount,
+                    blocksPerMCU: tables.order.count, byteCount: file.count - scan.dataStart))
+            var (position, room, rowsLeft) = (0, windowByteCount, grid.mcusDown)
             while !data.isComplete {
                 if cancellation?.isCancelled == true { throw .failed(.cancelled) }
                 data.slide(to: position, byteCount: room, file)
                 passed.advance(to: data.end)
-                guard let next = search.goThrough(data) else { throw .notHandled }
-                while rowsLeft > 0, reader.findRow(unitCount: grid.unitsAcross, &search.index) {
+                guard let next = search.findBlocks(data) else { throw .notHandled }
+                while rowsLeft > 0, reader.findRow(mcuCount: grid.mcusAcross, &search.index) {
                     rowsLeft -= 1
                     reader.readRow(data, into: &rows.coefficients)
                     try ShrinkingStop.wrap { () throws(CodecError) in try rows.deliver(into: &sink)
@@ -81,18 +85,18 @@
                     guard room * Self.byteCountPerByte <= memoryByteCount else { throw .notHandled }
                 }
             }
-            guard rowsLeft == 0, data.hasSegments(of: unitsPerSegment, unitCount: grid.unitCount)
+            guard rowsLeft == 0, data.hasSegments(of: mcusPerSegment, mcuCount: grid.mcuCount)
             else { throw .notHandled }
             return data.end
         }
 
-        /// Where the blocks of a unit go.
-        private func places(_ rows: LowFrequencyRows) -> [LowFrequencyReader.Place] {
-            grid.blocks.enumerated().flatMap { part, blocks in
-                rows.rows[part].flatMap { row in
+        /// Returns the blocks of an MCU, with the positions of their coefficients.
+        private func mcuBlocks(_ rows: LowFrequencyRows) -> [LowFrequencyReader.MCUBlock] {
+            grid.blocks.enumerated().flatMap { component, blocks in
+                rows.rows[component].flatMap { row in
                     (0..<blocks.across).map { column in
-                        LowFrequencyReader.Place(
-                            part: part, start: row.start + column, step: blocks.across,
+                        LowFrequencyReader.MCUBlock(
+                            component: component, start: row.start + column, step: blocks.across,
                             lastKept: row.lastKept)
                     }
                 }

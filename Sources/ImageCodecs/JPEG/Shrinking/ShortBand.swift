@@ -1,62 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    /// Reads the first scan of a band of which all, or all but a little, is kept.
+    /// Decodes the first scan of a band (T.81 G.1.2.2) of which all, or nearly all, coefficients
+    /// are kept.
     ///
-    /// Its blocks have a few symbols each, and how many, nobody can foresee. So where a block ends is
-    /// no branch: each symbol says how much is added to the place in the band and to the block.
+    /// Its blocks have few symbols, and their number is unpredictable. Therefore the end of a block
+    /// is not a branch: each symbol adds to the zigzag index and to the block number.
     struct ShortBand {
-        /// By the next 12 bits, what the first symbol in them does.
+        /// By the next 12 bits: the effect of the first symbol.
         ///
         /// | bits | |
         /// |---|---|
-        /// | 0–4 | bits taken; 0 if the symbol and what follows it do not lie in the 12 |
-        /// | 5 | it brings a coefficient |
-        /// | 6–12 | coefficients passed, this one counted; 64 at the end of the band |
-        /// | 13–15 | blocks that end with it if it ends the band |
+        /// | 0–4 | bits consumed; 0 if the symbol and its additional bits are not all in the 12 bits |
+        /// | 5 | the symbol has a coefficient |
+        /// | 6–12 | coefficients passed, including this one; 64 at the end of the band |
+        /// | 13–15 | blocks that end if the symbol ends the band: the EOB run |
         /// | 16–31 | the coefficient |
         private let entries: [UInt32]
-        private let code: HuffmanCode
+        private let acTable: HuffmanTable
         private let band: ClosedRange<Int>
-        private let low: Int
-        /// By place behind a coefficient: where this goes in the block, or -1.
+        private let lowBit: Int
+        /// By zigzag index + 1: the index of a coefficient among the kept ones, or -1.
         private let slots: [Int]
 
-        init(_ code: HuffmanCode, _ band: ClosedRange<Int>, low: Int, places: [Int]) {
-            self.code = code
+        init(_ acTable: HuffmanTable, _ band: ClosedRange<Int>, lowBit: Int, keptIndices: [Int]) {
+            self.acTable = acTable
             self.band = band
-            self.low = low
-            // A symbol passes up to 64, from 63 on.
-            slots = (0..<128).map { (1...64).contains($0) ? places[$0 - 1] : -1 }
-            entries = code.window.enumerated().map { Self.entry($0, $1) }
+            self.lowBit = lowBit
+            // A symbol passes up to 64 coefficients, starting at index 63.
+            slots = (0..<128).map { (1...64).contains($0) ? keptIndices[$0 - 1] : -1 }
+            entries = acTable.lookup.enumerated().map { Self.entry($0, $1) }
         }
 
         private static func entry(_ window: Int, _ symbol: UInt16) -> UInt32 {
-            let (length, run, magnitude) = (
+            let (length, run, category) = (
                 Int(symbol & 255), Int(symbol >> 12), Int(symbol >> 8 & 15)
             )
-            let isEnd = magnitude == 0 && run < 15
-            let bitCount = length + (isEnd ? run : magnitude)
-            guard length > 0, bitCount <= HuffmanCode.windowBits else { return 0 }
-            let rest = UInt64(window) << UInt64(64 - HuffmanCode.windowBits + length)
+            let isEnd = category == 0 && run < 15
+            let bitCount = length + (isEnd ? run : category)
+            guard length > 0, bitCount <= HuffmanTable.lookaheadBits else { return 0 }
+            let rest = UInt64(window) << UInt64(64 - HuffmanTable.lookaheadBits + length)
             if isEnd {
-                let blocks = 1 << run + BitNumber.unsigned(rest, run)
+                let blocks = 1 << run + BitField.receive(rest, run)
                 return blocks < 8 ? UInt32(blocks << 13 | 64 << 6 | bitCount) : 0
             }
-            let value = BitNumber.signed(rest, magnitude)
-            let isValue = magnitude > 0 ? 1 : 0
+            let value = BitField.extend(rest, category)
+            let isValue = category > 0 ? 1 : 0
             return UInt32(truncatingIfNeeded: value) << 16
                 | UInt32(1 << 13 | (run + 1) << 6 | isValue << 5 | bitCount)
         }
 
-        /// Where the next symbol goes.
+        /// The position of the next symbol.
         private struct State {
-            var place: Int
+            var zigzag: Int
             var block: Int
-            /// The bits behind those used.
+            /// The bits that follow the consumed ones.
             var bits: UInt64
             var used = 0
-            /// Not 0 if a coefficient is behind the 63rd.
+            /// Nonzero if a coefficient has an index above 63.
             var overrun = 0
         }
 
@@ -65,39 +66,44 @@
             let nonZero: UnsafeMutablePointer<UInt64>
             let size: Int
             let slots: UnsafePointer<Int>
-            /// Takes what is not kept.
-            let other: UnsafeMutablePointer<Int16>
+            /// Receives the coefficients that are not kept.
+            let discarded: UnsafeMutablePointer<Int16>
         }
 
-        /// Reads blocks of a row.
+        /// Decodes blocks of a row.
         ///
         /// - Parameters:
-        ///   - blocks: which of the component's.
-        ///   - cursor: where in the data they begin.
-        ///   - coefficients: those of the component.
-        ///   - nonZero: by block, the coefficients that are not 0 are added to it.
-        ///   - size: coefficients that are kept of a block.
-        /// - Returns: the block behind those that were read, which may be one of a later row; `nil` if
-        ///   they were not there or made no sense.
+        ///   - blocks: the range of block numbers in the component.
+        ///   - cursor: the position in the data.
+        ///   - coefficients: the coefficients of the component.
+        ///   - nonZero: by block, the mask to which nonzero coefficients are added.
+        ///   - size: the number of kept coefficients of a block.
+        /// - Returns: the number of the next block, possibly of a later row; `nil` if the data is
+        ///   invalid or incomplete.
         @unsafe func read(
             _ blocks: Range<Int>, _ cursor: inout BitCursor,
             _ coefficients: UnsafeMutablePointer<Int16>, _ nonZero: UnsafeMutablePointer<UInt64>,
             size: Int
         ) -> Int? {
-            var other: Int16 = 0
-            return unsafe entries.withUnsafeBufferPointer { entries in
+            var discarded: Int16 = 0
+            return unsafe withUnsafeMutablePointer(to: &discarded) { discarded in
                 unsafe slots.withUnsafeBufferPointer { slots in
-                    unsafe withUnsafeMutablePointer(to: &other) { other in
-                        guard let entries = entries.baseAddress, let slots = slots.baseAddress
-                        else {
-                            return nil
-                        }
-                        let target = unsafe Target(
+                    guard let slots = slots.baseAddress else { return nil }
+                    return unsafe read(
+                        blocks, &cursor,
+                        Target(
                             coefficients: coefficients, nonZero: nonZero, size: size,
-                            slots: slots, other: other)
-                        return unsafe read(blocks, &cursor, entries, target)
-                    }
+                            slots: slots, discarded: discarded))
                 }
+            }
+        }
+
+        @unsafe private func read(
+            _ blocks: Range<Int>, _ cursor: inout BitCursor, _ target: Target
+        ) -> Int? {
+            unsafe entries.withUnsafeBufferPointer { entries in
+                guard let entries = entries.baseAddress else { return nil }
+                return unsafe read(blocks, &cursor, entries, target)
             }
         }
 
@@ -108,77 +114,80 @@
             var at = cursor
             defer { cursor = at }
             var state = State(
-                place: band.lowerBound, block: blocks.lowerBound, bits: at.peek())
+                zigzag: band.lowerBound, block: blocks.lowerBound, bits: at.peek())
             while state.block < blocks.upperBound {
-                // Looked at behind the next two symbols, so that nobody waits for it.
+                // Loaded early and used after the next two symbols, so that its latency is hidden.
                 let fresh = at.peek()
                 state.used = 0
-                guard unsafe look(&state, at, entries, target) else { return nil }
+                guard unsafe decodeNext(&state, at, entries, target) else { return nil }
                 if state.block < blocks.upperBound {
-                    guard unsafe look(&state, at, entries, target) else { return nil }
+                    guard unsafe decodeNext(&state, at, entries, target) else { return nil }
                 }
                 at.skip(state.used)
                 guard at.isInside else { return nil }
-                // What two symbols take leaves enough for two more.
+                // After two symbols, enough bits are left for two more.
                 state.bits =
-                    _fastPath(state.used <= 2 * HuffmanCode.windowBits)
+                    _fastPath(state.used <= 2 * HuffmanTable.lookaheadBits)
                     ? fresh &<< UInt64(truncatingIfNeeded: state.used) : at.peek()
             }
             return state.overrun == 0 ? state.block : nil
         }
 
-        /// - Returns: whether a symbol begins like that.
-        @unsafe @inline(__always) private func look(
+        /// Decodes the next symbol.
+        ///
+        /// - Returns: whether its code is valid.
+        @unsafe @inline(__always) private func decodeNext(
             _ state: inout State, _ at: BitCursor, _ entries: UnsafePointer<UInt32>,
             _ target: Target
         ) -> Bool {
             let entry = unsafe entries[BitWindow.index(state.bits)]
-            guard _fastPath(entry != 0) else { return unsafe readLong(&state, at, target) }
+            guard _fastPath(entry != 0) else { return unsafe decodeLong(&state, at, target) }
             let count = Int(entry & 31)
             state.bits &<<= UInt64(truncatingIfNeeded: count)
             state.used &+= count
-            unsafe take(
+            unsafe apply(
                 &state, passed: Int(entry &>> 6 & 127), isValue: Int(entry &>> 5 & 1),
                 value: Int(Int32(bitPattern: entry) &>> 16), blocks: Int(entry &>> 13 & 7), target)
             return true
         }
 
-        @unsafe @inline(__always) private func take(
+        @unsafe @inline(__always) private func apply(
             _ state: inout State, passed: Int, isValue: Int, value: Int, blocks: Int,
             _ target: Target
         ) {
-            let place = state.place &+ passed
+            let zigzag = state.zigzag &+ passed
             unsafe target.nonZero[state.block] |=
-                UInt64(truncatingIfNeeded: isValue) &<< UInt64(truncatingIfNeeded: place &- 1)
-            let slot = unsafe target.slots[place]
+                UInt64(truncatingIfNeeded: isValue) &<< UInt64(truncatingIfNeeded: zigzag &- 1)
+            let slot = unsafe target.slots[zigzag]
             let block = unsafe target.coefficients + state.block &* target.size
-            unsafe (slot < 0 ? target.other : block + slot).pointee = Int16(
-                truncatingIfNeeded: value &<< low)
-            state.overrun |= (place &- 1) &>> 6 & isValue
-            let isEnd = (band.upperBound &- place) &>> 63
+            unsafe (slot < 0 ? target.discarded : block + slot).pointee = Int16(
+                truncatingIfNeeded: value &<< lowBit)
+            state.overrun |= (zigzag &- 1) &>> 6 & isValue
+            let isEnd = (band.upperBound &- zigzag) &>> 63
             state.block &+= blocks & isEnd
-            state.place = place &+ (band.lowerBound &- place) & isEnd
+            state.zigzag = zigzag &+ (band.lowerBound &- zigzag) & isEnd
         }
 
-        /// A symbol that does not lie in 12 bits with what follows it, or ends many blocks.
-        @unsafe @inline(never) private func readLong(
+        /// Decodes a symbol that exceeds 12 bits with its additional bits, or that ends many
+        /// blocks.
+        @unsafe @inline(never) private func decodeLong(
             _ state: inout State, _ at: BitCursor, _ target: Target
         ) -> Bool {
-            let next = at.peek(behind: state.used)
-            guard let (symbol, length) = code.symbol(Int(next >> 48)) else { return false }
-            let (run, magnitude) = (symbol >> 4, symbol & 15)
+            let next = at.peek(after: state.used)
+            guard let (symbol, length) = acTable.decode(Int(next >> 48)) else { return false }
+            let (run, category) = (symbol >> 4, symbol & 15)
             let rest = next << UInt64(length)
-            if magnitude == 0 && run < 15 {
+            if category == 0 && run < 15 {
                 state.used += length + run
-                state.block += 1 << run + BitNumber.unsigned(rest, run)
-                state.place = band.lowerBound
+                state.block += 1 << run + BitField.receive(rest, run)
+                state.zigzag = band.lowerBound
             } else {
-                state.used += length + magnitude
-                unsafe take(
-                    &state, passed: run + 1, isValue: magnitude > 0 ? 1 : 0,
-                    value: BitNumber.signed(rest, magnitude), blocks: 1, target)
+                state.used += length + category
+                unsafe apply(
+                    &state, passed: run + 1, isValue: category > 0 ? 1 : 0,
+                    value: BitField.extend(rest, category), blocks: 1, target)
             }
-            state.bits = at.peek(behind: state.used)
+            state.bits = at.peek(after: state.used)
             return true
         }
     }

@@ -3,28 +3,29 @@
 #if JPEG
     internal import EncodedImages
 
-    /// How far each component of a picture is shrunk.
+    /// Chooses the reduction of each component in the decoder.
     ///
-    /// The rule comes from comparing eight photographs, reduced by each way and then resampled,
-    /// with those that were decoded whole: what ⅛ leaves can be told from them only where less
-    /// than a factor of 2 is left to the resampler, what ¼ and ½ leave where less than 1.5 is,
-    /// because there frequencies are cut off and not blurred. Where the result has half as many
-    /// samples of colour, 1.25 is enough for those: nothing is lost that quality 80 would keep.
+    /// The thresholds were measured with eight photographs: each was reduced in the decoder,
+    /// resampled, and compared with a full decode. At ⅛ the result is visibly different if less
+    /// than a factor of 2 is left to the resampler; at ¼ and ½, less than 1.5, because there
+    /// frequencies are cut off rather than blurred. If the result has chroma at half resolution, a
+    /// factor of 1.25 is enough for chroma: quality 80 would not keep the difference.
     struct ShrinkChoice {
         private let plan: DecodePlan
 
         init(_ plan: DecodePlan) { self.plan = plan }
 
-        /// The samples across and down that a block becomes, by component: 1, 2, 4 or 8.
+        /// Returns for each component the side *n* of the *n* × *n* samples to which a block is
+        /// decoded: 1, 2, 4 or 8.
         ///
-        /// - Returns: `nil` where the picture as a whole is needed at its full size.
+        /// - Returns: `nil` if the image is needed at full size.
         func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
             let sides = frame.components.indices.map { index in
                 let isColor = space == .yCbCr && index > 0
                 return blockSide(frame, index, isColor: isColor)
             }
             if space == .yCbCr { return sides[0] < 8 ? sides : nil }
-            // Inks and primaries are joined sample by sample, so they come at one size.
+            // CMYK and RGB components are interleaved sample by sample, so they need one size.
             guard let side = sides.max(), side < 8,
                 frame.components.allSatisfy({
                     $0.horizontalSampling == frame.maximumHorizontalSampling
@@ -46,7 +47,7 @@
             } ?? 8
         }
 
-        /// What must be left to the resampler at least.
+        /// Returns the minimum factor to leave to the resampler.
         private func residual(_ side: Int, isColor: Bool) -> Double {
             switch plan.quality {
             case .fast: isColor ? 0.5 : 1

@@ -4,74 +4,79 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// What a ``ShrinkingDecoder`` is going to deliver.
+    /// The image that a ``ShrinkingDecoder`` delivers.
     struct ShrunkPicture {
         var frame: JPEGFrame
         var colorSpace: JPEGScanReader.ColorSpace
-        /// Whether amounts of ink are stored as amounts of light, as Adobe's programs do.
+        /// Whether CMYK samples are stored inverted, as Adobe programs do.
         var isInverted: Bool
-        /// By component: the samples across and down that a block becomes.
+        /// By component: the side *n* of the *n* × *n* samples to which a block is decoded.
         var blockSides: [Int]
-        /// By component: 64 factors in zigzag order.
+        /// By component: the quantization table in zigzag order.
         var quantization: [[UInt16]]
 
+        /// Returns the size in samples at which a component is delivered.
         func size(of component: Int) -> PixelSize {
             frame.size(of: component, blockSide: blockSides[component])
         }
 
-        /// The samples of all components.
+        /// The total number of samples of all components.
         var sampleCount: Int { blockSides.indices.reduce(0) { $0 + size(of: $1).area } }
     }
 
-    /// Takes the rows of the components of a picture, each component's from the top.
+    /// Consumes the rows of the components of an image, each component's from top to bottom.
     protocol ComponentSink: ~Copyable {
-        /// Called first of all.
+        /// Chooses the reduction; called first.
         ///
-        /// - Returns: by component the samples across and down that a block becomes: 1, 2, 4 or 8;
-        ///   `nil` where the picture as a whole is needed at its full size.
+        /// - Returns: for each component the side *n* of the *n* × *n* samples to which a block is
+        ///   decoded: 1, 2, 4 or 8; `nil` if the image is needed at full size.
         mutating func blockSides(
             _ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace
         ) throws(CodecError) -> [Int]?
         /// Called once, before the first row.
         mutating func begin(_ picture: ShrunkPicture) throws(CodecError)
+        /// Consumes the next row of a component.
         mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError)
     }
 
-    /// Decodes of each block only the coefficients that a smaller picture shows.
+    /// Decodes only those coefficients of each block that a smaller image shows.
     ///
-    /// A file that is damaged, or of a kind that is not handled here, goes to libjpeg-turbo from its
-    /// beginning, so who takes the rows forgets those that came before that was known.
+    /// A file that is damaged or not supported is left to libjpeg-turbo, which decodes it from the
+    /// beginning; the consumer then discards the rows that it has received.
     struct ShrinkingDecoder {
         let limits: DecodeLimits
         let cancellation: CancellationFlag?
-        /// Gives back the memory of what has been read of the file.
+        /// Releases the memory of a range of the file that has been read.
         var releaseInput: (@Sendable (Range<Int>) -> Void)?
-        /// Whether the scans that refine a progressive picture are left out.
+        /// Whether the refinement scans of a progressive image are skipped.
         var isDraft = false
-        /// How much of a sequential scan is looked at at a time; tests ask for less.
+        /// The number of bytes of a sequential scan that are processed at a time; tests set less.
         var windowByteCount = EntropyCodedData.windowByteCount
-        /// From how many blocks on a ``BandTable`` is made; tests ask for fewer.
+        /// The minimum number of blocks for which a ``BandTable`` is built; tests set fewer.
         var leastBlocksOfTable = BandTable.leastBlockCount
 
+        /// Decodes an image into `sink`.
+        ///
+        /// - Throws: ``ShrinkingStop/notHandled`` if libjpeg-turbo has to decode the file.
         func decode(
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
-            var script = JPEGScanReader()
-            guard let first = try script.next(file), let frame = script.frame else {
+            var scanReader = JPEGScanReader()
+            guard let first = try scanReader.next(file), let frame = scanReader.frame else {
                 throw .notHandled
             }
-            // What colours are meant is settled before the first scan, as in libjpeg-turbo; a
-            // marker behind it changes nothing.
-            guard let sides = try blockSides(frame, script.colorSpace, &sink) else {
+            // As in libjpeg-turbo, the colour space is determined before the first scan; later
+            // markers do not change it.
+            guard let sides = try blockSides(frame, scanReader.colorSpace, &sink) else {
                 throw .notHandled
             }
             var picture = ShrunkPicture(
-                frame: frame, colorSpace: script.colorSpace, isInverted: script.isInverted,
+                frame: frame, colorSpace: scanReader.colorSpace, isInverted: scanReader.isInverted,
                 blockSides: sides, quantization: [])
             if frame.isProgressive {
-                try decodeProgressive(first, &picture, &script, file, into: &sink)
+                try decodeProgressive(first, &picture, &scanReader, file, into: &sink)
             } else {
-                try decodeSequential(first, &picture, &script, file, into: &sink)
+                try decodeSequential(first, &picture, &scanReader, file, into: &sink)
             }
         }
 
@@ -99,12 +104,12 @@
         // MARK: Sequential
 
         private func decodeSequential(
-            _ first: JPEGScan, _ picture: inout ShrunkPicture, _ script: inout JPEGScanReader,
+            _ first: JPEGScan, _ picture: inout ShrunkPicture, _ scanReader: inout JPEGScanReader,
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
             let frame = picture.frame
-            // Rows of components that have scans of their own wait for one another.
-            let isInterleaved = first.parts.count == frame.components.count
+            // Components with scans of their own are buffered as a whole.
+            let isInterleaved = first.components.count == frame.components.count
             let left = limits.maximumMemoryByteCount - (isInterleaved ? 0 : picture.sampleCount)
             let window = min(windowByteCount, file.count)
             guard window * SequentialScan.byteCountPerByte <= left else { throw .notHandled }
@@ -112,25 +117,25 @@
             var next: JPEGScan? = first
             var missing = Set(frame.components.indices)
             while let scan = next {
-                for part in scan.parts where missing.remove(part.component) == nil {
+                for component in scan.components where missing.remove(component.frameIndex) == nil {
                     throw .notHandled
                 }
-                picture.quantization = script.quantization.map { $0 ?? [] }
+                picture.quantization = scanReader.quantization.map { $0 ?? [] }
                 let end = try SequentialScan(scan, frame).read(
                     file, windowByteCount: window, memoryByteCount: left, picture, cancellation,
                     releaseInput, into: &sink)
-                script.skip(to: end)
-                // What stands behind the last scan is nobody's business.
-                next = missing.isEmpty ? nil : try script.next(file)
+                scanReader.skip(to: end)
+                // Data after the last scan is ignored.
+                next = missing.isEmpty ? nil : try scanReader.next(file)
             }
             guard missing.isEmpty else { throw .notHandled }
         }
 
         // MARK: Progressive
 
-        /// Reads the scans that bring what is kept, and only looks for the ends of the others.
+        /// Decodes the scans with coefficients that are kept, and skips the others.
         private func decodeProgressive(
-            _ first: JPEGScan, _ picture: inout ShrunkPicture, _ script: inout JPEGScanReader,
+            _ first: JPEGScan, _ picture: inout ShrunkPicture, _ scanReader: inout JPEGScanReader,
             _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
         ) throws(ShrinkingStop) {
             let frame = picture.frame
@@ -144,9 +149,9 @@
                 count += 1
                 try check(.scanCount, count)
                 try checkCancellation()
-                guard coefficients.note(scan) else { throw .notHandled }
+                guard coefficients.record(scan) else { throw .notHandled }
                 let end: Int
-                if isWanted(scan, coefficients) {
+                if contributes(scan, coefficients) {
                     let data = EntropyCodedData(file, from: scan.dataStart, releaseInput)
                     end = data.end
                     try ProgressiveScan(scan, frame, data).read(
@@ -154,24 +159,24 @@
                 } else {
                     end = EntropyCodedData.end(file, from: scan.dataStart, releaseInput)
                 }
-                script.skip(to: end)
+                scanReader.skip(to: end)
                 releaseInput?(scan.dataStart..<end)
-                next = coefficients.isComplete(asDraft: isDraft) ? nil : try script.next(file)
+                next = coefficients.isComplete(asDraft: isDraft) ? nil : try scanReader.next(file)
             }
             guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
-            picture.quantization = script.quantization.map { $0 ?? [] }
+            picture.quantization = scanReader.quantization.map { $0 ?? [] }
             try begin(picture, &sink)
             try ShrinkingStop.wrap { () throws(CodecError) in
                 try coefficients.deliver(picture, cancellation, into: &sink)
             }
         }
 
-        private func isWanted(_ scan: JPEGScan, _ coefficients: ProgressivePicture) -> Bool {
-            guard !isDraft || scan.high == 0 else { return false }
-            guard scan.band.lowerBound > 0 else { return true }
-            let component = coefficients.components[scan.parts[0].component]
+        private func contributes(_ scan: JPEGScan, _ coefficients: ProgressivePicture) -> Bool {
+            guard !isDraft || scan.highBit == 0 else { return false }
+            guard scan.spectralSelection.lowerBound > 0 else { return true }
+            let component = coefficients.components[scan.components[0].frameIndex]
             guard component.blockSide > 1 else { return false }
-            return !isDraft || component.keeps(any: scan.band)
+            return !isDraft || component.keeps(any: scan.spectralSelection)
         }
     }
 #endif

@@ -4,13 +4,13 @@
     internal import EncodedImages
     internal import Pixels
 
-    /// Gives the rows of a ``ShrinkingDecoder`` to a ``RowSink``: planes of luma and colour
-    /// differences as they are, other components joined to rows.
+    /// Passes the rows of a ``ShrinkingDecoder`` to a ``RowSink``: Y, Cb and Cr as planes, other
+    /// components interleaved.
     struct ShrunkPictureSink: ComponentSink, ~Copyable {
         var rows: RowSink
         private let profile: ColorProfile
         private var picture: ShrunkPicture?
-        private var inks: InkRows?
+        private var rgbRows: RGBRows?
 
         init(_ rows: consuming RowSink, _ profile: ColorProfile) {
             self.rows = rows
@@ -45,7 +45,7 @@
             case .rgb, .cmyk, .ycck:
                 let isRGB = picture.colorSpace == .rgb
                 try rows.begin(picture.size(of: 0), .rgb8, isRGB ? profile : .sRGB)
-                inks = try InkRows(picture, isRGB ? .sRGB : profile)
+                rgbRows = try RGBRows(picture, isRGB ? .sRGB : profile)
             }
         }
 
@@ -54,46 +54,46 @@
             case .gray: try rows.append(row)
             case .yCbCr: try rows.append(row, plane: component)
             default:
-                inks?.append(row, component: component)
-                while inks?.hasRow == true {
-                    inks?.makeRow()
-                    if let row = inks?.row { try rows.append(row.span) }
+                rgbRows?.append(row, component: component)
+                while rgbRows?.hasRow == true {
+                    rgbRows?.makeRow()
+                    if let row = rgbRows?.row { try rows.append(row.span) }
                 }
             }
         }
     }
 
-    /// Joins the rows of components of one size to rows of RGB.
-    private struct InkRows: ~Copyable {
+    /// Interleaves the rows of components of equal size to rows of RGB.
+    private struct RGBRows: ~Copyable {
         private(set) var row: [UInt8]
         private let picture: ShrunkPicture
         private let conversion: CMYKConversion
-        private var waiting: [[[UInt8]]]
+        private var pending: [[[UInt8]]]
         private var next: [Int]
 
         init(_ picture: ShrunkPicture, _ profile: ColorProfile) throws(CodecError) {
             self.picture = picture
             conversion = try CMYKConversion(profile, isInverted: picture.isInverted)
             let count = picture.blockSides.count
-            waiting = Array(repeating: [], count: count)
+            pending = Array(repeating: [], count: count)
             next = Array(repeating: 0, count: count)
             row = Array(repeating: 0, count: picture.size(of: 0).width * 3)
         }
 
         mutating func append(_ row: Span<UInt8>, component: Int) {
-            waiting[component].append(row.indices.map { row[$0] })
+            pending[component].append(row.indices.map { row[$0] })
         }
 
-        /// Whether a row of every component is there.
-        var hasRow: Bool { waiting.indices.allSatisfy { next[$0] < waiting[$0].count } }
+        /// Whether a row of every component is available.
+        var hasRow: Bool { pending.indices.allSatisfy { next[$0] < pending[$0].count } }
 
         mutating func makeRow() {
-            let parts = waiting.indices.map { waiting[$0][next[$0]] }
-            for component in waiting.indices {
-                waiting[component][next[component]] = []
+            let parts = pending.indices.map { pending[$0][next[$0]] }
+            for component in pending.indices {
+                pending[component][next[component]] = []
                 next[component] += 1
-                if next[component] == waiting[component].count {
-                    waiting[component] = []
+                if next[component] == pending[component].count {
+                    pending[component] = []
                     next[component] = 0
                 }
             }
@@ -104,23 +104,23 @@
                 }
                 return
             }
-            var inks = [UInt8](repeating: 0, count: width * 4)
+            var cmyk = [UInt8](repeating: 0, count: width * 4)
             for x in 0..<width {
-                for c in 0..<4 { inks[x * 4 + c] = parts[c][x] }
-                if picture.colorSpace == .ycck { Self.convertYCC(&inks, x * 4) }
+                for c in 0..<4 { cmyk[x * 4 + c] = parts[c][x] }
+                if picture.colorSpace == .ycck { Self.convertYCC(&cmyk, x * 4) }
             }
-            conversion.convert(inks.span, into: &row)
+            conversion.convert(cmyk.span, into: &row)
         }
 
-        /// The light that Y, Cb and Cr stand for, as the amounts of ink that leave it.
-        private static func convertYCC(_ inks: inout [UInt8], _ start: Int) {
-            let luma = Double(inks[start])
-            let (blue, red) = (Double(inks[start + 1]) - 128, Double(inks[start + 2]) - 128)
+        /// Converts YCbCr to RGB, inverted to CMY.
+        private static func convertYCC(_ cmyk: inout [UInt8], _ start: Int) {
+            let luma = Double(cmyk[start])
+            let (blue, red) = (Double(cmyk[start + 1]) - 128, Double(cmyk[start + 2]) - 128)
             let light = [
                 luma + 1.402 * red, luma - 0.344_136 * blue - 0.714_136 * red, luma + 1.772 * blue,
             ]
             for c in 0..<3 {
-                inks[start + c] = 255 - UInt8(min(max(light[c], 0), 255).rounded())
+                cmyk[start + c] = 255 - UInt8(min(max(light[c], 0), 255).rounded())
             }
         }
     }
