@@ -6,10 +6,10 @@
 
 /// Bounds the freed memory that glibc's allocator keeps.
 ///
-/// By default it has eight arenas a core, and a block under 32 MiB that was mapped once stays in one of
-/// them when it is freed: each thread that has held large answers keeps as much.
+/// By default glibc has eight arenas per core. A block under 32 MiB that was mapped once stays in
+/// its arena when it is freed, so that each thread that held large responses keeps their memory.
 enum AllocatorLimits {
-    // The numbers of `malloc.h`, which Swift's module of glibc does not declare.
+    // `M_MMAP_THRESHOLD` and `M_ARENA_MAX` of `malloc.h`, which the Glibc module does not declare.
     private static let mappingThreshold: CInt = -3
     private static let maximumArenaCount: CInt = -8
 

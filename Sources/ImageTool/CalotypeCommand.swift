@@ -4,13 +4,13 @@ internal import ArgumentParser
 internal import Foundation
 internal import PictureCommands
 
-/// The whole command; `calotype` itself hands on to it what takes more than reading and writing
-/// pictures.
+/// The `calotype` command with all subcommands; the program `calotype` runs it for those that it
+/// does not implement itself.
 @main
 struct CalotypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calotype",
-        abstract: "Looks at pictures, makes them smaller, and shows a folder of them in a browser.",
+        abstract: "Inspects, resizes, converts and serves images.",
         discussion: """
             EXAMPLES
               calotype info photo.jpg
@@ -19,10 +19,10 @@ struct CalotypeCommand: AsyncParsableCommand {
               calotype serve ~/Pictures
 
             EXIT CODES
-              0    everything was done
-              1    some file could not be read or written; the rest was done
-              64   the command line was not understood; nothing was done
-              130  interrupted (143: terminated); files that were written are whole
+              0    success
+              1    at least one file could not be read or written; all others were processed
+              64   invalid command line; nothing was done
+              130  interrupted (143: terminated); files that were written are complete
             """,
         version: "calotype \(calotypeVersion)",
         subcommands: [
@@ -33,8 +33,9 @@ struct CalotypeCommand: AsyncParsableCommand {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(FileFailure) {
             await main(
-                try ServerSettings.completed(
-                    arguments, environment: ProcessInfo.processInfo.environment))
+                groupingPaths(
+                    try ServerSettings.completed(
+                        arguments, environment: ProcessInfo.processInfo.environment)))
         } catch {
             writeToStandardError("calotype: \(error)\n")
             exit(withError: ExitCode.validationFailure)

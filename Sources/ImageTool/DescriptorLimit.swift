@@ -6,19 +6,19 @@
     internal import Darwin
 #endif
 
-/// The number of descriptors that a process may have open.
+/// The limit of open file descriptors of this process.
 enum DescriptorLimit {
-    /// More are never needed, and some systems permit a billion.
+    /// Enough for any server; some systems permit a billion.
     private static let maximum: rlim_t = 65_536
-    /// The descriptors that are neither connections nor files that are sent over them: those of
-    /// worker processes, stores, and connections beyond the limit.
+    /// The descriptors for worker processes, stores and connections beyond the limit, which are not
+    /// available to connections and the files sent over them.
     private static func reservedCount(processorCount: Int) -> Int {
         64 + 8 * (2 * processorCount + 1)
     }
 
-    /// Raises the soft limit to the hard one.
+    /// Raises the soft limit to the hard limit, or to 65,536 if that is lower.
     ///
-    /// - Returns: the limit from then on.
+    /// - Returns: The new limit.
     static func raise() -> Int {
         #if canImport(Glibc)
             let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -33,14 +33,15 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// The number of connections that so many descriptors and so much memory allow.
+    /// The maximum number of connections for a number of descriptors and an amount of memory.
     ///
     /// - Parameters:
-    ///   - descriptorCount: the descriptors; a connection may take two, its own and that of a file.
-    ///   - processorCount: the processors, for each of which there are two worker processes.
-    ///   - memoryByteCount: the memory that the server may keep; a quarter of it is for connections,
-    ///     64 KiB for each.
-    /// - Returns: the number, at least 8.
+    ///   - descriptorCount: The limit of descriptors. A connection needs up to two, its own and
+    ///     that of a file.
+    ///   - processorCount: The number of processors. Each has two worker processes.
+    ///   - memoryByteCount: The value of `--memory`. A quarter of it is reserved for connections,
+    ///     at 64 KiB each.
+    /// - Returns: The number of connections, at least 8.
     static func connectionCount(
         descriptorCount: Int, processorCount: Int, memoryByteCount: Int
     ) -> Int {

@@ -6,33 +6,33 @@ internal import DecoderSandbox
 ///
 /// `Documentation/serving.md` states the same figures.
 struct MemoryPlan {
-    /// `--memory`: bytes of images, tiles and answers that are kept.
+    /// The value of `--memory`: the bytes of cached images, tiles and responses.
     let keptByteCount: Int
-    /// `--source-limit`, if one was given.
+    /// The value of `--source-limit`, if set.
     let sourceLimit: Int?
 
-    /// Decodes under way have at least this much, so that a large image can be made by a small server.
+    /// The minimum for decodes in progress, so that a small server can decode a large image.
     private static let leastWorkingByteCount = 256 << 20
-    /// The program, its threads and what the allocator holds in reserve.
+    /// The program, its threads and memory that the allocator holds in reserve.
     private static let programByteCount = 64 << 20
 
     var tileByteCount: Int { keptByteCount / 4 }
-    /// Answers that are kept as they were sent.
+    /// Cached responses, ready to be sent.
     var hotByteCount: Int { keptByteCount / 8 }
-    /// The rest, but for a quarter that the tables of what is kept take.
+    /// The rest, less a quarter of the total for the tables of the caches.
     var imageByteCount: Int { keptByteCount / 4 * 3 - tileByteCount - hotByteCount }
-    /// Answers that wait for their clients.
+    /// Responses that their clients have not read yet.
     var outgoingByteCount: Int { keptByteCount / 8 }
     /// Connections, at 64 KiB each.
     var connectionByteCount: Int { keptByteCount / 4 }
-    /// Bodies from other servers.
+    /// Response bodies of origin servers.
     var bodyByteCount: Int { max(keptByteCount, 2 * (sourceLimit ?? 0)) }
-    /// Pixels of decodes and encodes under way.
+    /// Pixels of decodes and encodes in progress.
     private var workingByteCount: Int { max(keptByteCount, Self.leastWorkingByteCount) }
-    /// All that holds pixels.
+    /// All pixels: cached images, tiles, and decodes and encodes in progress.
     var pixelByteCount: Int { imageByteCount + tileByteCount + workingByteCount }
 
-    /// The maximum for the server's own process.
+    /// The maximum memory of the server's own process.
     func hostByteCount(loadsFromWeb: Bool) -> Int {
         Self.programByteCount + keptByteCount + workingByteCount + outgoingByteCount
             + connectionByteCount + (loadsFromWeb ? bodyByteCount : 0)

@@ -18,108 +18,117 @@ public import Logging
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows a folder of pictures in the browser.",
+        abstract: "Serves a folder of images over HTTP, with a gallery page for browsers.",
         discussion: """
-            Prints the address of a page to open. The page shows the pictures of DIRECTORY and the \
-            folders in it, each made at the size at which it is shown. Nothing in DIRECTORY is \
-            changed; what has been made is kept in a cache of limited size.
+            Prints the URL of the gallery page. The page shows the images of DIRECTORY and its \
+            subfolders; the server encodes each at the size at which it is displayed. DIRECTORY is \
+            never modified: renditions are stored in a cache of limited size. Ctrl-C stops the \
+            server.
 
-            Only this computer can open the page, unless --host says otherwise; there is no \
-            password. Pages of other sites cannot use it: it answers only to localhost and to the \
-            host of --public-address, and --allow-origin names origins that may read from it. Ctrl-C stops the server. A socket that systemd hands on is listened at in \
-            place of --host, --port and --socket.
+            ACCESS
+              By default the server accepts connections from this computer only (--host \
+            127.0.0.1), without a password. It answers requests whose Host is localhost or that of \
+            --public-address; --allow-origin lists the web origins that may read responses. A \
+            socket passed by systemd (LISTEN_FDS) overrides --host, --port and --socket.
 
             EXAMPLES
               calotype serve ~/Pictures
               calotype serve /srv/photos --host 0.0.0.0 --port 80
+              calotype serve /srv/photos --formats avif,webp --cache-size 20GB
 
-            ADDRESSES
-              /house/1.jpg               the file as it is
-              /house/512x512/1.jpg       the same picture inside a box of 512x512 pixels
+            URLS
+              /house/1.jpg               the original file
+              /house/512x512/1.jpg       the image inside a box of 512x512 pixels
               /house/300x200@2x,fill,q70,webp/1.jpg
-                                         a box that is filled, for a screen of twice the density
+                                         cropped to fill the box, at 2 device pixels per pixel
               /house/512x512,ssim0.95/1.jpg
-                                         at the lowest quality that looks so like the original
-              /house/300x,still/1.gif    the first frame of an animation, which else stays one
+                                         at the lowest quality whose SSIM is at least 0.95
+              /house/300x,still/1.gif    the first frame of an animation
               /iiif/3/house%2F1.jpg/…    the IIIF Image API, 3.0 or 2.1
-              /tiles/house/1.jpg.dzi     tiles for Deep Zoom
-              /sprite/128x128,fill/house many pictures in one; ?as=json says which lies where
-              /info/house/1.jpg          what is known of a picture
-              /placeholder/house/1.jpg   a picture in some 25 bytes
-              /healthz, /readyz          whether the server runs, and takes work
-              /-/openapi.json            all of this as OpenAPI has it
+              /tiles/house/1.jpg.dzi     Deep Zoom tiles
+              /sprite/128x128,fill/house a sprite sheet; ?as=json returns its index
+              /info/house/1.jpg          format, size and metadata as JSON
+              /placeholder/house/1.jpg   a placeholder of about 25 bytes
+              /healthz, /readyz          liveness and readiness
+              /-/openapi.json            the OpenAPI description of all routes
 
             SETTINGS
-              Every option may stand in a file that --config names, or in the environment: \
-            --cache-size 5GB is "cacheSize": "5GB" there and CALOTYPE_CACHE_SIZE=5GB here. Of options \
-            that may be repeated, all count. --check-config tells whether it makes sense.
+              Every option can also be set in the file of --config or in the environment: \
+            --cache-size 5GB is "cacheSize": "5GB" in the file and CALOTYPE_CACHE_SIZE=5GB in the \
+            environment. The command line overrides the environment, which overrides the file. \
+            Values of repeatable options are combined. --check-config validates all of them.
 
-            SECRETS, in variables of the environment
-              CALOTYPE_SIGNATURE_KEYS  keys in hexadecimal, with commas between them: only addresses \
-            that “calotype sign” signed with one of them are answered
+            SECRETS, environment variables only
+              CALOTYPE_SIGNATURE_KEYS  comma-separated keys in hexadecimal; only URLs signed with \
+            one of them are answered (see "calotype sign")
               CALOTYPE_IMGPROXY_KEYS, CALOTYPE_IMGPROXY_SALT
-                                       the same for addresses in the form of imgproxy
-              CALOTYPE_PURGE_TOKENS    who knows one may DELETE what was made of a picture
+                                       the same for imgproxy URLs
+              CALOTYPE_PURGE_TOKENS    comma-separated bearer tokens that authorize DELETE \
+            requests, which purge all renditions of an image
             """)
 
-    @Argument(help: "The folder to show.", completion: .directory)
+    @Argument(help: "The folder of images.", completion: .directory)
     var directory: String
 
-    @Option(help: "The address to listen at; 0.0.0.0 for every network.")
+    @Option(help: "The IP address to listen on; 0.0.0.0 accepts connections from every network.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen at; 0 for any free one.")
+    @Option(help: "The TCP port to listen on; 0 selects a free port.")
     var port = 8080
 
     @Option(
-        help: "A socket of the file system to listen at, in place of an address and a port.",
+        help: "The path of a Unix domain socket to listen on instead of --host and --port.",
         completion: .file())
     var socket: String?
 
     @Option(
         help: """
-            Where pictures that were made are kept (default: $XDG_CACHE_HOME/calotype or \
-            ~/.cache/calotype).
+            The folder of the cache (default: $XDG_CACHE_HOME/calotype or ~/.cache/calotype).
             """,
         completion: .directory)
     var cacheDirectory: String?
 
     @Option(
-        help: "How much is kept there, such as 500MB or 2GiB (default: 2GB).",
+        help: "The maximum size of the cache, such as 500MB or 2GiB (default: 2GB).",
         transform: parseByteCount)
     var cacheSize = 2_000_000_000
 
     @Option(
-        help: "How much memory pictures, tiles and answers may be kept in (default: 256MiB).",
+        help: """
+            The maximum memory of cached images, tiles and responses, such as 1GiB (default: \
+            256MiB).
+            """,
         transform: parseByteCount)
     var memory = 256 << 20
 
-    @Option(help: "What is said on standard error: trace, debug, info, warning or error.")
+    @Option(help: "The least severe messages to log: trace, debug, info, notice, warning or error.")
     var logLevel = Logger.Level.warning
 
     @Option(
         name: .customLong("config"),
         help: """
-            A file of settings, as JSON: the options by their names, such as "cacheSize": "5GB". \
-            What the environment and the command line say goes before it.
+            A JSON file of settings, named like options in camel case, such as "cacheSize": "5GB". \
+            The environment and the command line override it.
             """,
         completion: .file(extensions: ["json"]))
     var settingsFile: String?
 
-    @Flag(help: "Check the configuration, print the maximum memory, and exit.")
+    @Flag(help: "Validate the configuration, print the maximum memory use, and exit.")
     var checkConfig = false
 
     @OptionGroup var sandboxing: SandboxArguments
     @OptionGroup var serving: ServingArguments
 
     func validate() throws {
-        guard 0...65_535 ~= port else { throw ValidationError("a port is from 0 to 65535") }
+        guard 0...65_535 ~= port else {
+            throw ValidationError("invalid port: \(port); use a number from 0 to 65535")
+        }
     }
 
     func run() async throws {
         var logger = Logger(label: "calotype") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
-        do throws(FileFailure) { try checkFolder(directory) } catch { throw stop("\(error)") }
+        do throws(FileFailure) { try checkFolder(directory) } catch { throw failure("\(error)") }
         var configuration = try serverConfiguration()
         if checkConfig {
             _ = writeAll(Array(try checkedConfiguration().utf8), to: STDOUT_FILENO)
@@ -131,65 +140,51 @@ struct Serve: AsyncParsableCommand {
             configuration.metrics = metrics
         }
         AllocatorLimits.set()
-        // Before any worker is started: it gets limits of its own.
-        let descriptorCount = DescriptorLimit.raise()
+        // Before workers start: they get limits of their own.
+        setLimits(of: &configuration, descriptorCount: DescriptorLimit.raise())
         let (codecs, sandbox) = try sandboxing.decoding(
             workerCount: processorCount(), usual: .sandbox,
-            onStop: serving.metrics ? Self.countStops() : nil)
+            onStop: serving.metrics ? Self.stopCounter() : nil)
         defer { sandbox?.close() }
-        try say(sandbox, logger)
+        try logMissingLayers(of: sandbox, logger)
         let web = try webAccess()
+        let result: Result<Void, ExitCode>
+        do throws(ExitCode) {
+            result = .success(try await serve(configuration, codecs, web, logger))
+        } catch { result = .failure(error) }
+        await web?.transport.close()
+        try result.get()
+    }
+
+    /// Serves until the server is stopped.
+    ///
+    /// - Throws: `ExitCode`, after the reason was written to standard error.
+    private func serve(
+        _ configuration: ImageServer.Configuration, _ codecs: CodecSet, _ web: WebAccess?,
+        _ logger: Logger
+    ) async throws(ExitCode) {
+        var configuration = configuration
         let pipeline: ImagePipeline
         do throws(LoadError) {
-            var loading = ImagePipeline.Configuration()
-            let plan = memoryPlan
-            configuration.tileByteLimit = plan.tileByteCount
-            configuration.hotByteLimit = plan.hotByteCount
-            configuration.outgoingByteLimit = plan.outgoingByteCount
-            configuration.folderNameLimit = memory / 1024
-            configuration.maximumConnectionCount =
-                serving.connectionCount
-                ?? DescriptorLimit.connectionCount(
-                    descriptorCount: descriptorCount, processorCount: processorCount(),
-                    memoryByteCount: memory)
-            loading.memoryCacheByteLimit = plan.imageByteCount
-            loading.memoryBudget = MemoryBudget(byteLimit: plan.pixelByteCount)
-            loading.animatedRenditionPixelCount = serving.animationMegapixels * 1_000_000
-            let folder =
-                cacheDirectory
-                ?? RenditionStore.defaultDirectory(
-                    environment: environment(["XDG_CACHE_HOME", "HOME"]))
-            loading.store = try RenditionStore(
-                directory: folder, byteLimit: cacheSize, logger: logger)
-            if let web {
-                loading.web = HTTPLoader(
-                    transport: web.signing,
-                    store: try ResponseStore(
-                        directory: "\(folder)/web", byteLimit: cacheSize, logger: logger),
-                    codecs: codecs, configuration: web.configuration, logger: logger)
-            }
+            pipeline = try makePipeline(codecs, web, logger)
             configuration.tileStore = try FolderTileStore(
-                directory: "\(folder)/tiles", byteLimit: cacheSize)
-            pipeline = ImagePipeline(codecs: codecs, configuration: loading, logger: logger)
+                directory: "\(cacheFolder)/tiles", byteLimit: cacheSize)
         } catch {
-            await web?.transport.close()
-            throw stop("\(error)")
+            throw failure("\(error)")
         }
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
         let directory = directory
         do throws(ServerError) {
-            try await server.run { address in
-                // At once, also into a pipe: whoever started the server waits for this line.
-                _ = writeAll(Array("Showing \(directory) at \(address)\n".utf8), to: STDOUT_FILENO)
+            try await server.run { url in
+                // Unbuffered: a parent process that reads a pipe waits for this line.
+                _ = writeAll(Array("Serving \(directory) at \(url)\n".utf8), to: STDOUT_FILENO)
             }
         } catch {
-            await web?.transport.close()
-            throw stop("\(error)")
+            throw failure("\(error)")
         }
-        await web?.transport.close()
     }
 
-    /// What was asked for, as far as it makes sense before anything is begun.
+    /// The configuration of the command line, validated before anything is started.
     private func serverConfiguration() throws -> ImageServer.Configuration {
         var configuration = ImageServer.Configuration(
             directory: directory, codecs: builtInCodecs)
@@ -200,15 +195,15 @@ struct Serve: AsyncParsableCommand {
             configuration.listeningDescriptor = try inheritedSocket(
                 environment(["LISTEN_PID", "LISTEN_FDS"]))
         } catch {
-            throw stop("\(error)")
+            throw failure("\(error)")
         }
         try serving.apply(to: &configuration, environment(ServingArguments.secrets))
-        do throws(ServerError) { try configuration.check() } catch { throw stop("\(error)") }
+        do throws(ServerError) { try configuration.check() } catch { throw failure("\(error)") }
         return configuration
     }
 
-    /// Counts the decoding processes that were stopped, by the reason.
-    private static func countStops() -> @Sendable (DecoderSandbox.StopReason) -> Void {
+    /// Counts the stops of worker processes by reason, as a metric.
+    private static func stopCounter() -> @Sendable (DecoderSandbox.StopReason) -> Void {
         let pairs = DecoderSandbox.StopReason.allCases.map { reason in
             let dimensions = [("reason", reason.rawValue)]
             return (reason, Counter(label: "calotype.decoder.stops", dimensions: dimensions))
@@ -217,65 +212,27 @@ struct Serve: AsyncParsableCommand {
         return { counters[$0]?.increment() }
     }
 
-    /// Tells whoever runs the server what stands between strangers' pictures and this machine.
-    private func say(_ sandbox: DecoderSandbox?, _ logger: Logger) throws {
+    /// Logs the layers of the sandbox that the kernel does not support.
+    private func logMissingLayers(of sandbox: DecoderSandbox?, _ logger: Logger) throws {
         guard let sandbox else {
-            logger.notice("pictures are decoded without a sandbox")
+            logger.notice("images are decoded without a sandbox")
             return
         }
         let missing = Set(SandboxLayer.allCases).subtracting(try sandbox.layers())
         if missing.isEmpty { return }
         logger.notice(
-            "this system does not permit all walls of the sandbox",
+            "sandbox incomplete: the kernel does not permit all of its layers",
             metadata: ["sandbox.missing": "\(missing.map(\.rawValue).sorted())"])
     }
 
-    private var memoryPlan: MemoryPlan {
-        MemoryPlan(keptByteCount: memory, sourceLimit: serving.sourceLimit)
-    }
-
-    /// The result of `--check-config`.
-    private func checkedConfiguration() throws -> String {
-        let host = memoryPlan.hostByteCount(loadsFromWeb: try serving.webSources() != nil)
-        let workers = sandboxing.totalMemoryByteCount(
-            workerCount: processorCount(), usual: .sandbox)
-        return "configuration is valid; maximum memory: \(host >> 20) MiB for the server, "
-            + "\(workers >> 20) MiB for all workers together\n"
-    }
-
-    /// How originals on the web are asked for, if they are.
-    private func webAccess() throws -> (
-        transport: AsyncHTTPTransport, signing: any HTTPTransport,
-        configuration: HTTPLoader.Configuration
-    )? {
-        guard let sources = try serving.webSources() else { return nil }
-        var configuration = HTTPLoader.Configuration()
-        configuration.allows = { sources.allows($0) }
-        // Of what --memory allows, so that bodies take no more than pictures; a single one half of it.
-        configuration.bodyBudget = BodyBudget(byteLimit: memoryPlan.bodyByteCount)
-        configuration.maximumBodyByteCount =
-            serving.sourceLimit ?? configuration.bodyBudget.bodyByteLimit
-        // No answer shows a part of an original.
-        configuration.maximumPreviewByteCount = 0
-        // Before the server gives up, so that the client is told whose fault it is.
-        configuration.totalTimeout = .seconds(serving.requestTimeout * 0.75)
-        let credentials = try serving.credentials(environment(ServingArguments.secrets))
-        let transport = AsyncHTTPTransport(addressGuard: try serving.addressGuard())
-        guard let store = sources.objectStore, let credentials else {
-            return (transport, transport, configuration)
-        }
-        let signing = S3Transport(
-            transport, endpoint: store.endpoint, buckets: store.buckets, region: serving.s3Region,
-            credentials: credentials)
-        return (transport, signing, configuration)
-    }
-
-    private func stop(_ message: String) -> ExitCode {
+    /// Writes a message to standard error and returns the exit code of a failure.
+    private func failure(_ message: String) -> ExitCode {
         writeToStandardError("calotype: \(message)\n")
         return ExitCode(1)
     }
 
-    private func environment(_ names: [String]) -> [String: String] {
+    /// The variables of these names that are set.
+    func environment(_ names: [String]) -> [String: String] {
         var variables: [String: String] = [:]
         for name in names {
             if let value = unsafe getenv(name) { variables[name] = unsafe String(cString: value) }

@@ -1,35 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PictureCommands
+internal import ArgumentParser
 internal import Foundation
+internal import PictureCommands
 
-/// What `calotype serve` is told by a file and by variables of the environment.
+/// The settings of `calotype serve` in a file and in environment variables.
 ///
-/// Both say what options say, by other names: `--cache-size 5GB` is `"cacheSize": "5GB"` in the file
-/// and `CALOTYPE_CACHE_SIZE=5GB` in the environment. They become arguments that stand before those of
-/// the command line, so that one parser knows what makes sense, and the last to speak is right.
+/// A setting is an option under another name: `--cache-size 5GB` is `"cacheSize": "5GB"` in the
+/// file and `CALOTYPE_CACHE_SIZE=5GB` in the environment. Settings become arguments in front of
+/// those of the command line: one parser validates all three, and the last value of an option
+/// counts.
+///
+/// There is no list of settings: ``kinds`` is derived from the options that ``Serve`` declares.
 enum ServerSettings {
     enum Kind {
         case value, list, flag
     }
 
-    /// The options that can be set so, by their names without dashes in front.
-    static let kinds: [String: Kind] = [
-        "host": .value, "port": .value, "socket": .value, "cache-directory": .value,
-        "cache-size": .value, "memory": .value, "log-level": .value, "formats": .value,
-        "sizes": .value, "target-ssim": .value, "public-address": .value, "rate-limit": .value,
-        "request-timeout": .value, "tls-certificate": .value, "tls-key": .value,
-        "animation-megapixels": .value, "enlarge-megapixels": .value, "slow-megapixels": .value,
-        "connections": .value, "allow-origin": .list, "allow-unsigned": .flag,
-        "preset": .list, "device": .list, "source": .list, "source-limit": .value,
-        "allow-network": .list,
-        "bucket": .list, "s3-endpoint": .value, "s3-region": .value,
-        "client-hints": .flag, "presets-only": .flag, "imgproxy": .flag, "allow-http": .flag,
-        "worker-memory": .value, "metrics": .flag, "sandbox": .flag, "no-sandbox": .flag,
-        "sandbox-required": .flag,
-    ]
+    /// The kind of each setting, by the name of its option without leading dashes.
+    ///
+    /// Complexity: O(*n*) in the number of options, on each access.
+    static var kinds: [String: Kind] {
+        /// The part of the parser's description of a command that is used here.
+        struct Description: Decodable {
+            struct Command: Decodable { let arguments: [Argument] }
+            struct Argument: Decodable {
+                let kind: String
+                let isRepeating: Bool
+                let names: [Name]?
+            }
+            struct Name: Decodable { let kind, name: String }
 
-    /// A value as a file has it.
+            let command: Command
+        }
+        let data = Data(Serve._dumpHelp().utf8)
+        let arguments =
+            (try? JSONDecoder().decode(Description.self, from: data))?.command.arguments ?? []
+        var kinds: [String: Kind] = [:]
+        for argument in arguments where argument.kind != "positional" {
+            for name in argument.names ?? [] where name.kind == "long" {
+                kinds[name.name] =
+                    argument.kind == "flag" ? .flag : argument.isRepeating ? .list : .value
+            }
+        }
+        for commandLineOnly in ["config", "check-config", "help"] { kinds[commandLineOnly] = nil }
+        return kinds
+    }
+
+    /// A value in a settings file.
     private enum Value: Decodable {
         case flag(Bool)
         case texts([String])
@@ -50,13 +68,13 @@ enum ServerSettings {
         }
     }
 
-    /// A command line with what the settings say in front of its own options, if it starts the server.
+    /// Inserts the settings into the command line of `calotype serve`.
     ///
     /// - Parameters:
-    ///   - arguments: those behind the program's name.
-    ///   - environment: all variables.
-    /// - Returns: the arguments to be understood.
-    /// - Throws: as ``arguments(file:environment:)``.
+    ///   - arguments: The arguments after the program's name.
+    ///   - environment: All environment variables.
+    /// - Returns: The arguments to parse; those of other commands are returned unchanged.
+    /// - Throws: The same errors as ``arguments(file:environment:)``.
     static func completed(
         _ arguments: [String], environment: [String: String]
     ) throws(FileFailure) -> [String] {
@@ -71,26 +89,31 @@ enum ServerSettings {
             + arguments.dropFirst()
     }
 
-    /// The arguments that stand for what the file and the environment say.
+    /// Converts the settings of a file and of the environment to arguments.
     ///
     /// - Parameters:
-    ///   - path: the file, if there is one.
-    ///   - environment: all variables.
-    /// - Returns: what is to stand before the arguments of the command line.
-    /// - Throws: ``FileFailure`` with the name in the file, or the variable, that makes no sense.
+    ///   - path: The path of the settings file, if any.
+    ///   - environment: All environment variables.
+    /// - Returns: The arguments of the file, then those of the environment, each sorted by name.
+    /// - Throws: ``FileFailure`` with the name of an unknown or invalid setting or variable.
     static func arguments(
         file path: String?, environment: [String: String]
     ) throws(FileFailure) -> [String] {
+        guard path != nil || environment.keys.contains(where: { $0.hasPrefix(variablePrefix) })
+        else { return [] }
+        let kinds = kinds.sorted { $0.key < $1.key }
         var arguments: [String] = []
         if let path {
             for (name, value) in try read(path).sorted(by: { $0.key < $1.key }) {
-                guard let option = kinds.keys.first(where: { fileName(of: $0) == name }) else {
-                    throw FileFailure(path, "there is no setting “\(name)”")
+                guard let (option, kind) = kinds.first(where: { fileName(of: $0.key) == name })
+                else {
+                    throw FileFailure(
+                        path, "unknown setting: \(name); see “calotype serve --help”")
                 }
-                arguments += try self.arguments(option, value, path, name)
+                arguments += try self.arguments(option, kind, value, path, name)
             }
         }
-        for (option, kind) in kinds.sorted(by: { $0.key < $1.key }) {
+        for (option, kind) in kinds {
             let name = variableName(of: option)
             guard let text = environment[name] else { continue }
             let value: Value =
@@ -99,12 +122,12 @@ enum ServerSettings {
                 case .list: .texts(text.split(separator: " ").map(String.init))
                 case .flag: try flag(text, name)
                 }
-            arguments += try self.arguments(option, value, "environment", name)
+            arguments += try self.arguments(option, kind, value, "environment", name)
         }
         return arguments
     }
 
-    /// `cache-size` as `cacheSize`.
+    /// Converts `cache-size` to `cacheSize`.
     static func fileName(of option: String) -> String {
         let words = option.split(separator: "-")
         return words.dropFirst().reduce(into: String(words.first ?? "")) {
@@ -112,9 +135,11 @@ enum ServerSettings {
         }
     }
 
-    /// `cache-size` as `CALOTYPE_CACHE_SIZE`.
+    private static let variablePrefix = "CALOTYPE_"
+
+    /// Converts `cache-size` to `CALOTYPE_CACHE_SIZE`.
     static func variableName(of option: String) -> String {
-        "CALOTYPE_" + String(option.uppercased().map { $0 == "-" ? "_" : $0 })
+        variablePrefix + String(option.uppercased().map { $0 == "-" ? "_" : $0 })
     }
 
     private static func read(_ path: String) throws(FileFailure) -> [String: Value] {
@@ -128,9 +153,10 @@ enum ServerSettings {
             return try JSONDecoder().decode([String: Value].self, from: data)
         } catch let DecodingError.typeMismatch(_, context) where !context.codingPath.isEmpty {
             let name = context.codingPath[0].stringValue
-            throw FileFailure(path, "“\(name)” is no text, number, list of texts, true or false")
+            throw FileFailure(
+                path, "invalid \(name): use a string, a number, a list of strings, true or false")
         } catch {
-            throw FileFailure(path, "not an object of JSON with a setting for each name")
+            throw FileFailure(path, "invalid settings file: the content is not a JSON object")
         }
     }
 
@@ -138,19 +164,19 @@ enum ServerSettings {
         switch text.lowercased() {
         case "1", "true", "yes": return .flag(true)
         case "", "0", "false", "no": return .flag(false)
-        default: throw FileFailure("environment", "\(name) is true or false, not “\(text)”")
+        default: throw FileFailure("environment", "invalid \(name): \(text); use true or false")
         }
     }
 
     private static func arguments(
-        _ option: String, _ value: Value, _ place: String, _ name: String
+        _ option: String, _ kind: Kind, _ value: Value, _ place: String, _ name: String
     ) throws(FileFailure) -> [String] {
-        switch (kinds[option], value) {
+        switch (kind, value) {
         case (.flag, .flag(let isSet)): return isSet ? ["--\(option)"] : []
-        case (.flag, .texts): throw FileFailure(place, "\(name) is true or false")
+        case (.flag, .texts): throw FileFailure(place, "invalid \(name): use true or false")
         case (.list, .texts(let texts)): return texts.map { "--\(option)=\($0)" }
         case (_, .texts(let texts)) where texts.count == 1: return ["--\(option)=\(texts[0])"]
-        default: throw FileFailure(place, "\(name) is one text or number")
+        default: throw FileFailure(place, "invalid \(name): use one string or number")
         }
     }
 }

@@ -6,9 +6,9 @@ internal import HTTPLoading
 internal import ImageLoading
 internal import ImageServer
 
-/// What a server answers, and to whom.
+/// The options for what the server returns, and to which clients.
 struct ServingArguments: ParsableArguments {
-    /// The variables of the environment that hold what must not stand in a list of processes.
+    /// The environment variables of secrets, which must not appear in a process list.
     static let secrets = [
         "CALOTYPE_SIGNATURE_KEYS", "CALOTYPE_IMGPROXY_KEYS", "CALOTYPE_IMGPROXY_SALT",
         "CALOTYPE_PURGE_TOKENS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
@@ -16,196 +16,211 @@ struct ServingArguments: ParsableArguments {
 
     @Option(
         help: """
-            Formats that clients get if they accept them, the best first, such as avif,webp; others \
-            get JPEG, PNG, or GIF of what moves.
+            Comma-separated formats for clients that accept them, in order of preference, such as \
+            avif,webp. Other clients receive JPEG, PNG, or GIF for animations.
             """)
     var formats = ""
 
     @Option(
         help: """
-            The sizes that pictures are made in: quarters (four steps from each power of two to the \
-            next), exact (any), or lengths in pixels such as 320,640,1280.
+            The longer sides to which requested sizes are rounded up: quarters (four steps between \
+            powers of two), a list in pixels such as 320,640,1280, or exact (no rounding).
             """)
     var sizes = "quarters"
 
     @Option(
         name: .customLong("target-ssim"),
         help: """
-            How like the original at its size a picture must look (SSIM, 0.5 to 0.999), if its \
-            address says nothing of its quality, in place of quality 80.
+            The minimum SSIM of a rendition, from 0.5 to 0.999, for URLs that specify no quality \
+            (default: quality 80 instead).
             """,
         transform: parseTargetSSIM)
     var targetSSIM: Double?
 
     @Option(
         help: """
-            Megapixels of all frames together up to which an animation stays one; of one of more, and \
-            of all with 0, the first frame is shown.
+            The maximum size of an animated rendition in megapixels, over all frames. Larger \
+            animations are reduced to their first frame; 0 does so for all.
             """)
     var animationMegapixels = 500
 
     @Flag(
         help: """
-            Let Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT and Save-Data choose what an \
-            address leaves open, such as /_x/1.jpg its width.
+            Let the headers Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, ECT and Save-Data set \
+            what a URL leaves open, such as the width in /_x/1.jpg.
             """)
     var clientHints = false
 
     @Option(
-        help: "The server's certificate and those of who signed it, as PEM; then it speaks HTTPS.",
+        help: "A PEM file with the certificate chain, the server's own first; enables HTTPS.",
         completion: .file())
     var tlsCertificate: String?
 
     @Option(
-        help: "Its private key, as PEM. SIGHUP makes the server read both anew.",
+        help: "A PEM file with the private key. SIGHUP reloads key and certificates.",
         completion: .file())
     var tlsKey: String?
 
-    @Option(help: "Where the world finds the server, such as https://pictures.example.")
+    @Option(help: "The URL under which clients reach the server, such as https://images.example.")
     var publicAddress: String?
 
     @Option(
         name: .customLong("preset"),
-        help: "A name that stands for options, such as thumb=512x512,fill,q70; may be repeated.")
+        help: """
+            NAME=OPTIONS: a name for options in a URL, such as thumb=512x512,fill,q70. Repeatable.
+            """)
     var presets: [String] = []
 
     @Option(
         name: .customLong("device"),
         help: """
-            A name for options that count where an address with device=NAME leaves them open, such \
-            as watch=rgb565,fill,up; may be repeated.
+            NAME=OPTIONS: defaults for URLs with device=NAME, such as watch=rgb565,fill,up. \
+            Repeatable.
             """)
     var devices: [String] = []
 
-    @Flag(help: "Answer presets alone.")
+    @Flag(help: "Answer only URLs that consist of a preset.")
     var presetsOnly = false
 
-    @Flag(help: "Answer addresses in the form of imgproxy, too.")
+    @Flag(help: "Answer imgproxy URLs in addition.")
     var imgproxy = false
 
     @Option(
         name: .customLong("source"),
         help: """
-            A host whose pictures addresses in the form of imgproxy may name, such as \
-            photos.example or *.photos.example; may be repeated. Its numbers must be public.
+            A host from which imgproxy URLs may load images, such as photos.example or \
+            *.photos.example. Its IP addresses must be public. Repeatable.
             """)
     var sources: [String] = []
 
     @Option(
         help: """
-            The maximum size of an original on the web, such as 100MB; larger ones receive 422 \
-            (default: half of --memory).
+            The maximum size of an original loaded over HTTP, such as 100MB; larger ones receive \
+            422 (default: half of --memory).
             """,
         transform: parseByteCount)
     var sourceLimit: Int?
 
     @Option(
         name: .customLong("allow-network"),
-        help: "A network that sources may be on although it is not public, such as 10.1.0.0/16.")
+        help: """
+            A network that is not public and that sources may use, in CIDR notation such as \
+            10.1.0.0/16. Repeatable.
+            """)
     var networks: [String] = []
 
-    @Flag(help: "Ask sources without TLS, too.")
+    @Flag(help: "Load from sources over plain HTTP in addition to HTTPS.")
     var allowHTTP = false
 
     @Option(
         name: .customLong("bucket"),
         help: """
-            A bucket of a store that speaks S3, whose pictures addresses in the form of imgproxy may \
-            name as s3://BUCKET/KEY; may be repeated. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY \
-            say who asks.
+            An S3 bucket from which imgproxy URLs may load images, as s3://BUCKET/KEY. \
+            AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY hold the credentials. Repeatable.
             """)
     var buckets: [String] = []
 
-    @Option(help: "Where the store is (default: https://s3.REGION.amazonaws.com).")
+    @Option(help: "The URL of the S3 service (default: https://s3.REGION.amazonaws.com).")
     var s3Endpoint: String?
 
-    @Option(help: "The region of the store.")
+    @Option(help: "The region of the S3 service.")
     var s3Region = "us-east-1"
 
     @Option(
         help: """
-            Requests for pictures per second and client; listings and sprites count as one and \
-            another for each 100 pictures.
+            The maximum number of image requests per second and client; more receive 429. A \
+            listing or sprite sheet counts as one request, plus one per 100 images (default: \
+            unlimited).
             """)
     var rateLimit: Double?
 
     @Option(
         name: .customLong("allow-origin"),
         help: """
-            An origin whose web pages may read answers, such as https://viewer.example, or * for \
-            all; may be repeated (default: none if only this computer can reach the server and it has \
-            no --public-address, otherwise all).
+            An origin whose web pages may read responses, such as https://viewer.example, or * for \
+            all (default: none if the server listens on a loopback address without \
+            --public-address, otherwise all). Repeatable.
             """)
     var allowedOrigins: [String] = []
 
     @Flag(
         help: """
-            Answer addresses of the server's own form without a signature although \
-            CALOTYPE_IMGPROXY_KEYS is set.
+            Answer unsigned URLs other than imgproxy URLs although CALOTYPE_IMGPROXY_KEYS is set.
             """)
     var allowUnsigned = false
 
     @Option(
         name: .customLong("connections"),
         help: """
-            The maximum number of connections (default: one per 256 KiB of --memory, and at most half \
-            of the file descriptors).
+            The maximum number of connections (default: one per 256 KiB of --memory, and at most \
+            half of the file descriptors).
             """)
     var connectionCount: Int?
 
     @Option(
-        help: "Megapixels of the largest picture that is enlarged, unless the original has more.")
+        help: """
+            The maximum size of an enlarged image in megapixels, or that of the original if larger.
+            """)
     var enlargeMegapixels = 8.4
 
     @Option(
         help: """
-            Megapixels of the largest picture with a blur, with an SSIM target, or in AVIF, JPEG XL or \
-            WebP.
+            The maximum size, in megapixels, of a rendition that is slow to produce: with a blur \
+            or an SSIM target, or in AVIF, JPEG XL or WebP.
             """)
     var slowMegapixels = 16.8
 
     @Option(
         help: """
-            Seconds that a picture may take to be made, then the client gets 503; an original on the \
-            web may take three quarters of them, then it gets 504.
+            The deadline for producing an image, in seconds; after it, requests receive 503. \
+            Loading an original over HTTP has three quarters of that time, then requests receive \
+            504.
             """)
     var requestTimeout = 60.0
 
-    @Flag(help: "Answer /metrics, as Prometheus reads it.")
+    @Flag(help: "Serve Prometheus metrics at /metrics.")
     var metrics = false
 
     func validate() throws {
         if let rateLimit, !(0.001...1_000_000 ~= rateLimit) {
-            throw ValidationError("a rate is from 0.001 to 1000000 pictures a second")
+            throw ValidationError(
+                "invalid --rate-limit: \(rateLimit); use 0.001 to 1000000 requests per second")
         }
         if let sourceLimit, !(1...1 << 40 ~= sourceLimit) {
-            throw ValidationError("--source-limit is from 1 byte to 1 TiB, not \(sourceLimit)")
+            throw ValidationError(
+                "invalid --source-limit: \(sourceLimit); use 1 byte to 1 TiB")
         }
         if !(0.001...86_400 ~= requestTimeout) {
-            throw ValidationError("a picture may take from 0.001 to 86400 seconds")
+            throw ValidationError(
+                "invalid --request-timeout: \(requestTimeout); use 0.001 to 86400 seconds")
         }
         if let connectionCount, connectionCount < 1 {
-            throw ValidationError("at least 1 connection is needed")
+            throw ValidationError("invalid --connections: \(connectionCount); use at least 1")
         }
-        if ![enlargeMegapixels, slowMegapixels].allSatisfy({ 0.001...1e6 ~= $0 }) {
-            throw ValidationError("a picture may have from 0.001 to 1000000 megapixels")
+        for (option, megapixels) in [
+            ("--enlarge-megapixels", enlargeMegapixels), ("--slow-megapixels", slowMegapixels),
+        ] where !(0.001...1e6 ~= megapixels) {
+            throw ValidationError(
+                "invalid \(option): \(megapixels); use 0.001 to 1000000 megapixels")
         }
         if !(0...1_000_000 ~= animationMegapixels) {
-            throw ValidationError("an animation may have from 0 to 1000000 megapixels")
+            throw ValidationError(
+                "invalid --animation-megapixels: \(animationMegapixels); use 0 to 1000000"
+            )
         }
         if (tlsCertificate == nil) != (tlsKey == nil) {
-            throw ValidationError("--tls-certificate and --tls-key go together")
+            throw ValidationError("--tls-certificate and --tls-key must be set together")
         }
-        _ = try options(by: presets, "a preset")
-        _ = try options(by: devices, "a device")
+        _ = try options(by: presets, "--preset")
+        _ = try options(by: devices, "--device")
         _ = try ladder()
         _ = try addressGuard()
         _ = try webSources()
     }
 
-    /// Writes what was said into the server's configuration.
+    /// Copies the options and secrets to the server's configuration.
     ///
-    /// - Throws: ``ValidationError`` that names what makes no sense.
+    /// - Throws: `ValidationError` for an invalid format, preset, key or endpoint.
     func apply(
         to configuration: inout ImageServer.Configuration, _ secrets: [String: String]
     ) throws {
@@ -213,7 +228,8 @@ struct ServingArguments: ParsableArguments {
         configuration.negotiatedFormatNames = formats.split(separator: ",").map(String.init)
         for name in configuration.negotiatedFormatNames
         where !configuration.canWrite(format: name) {
-            throw ValidationError("the format \(name) is unknown or cannot be written")
+            throw ValidationError(
+                "invalid --formats: \(name) is unknown or cannot be written")
         }
         configuration.targetSSIM = targetSSIM
         configuration.usesClientHints = clientHints
@@ -221,8 +237,8 @@ struct ServingArguments: ParsableArguments {
         if let tlsCertificate, let tlsKey {
             configuration.tls = TLSFiles(certificates: tlsCertificate, privateKey: tlsKey)
         }
-        configuration.presets = try options(by: presets, "a preset")
-        configuration.devices = try options(by: devices, "a device")
+        configuration.presets = try options(by: presets, "--preset")
+        configuration.devices = try options(by: devices, "--device")
         configuration.allowsPresetsOnly = presetsOnly
         configuration.webSources = try webSources()
         _ = try credentials(secrets)
@@ -242,20 +258,20 @@ struct ServingArguments: ParsableArguments {
             .split(separator: ",").map(String.init)
     }
 
-    /// What names stand for, of which the last counts.
-    private func options(by pairs: [String], _ kind: String) throws -> [String: String] {
+    /// Splits `NAME=OPTIONS` pairs; the last pair of a name counts.
+    private func options(by pairs: [String], _ option: String) throws -> [String: String] {
         var options: [String: String] = [:]
         for pair in pairs {
             let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else {
-                throw ValidationError("\(kind) is NAME=OPTIONS, not \(pair)")
+                throw ValidationError("invalid \(option): \(pair); use NAME=OPTIONS")
             }
             options[parts[0]] = parts[1]
         }
         return options
     }
 
-    /// Which originals on the web are served; `nil` for none.
+    /// The hosts and buckets of originals that are loaded over HTTP; `nil` for none.
     func webSources() throws -> WebSources? {
         if sources.isEmpty && buckets.isEmpty { return nil }
         var webSources = WebSources(
@@ -270,33 +286,36 @@ struct ServingArguments: ParsableArguments {
     private func endpoint() throws -> HTTPURL {
         let text = s3Endpoint ?? "https://s3.\(s3Region).amazonaws.com"
         guard let url = try? HTTPURL(text), url.path == "/" else {
-            throw ValidationError("\(text) is no endpoint such as https://s3.example")
+            throw ValidationError(
+                "invalid --s3-endpoint: \(text); use a URL without a path"
+            )
         }
         return url
     }
 
-    /// Who asks the store of objects; `nil` without one.
+    /// The credentials of the S3 service; `nil` without a bucket.
     ///
-    /// - Throws: ``ValidationError`` if nobody says.
+    /// - Throws: `ValidationError` if a bucket is configured and a variable is not set.
     func credentials(_ secrets: [String: String]) throws -> S3Transport.Credentials? {
         if buckets.isEmpty { return nil }
         guard let keyID = secrets["AWS_ACCESS_KEY_ID"], !keyID.isEmpty,
             let secret = secrets["AWS_SECRET_ACCESS_KEY"], !secret.isEmpty
         else {
             throw ValidationError(
-                "--bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+                "--bucket requires the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
         }
         let token = secrets["AWS_SESSION_TOKEN"] ?? ""
         return S3Transport.Credentials(
             keyID: keyID, secret: secret, sessionToken: token.isEmpty ? nil : token)
     }
 
-    /// Which machines are asked for them.
+    /// The IP addresses to which connections for originals may be opened.
     func addressGuard() throws -> AddressGuard {
         AddressGuard(
             allowed: try networks.map { text in
                 guard let block = AddressGuard.Block(text) else {
-                    throw ValidationError("\(text) is no network such as 10.1.0.0/16")
+                    throw ValidationError(
+                        "invalid --allow-network: \(text); use CIDR notation such as 10.1.0.0/16")
                 }
                 return block
             })
@@ -309,7 +328,8 @@ struct ServingArguments: ParsableArguments {
         default:
             let steps = sizes.split(separator: ",").map { Int($0) ?? 0 }
             guard !steps.isEmpty, steps.allSatisfy({ $0 > 0 }) else {
-                throw ValidationError("sizes are quarters, exact, or lengths such as 320,640")
+                throw ValidationError(
+                    "invalid --sizes: \(sizes); use quarters, exact, or a list such as 320,640")
             }
             return SizeLadder(steps: steps)
         }
@@ -318,14 +338,14 @@ struct ServingArguments: ParsableArguments {
     private func keys(_ name: String, _ secrets: [String: String]) throws -> [[UInt8]] {
         try (secrets[name] ?? "").split(separator: ",").map { text in
             guard let key = hexadecimalBytes(text) else {
-                throw ValidationError("\(name) is not hexadecimal")
+                throw ValidationError("invalid key in \(name): use pairs of hexadecimal digits")
             }
             return key
         }
     }
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; `nil` for anything else.
+/// Decodes pairs of hexadecimal digits; returns `nil` for any other text.
 func hexadecimalBytes(_ text: Substring) -> [UInt8]? {
     let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     guard !digits.isEmpty, digits.count == text.utf8.count, digits.count % 2 == 0 else {

@@ -2,12 +2,12 @@
 
 internal import ArgumentParser
 
-/// A number of bytes as people write it, such as `512MB` or `2GiB`.
+/// Parses a byte count such as `512MB` or `2GiB`.
 ///
-/// - Parameter text: a whole number, then nothing, `KB`, `MB`, `GB`, `TB` (powers of 1000) or
-///   `KiB`, `MiB`, `GiB`, `TiB` (powers of 1024), in any case.
-/// - Returns: the bytes.
-/// - Throws: `ValidationError`, saying how a number of bytes is written.
+/// - Parameter text: A whole number, optionally followed by `B`, `KB`, `MB`, `GB`, `TB` (powers of
+///   1000) or `KiB`, `MiB`, `GiB`, `TiB` (powers of 1024), in upper or lower case.
+/// - Returns: The number of bytes.
+/// - Throws: `ValidationError` for any other text, or a count over `Int.max`.
 package func parseByteCount(_ text: String) throws -> Int {
     let units = [
         "": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
@@ -18,5 +18,6 @@ package func parseByteCount(_ text: String) throws -> Int {
         let (byteCount, overflow) = number.multipliedReportingOverflow(by: unit)
         if !overflow { return byteCount }
     }
-    throw ValidationError("a number of bytes is written 500MB, 2GB or 2GiB")
+    throw ValidationError(
+        "invalid byte count: \(text); use a number and a unit, such as 500MB or 2GiB")
 }

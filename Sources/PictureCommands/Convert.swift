@@ -11,25 +11,25 @@ internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
+/// The `convert` command.
 package struct Convert: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "convert", _superCommandName: "calotype",
-        abstract: "Writes a picture in another format, at another size or quality.",
+        abstract: "Converts an image to another format, size or quality.",
         discussion: """
-            The picture is turned upright and, unless --keep-profile is given, converted to sRGB. \
-            The format is that of OUTPUT's extension or of --format. A dash stands for standard \
-            input or standard output. An animation stays one if the format that is written can \
-            move; --still writes its first frame only.
+            The image is rotated upright and converted to sRGB; --keep-profile skips the \
+            conversion. --format, or else the extension of OUTPUT, selects the format. A dash \
+            stands for standard input or standard output. An animation stays animated if the \
+            output format supports it; --still writes its first frame only.
 
             METADATA
-              all       EXIF, XMP and IPTC, as far as the format takes them
-              color     only the colour profile, which --keep-profile keeps
-              none      nothing, and the picture is converted to sRGB
+              all       EXIF, XMP and IPTC, if the output format supports them
+              color     only the colour profile, if --keep-profile is set
+              none      nothing; the image is converted to sRGB
 
-            What is kept is brought up to date: orientation, size and colour space become those of \
-            the new picture, and a thumbnail that shows something else goes. --strip-gps takes out \
-            EXIF's directory of positions and all properties of XMP whose names begin with GPS; \
-            names of places stay, and so do the camera maker's own notes.
+            Metadata is updated: orientation, size and colour space describe the new image, and an \
+            outdated thumbnail is removed. --strip-gps removes the EXIF GPS directory and all XMP \
+            properties whose names begin with GPS; place names and maker notes are kept.
 
             EXAMPLES
               calotype convert scan.png scan.jpg --quality 90
@@ -40,58 +40,58 @@ package struct Convert: ParsableCommand {
               curl -s https://example.org/p.png | calotype convert - - --format jpeg > p.jpg
             """)
 
-    @Argument(help: "The picture file, or - for standard input.", completion: .file())
+    @Argument(help: "The image file, or - for standard input.", completion: .file())
     var input: String
 
     @Argument(help: "The file to write, or - for standard output.", completion: .file())
     var output: String
 
     @Option(
-        help: "The size of the result, as in 400, 400x300, 400x or x300 (default: unchanged).",
+        help: "The size of the output in pixels: 400, 400x300, 400x or x300 (default: unchanged).",
         transform: SizeArgument.init(parsing:))
     var size: SizeArgument?
 
     @OptionGroup var resizing: ResizeArguments
 
-    @Option(help: "The format to write, such as jpeg or png (default: OUTPUT's extension).")
+    @Option(help: "The output format, such as jpeg or png (default: from the extension of OUTPUT).")
     var format: String?
 
     @OptionGroup var losing: QualityArguments
 
-    @Flag(help: "Write a JPEG that appears coarse first and sharpens as it is loaded.")
+    @Flag(help: "Write a progressive JPEG.")
     var progressive = false
 
     @Option(
         help: """
-            How much of the colours' resolution a JPEG keeps: all (444), half the width (422), or \
-            half of both sides (420).
+            The chroma subsampling of a JPEG: 444 (full resolution), 422 (half the width) or 420 \
+            (half the width and height).
             """)
     var subsampling = EncodeOptions.ChromaSubsampling.half
 
-    @Flag(help: "Keep every sample as it is, in formats that can do that or not, such as WebP.")
+    @Flag(help: "Use lossless compression in formats that support both kinds, such as WebP.")
     var lossless = false
 
     @Option(
-        help: "How much work goes into a small file, from 0 (fast) to 9.",
+        help: "The compression effort, from 0 (fast) to 9 (small files).",
         transform: parseEffort)
     var effort = EncodeOptions().compressionLevel
 
-    @Flag(help: "Keep samples of more than 8 bits, in formats that hold them.")
+    @Flag(help: "Keep more than 8 bits per sample, in formats that support it.")
     var deep = false
 
-    @Option(help: "Which picture of a file of several, such as a page of a TIFF, from 1.")
+    @Option(help: "The page of a multi-page file, such as a TIFF, counted from 1.")
     var page = 1
 
     @Flag(help: "Write the first frame of an animation only.")
     var still = false
 
-    @Flag(help: "Keep the picture's colour profile instead of converting to sRGB.")
+    @Flag(help: "Keep the colour profile of the image instead of converting to sRGB.")
     var keepProfile = false
 
-    @Option(help: "What of the picture's metadata is written: all, color or none.")
+    @Option(help: "The metadata to write: all, color or none.")
     var metadata = MetadataPolicy.Kept.all
 
-    @Flag(help: "Leave out where the picture was taken.")
+    @Flag(help: "Remove the GPS position.")
     var stripGPS = false
 
     @OptionGroup var sandboxing: SandboxArguments
@@ -103,7 +103,7 @@ package struct Convert: ParsableCommand {
         if metadata == .none && keepProfile {
             throw ValidationError("--metadata none and --keep-profile exclude each other")
         }
-        if page < 1 { throw ValidationError("--page is at least 1") }
+        if page < 1 { throw ValidationError("invalid --page: \(page); use at least 1") }
     }
 
     package func run() throws {
@@ -117,7 +117,7 @@ package struct Convert: ParsableCommand {
         }
     }
 
-    /// - Returns: the bytes of the file that is to be written.
+    /// Decodes the input and returns the encoded output.
     private func convert(_ codecs: CodecSet) throws -> [UInt8] {
         let bytes = try readInput()
         do {
@@ -152,7 +152,7 @@ package struct Convert: ParsableCommand {
     ) throws(CodecError) -> [UInt8] {
         var writer = try destination.animationWriter(
             source.resultSize(options), loopCount: source.header.loopCount)
-        let bar = ProgressBar(total: source.header.frameCount, isWanted: true)
+        let bar = ProgressBar(total: source.header.frameCount, isEnabled: true)
         defer { bar.end() }
         var frames = try source.frames(options)
         while let frame = try frames.next() {
@@ -167,7 +167,7 @@ package struct Convert: ParsableCommand {
             if output == "-" {
                 if let reason = writeAll(file, to: STDOUT_FILENO) { throw .file(reason: reason) }
             } else {
-                // From here on an interruption waits until the file is whole.
+                // An interruption from here on takes effect after the file is complete.
                 try withExtendedLifetime(Interruption()) { () throws(CodecError) in
                     try ImageDestination.write(file, to: output)
                 }
@@ -195,8 +195,8 @@ package struct Convert: ParsableCommand {
         guard let format = format ?? splitExtension(output).fileExtension else {
             let reason =
                 output == "-"
-                ? "standard output needs a --format"
-                : "\(output) has no extension that names a format; use --format"
+                ? "standard output requires --format"
+                : "unknown format: \(output) has no extension; use --format"
             throw ValidationError(reason)
         }
         var options = losing.encodeOptions

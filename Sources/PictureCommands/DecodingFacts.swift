@@ -3,13 +3,13 @@
 internal import EncodedImages
 internal import Pixels
 
-/// How a picture was decoded at some size, for people and for programs.
+/// The report of a test decode for `info --explain`, as text and JSON.
 struct DecodingFacts {
     private let size: PixelSize
     private let report: DecodeReport
     private let milliseconds: Double
 
-    /// Decodes the picture once.
+    /// Decodes the image once to fit a box.
     init(_ source: ImageSource, _ box: PixelSize) throws(CodecError) {
         var options = DecodeOptions(box: box)
         options.acceptsYCbCr = true

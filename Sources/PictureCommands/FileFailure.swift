@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file could not be read or written; the command goes on with the next.
+/// The reason why a file could not be read or written; a batch continues with the next file.
 package struct FileFailure: Error, Hashable, CustomStringConvertible {
     package let path: String
     package let reason: String

@@ -8,9 +8,9 @@ internal import EncodedImages
     internal import Darwin
 #endif
 
-/// Checks that a folder is there and can be listed.
+/// Checks that a folder exists and can be listed.
 ///
-/// - Throws: ``FileFailure`` with the system's reason.
+/// - Throws: ``FileFailure`` with the error of the system.
 package func checkFolder(_ path: String) throws(FileFailure) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { throw FileFailure(path, lastSystemError()) }
@@ -20,9 +20,9 @@ package func checkFolder(_ path: String) throws(FileFailure) {
     }
 }
 
-/// Writes a text as a whole file or not at all, and reports why it could not be.
+/// Writes a text file atomically.
 ///
-/// - Throws: the exit code of a failure.
+/// - Throws: `ExitCode`, after the error was reported on standard error.
 package func writeFile(_ text: String, to path: String) throws(ExitCode) {
     do throws(CodecError) {
         try ImageDestination.write(Array(text.utf8), to: path)

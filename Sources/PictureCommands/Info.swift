@@ -6,28 +6,28 @@ internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
+/// The `info` command.
 package struct Info: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "info", _superCommandName: "calotype",
-        abstract: "Says what picture files contain, and how they are decoded.",
+        abstract: "Prints the format, size and metadata of image files.",
         discussion: """
-            The format is told from a file's bytes, never from its name. Sizes are in pixels: as \
-            the picture is looked at and, if that differs, as it is stored.
+            The format is detected from the content of a file, not from its name. Sizes are in \
+            pixels, after rotation to upright; the stored size is printed if it differs.
 
-            With --json, standard output is one array with an object a file. Its keys are file, \
+            With --json, the output is an array with one object per file. Its keys are file, \
             format, mediaType, width, height, storedWidth, storedHeight, orientation (1 to 8, as \
-            EXIF counts), colorModel, bitsPerComponent, hasAlpha, colorProfile, frameCount, \
-            loopCount (0: for ever), pageCount, thumbnail (width, height and byteCount, or null), \
-            byteCount, facts and metadata; a file that cannot be read has file and error instead.
+            in EXIF), colorModel, bitsPerComponent, hasAlpha, colorProfile, frameCount, \
+            loopCount (0: forever), pageCount, thumbnail (width, height and byteCount, or null), \
+            byteCount, facts and metadata. A file that cannot be read has the keys file and error.
 
-            Metadata is what EXIF, XMP and IPTC say of the picture. In JSON it is an object with the \
-            keys exif, xmp and iptc, each null or an object of the fields that there are and of \
-            byteCount; dates are by ISO 8601, fractions stay fractions as in "1/250", positions are \
-            in degrees to the north and east.
+            The value of metadata is an object with the keys exif, xmp and iptc. Each is null or \
+            an object with the fields that are present, and byteCount. Dates are in ISO 8601, \
+            fractions are strings such as "1/250", positions are in degrees north and east.
 
-            --explain decodes each picture once at --size, and says what was done: which decoder, \
-            how far each plane was shrunk while it was read, and how long it took. In JSON that is \
-            the key decoding (width, height, decoder, shrinkFactors, milliseconds).
+            --explain decodes each image once to fit --size and prints the decoder, the factor by \
+            which each plane was reduced in the decoder, and the time. In JSON these are in the \
+            key decoding (width, height, decoder, shrinkFactors, milliseconds).
 
             EXAMPLES
               calotype info photo.jpg
@@ -35,17 +35,17 @@ package struct Info: ParsableCommand {
               calotype info --explain --size 400 photo.jpg
             """)
 
-    @Argument(help: "The picture files.", completion: .file())
-    var files: [String]
+    @Argument(help: "The image files.", completion: .file())
+    var files: [PathGroup]
 
-    @Flag(help: "Write one JSON array instead of text.")
+    @Flag(help: "Print a JSON array instead of text.")
     var json = false
 
-    @Flag(help: "Decode each picture once and say how.")
+    @Flag(help: "Decode each image once and print decoder and time.")
     var explain = false
 
     @Option(
-        help: "With --explain, the size that is wanted: 400, 400x300, 400x or x300.",
+        help: "The size to decode to with --explain: 400, 400x300, 400x or x300 (default: 400).",
         transform: SizeArgument.init(parsing:))
     var size: SizeArgument?
 
@@ -53,17 +53,18 @@ package struct Info: ParsableCommand {
 
     package init() {}
 
-    private static let usualBox = PixelSize(width: 400, height: 400)
+    private static let defaultBox = PixelSize(width: 400, height: 400)
 
     package func run() throws {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
         var objects: [JSON] = []
         var failureCount = 0
-        for file in files {
+        for file in files.paths {
             do throws(CodecError) {
                 let source = try ImageSource(EncodedBytes(mapping: file), codecs: codecs)
-                let decoding = explain ? try DecodingFacts(source, size?.box ?? Self.usualBox) : nil
+                let decoding =
+                    explain ? try DecodingFacts(source, size?.box ?? Self.defaultBox) : nil
                 let facts = PictureFacts(file, source, decoding)
                 try source.checkUnchanged()
                 if json { objects.append(facts.json) } else { print(facts.text) }

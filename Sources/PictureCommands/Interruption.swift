@@ -9,11 +9,11 @@ internal import Dispatch
 #endif
 internal import Synchronization
 
-/// Holds back the signals that would end the process as long as it lives, so that no file stays half
-/// written and no temporary one behind.
+/// Defers SIGINT, SIGTERM and SIGHUP during its lifetime, so that no incomplete or temporary file
+/// is left behind.
 ///
-/// Whoever works through many files asks ``signal`` between two of them. Unlike a mask of signals it
-/// holds for every thread: the main one takes all signals while it waits for asynchronous work.
+/// Code that processes many files checks ``signal`` between them. Unlike a signal mask, this
+/// applies to all threads: the main thread receives signals while it waits for asynchronous work.
 package final class Interruption: Sendable {
     private final class Received: Sendable {
         private let number = Atomic<Int32>(0)
@@ -48,25 +48,24 @@ package final class Interruption: Sendable {
         sources.withLock { for source in $0 { source.cancel() } }
     }
 
-    /// The signal that wants to end the process, if any.
+    /// The last deferred signal; `nil` if none was received.
     package var signal: Int32? { received.signal }
 
-    /// How the command ends, with a word about it on standard error.
+    /// Reports an interruption on standard error and returns the exit code.
     ///
     /// - Parameters:
-    ///   - signal: the signal that came.
-    ///   - state: what became of the work.
-    /// - Returns: 128 and the signal's number, as shells report it.
+    ///   - signal: The signal that was received.
+    ///   - state: The state of the output, for the message.
+    /// - Returns: 128 plus the signal's number, as in shells.
     package static func exitCode(_ signal: Int32, _ state: String) -> ExitCode {
         writeToStandardError("calotype: interrupted; \(state)\n")
         return ExitCode(128 + signal)
     }
 }
 
-/// Whether whoever started the program wants a signal ignored, as nohup does.
+/// Returns whether the parent process set a signal to be ignored, as nohup does.
 private func isIgnored(_ number: Int32) -> Bool {
-    // There is no portable way to ask but to set it.
-    let known = signal(number, SIG_IGN)
-    signal(number, known)
-    return unsafe unsafeBitCast(known, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    let previous = signal(number, SIG_IGN)
+    signal(number, previous)
+    return unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }

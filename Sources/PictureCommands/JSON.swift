@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value that keeps its keys in the order in which they were given.
+/// A JSON value whose objects keep the order of their members.
 ///
 /// - SeeAlso: RFC 8259.
 package indirect enum JSON: Hashable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// One that is not finite is written as null.
+    /// A number; infinities and NaN are written as null.
     case number(Double)
     case string(String)
     case array([JSON])
@@ -23,7 +23,7 @@ package indirect enum JSON: Hashable {
         }
     }
 
-    /// The value as text, two spaces a level.
+    /// The formatted value, indented by two spaces per level.
     package func text(indentation: String = "") -> String {
         let inner = indentation + "  "
         return switch self {

@@ -3,14 +3,14 @@
 internal import EncodedImages
 internal import Pixels
 
-/// What EXIF, XMP and IPTC say of a picture, for people and for programs.
+/// The EXIF, XMP and IPTC metadata of an image, as text and JSON.
 struct MetadataFacts {
     private let fields: MetadataFields
     private let exif: EXIFFields
     private let xmp: XMPFields
     private let iptc: IPTCFields
 
-    /// Metadata that cannot be read is none.
+    /// Reads the metadata of an image; unreadable metadata counts as absent.
     init(_ source: ImageSource) {
         self.init((try? source.metadataFields()) ?? MetadataFields())
     }
@@ -22,9 +22,9 @@ struct MetadataFacts {
         iptc = fields.iptc?.fields ?? IPTCFields()
     }
 
-    // MARK: For people
+    // MARK: Text
 
-    /// A name and a text for each fact that is stated.
+    /// The name and text of each property that is present.
     var lines: [(String, String)] {
         let facts: [(String, String?)] = [
             ("title", xmp.title ?? iptc.title),
@@ -61,7 +61,7 @@ struct MetadataFacts {
     }
 
     private func device(_ name: String?, _ serial: String?) -> String? {
-        let parts = [name, serial.map { "number \($0)" }].compactMap(\.self)
+        let parts = [name, serial.map { "serial number \($0)" }].compactMap(\.self)
         return parts.isEmpty ? nil : list(parts)
     }
 
@@ -71,7 +71,7 @@ struct MetadataFacts {
             exif.fNumber?.value.map { "f/\(Self.rounded($0, 1))" },
             exif.iso.map { "ISO \($0)" },
             exif.focalLength?.value.map { "\(Self.rounded($0, 1)) mm" },
-            exif.focalLengthIn35mm.map { "as \($0) mm on 35 mm film" },
+            exif.focalLengthIn35mm.map { "\($0) mm in 35 mm format" },
             exif.exposureBias?.value.flatMap { $0 == 0 ? nil : "\(Self.rounded($0, 2)) EV" },
             exif.exposureProgram.map(\.name),
         ]
@@ -84,7 +84,7 @@ struct MetadataFacts {
         exif.flash.map { flash in
             if flash.isMissing { return "none" }
             return (flash.fired ? "fired" : "not fired")
-                + (flash.reducesRedEyes ? ", against red eyes" : "")
+                + (flash.reducesRedEyes ? ", red-eye reduction" : "")
         }
     }
 
@@ -92,7 +92,7 @@ struct MetadataFacts {
         var text = "\(Self.rounded(location.latitude, 6)), \(Self.rounded(location.longitude, 6))"
         if let altitude = location.altitude { text += ", \(Self.rounded(altitude, 1)) m" }
         if let direction = location.direction {
-            text += ", looking to \(Self.rounded(direction, 1))°"
+            text += ", facing \(Self.rounded(direction, 1))°"
         }
         return text
     }
@@ -114,20 +114,21 @@ struct MetadataFacts {
 
     private static func seconds(_ time: Rational) -> String? {
         guard let value = time.value, value > 0 else { return nil }
-        // A fraction with the numerator 1 is how photographers say it.
+        // Short exposure times are written with the numerator 1, as on cameras.
         return value < 0.3
             ? "1/\(rounded(1 / value, value > 0.1 ? 1 : 0)) s"
             : "\(rounded(value, 1)) s"
     }
 
-    /// A number with at most so many decimals.
+    /// Formats a number with at most the given number of decimals.
     private static func rounded(_ value: Double, _ places: Int) -> String {
         let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
         let result = (value * scale).rounded() / scale
         return Int(exactly: result).map(String.init) ?? result.description
     }
 
-    /// Without what would move a terminal's cursor, and not endless.
+    /// Replaces control characters, which could move the cursor of a terminal, and truncates to 300
+    /// scalars.
     private static func onOneLine(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(300) {
@@ -137,7 +138,7 @@ struct MetadataFacts {
         return String(scalars) + (text.unicodeScalars.count > 300 ? "…" : "")
     }
 
-    // MARK: For programs
+    // MARK: JSON
 
     var json: JSON {
         .object([

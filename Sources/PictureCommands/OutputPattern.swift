@@ -2,16 +2,16 @@
 
 internal import ArgumentParser
 
-/// A path with placeholders, one of which each result fills in its own way.
+/// The pattern of output paths, with placeholders that are replaced for each input.
 struct OutputPattern: Hashable, Sendable {
     enum Placeholder: String, CaseIterable {
-        /// The folder of the picture, `.` if its path names none.
+        /// The folder of the input; `.` if its path has no folder.
         case dir
-        /// The picture's file name without its extension.
+        /// The file name of the input without its extension.
         case name
-        /// The size as it was asked for.
+        /// The value of `--size`.
         case size
-        /// The usual file name extension of the format that is written.
+        /// The preferred extension of the output format.
         case ext
     }
 
@@ -22,9 +22,11 @@ struct OutputPattern: Hashable, Sendable {
 
     private let pieces: [Piece]
 
-    /// - Parameter text: a path with `{dir}`, `{name}`, `{size}` and `{ext}`; if it ends in a slash,
-    ///   `{name}.{ext}` is meant to follow.
-    /// - Throws: `ValidationError` for another word in braces.
+    /// Parses a pattern.
+    ///
+    /// - Parameter text: A path with any of `{dir}`, `{name}`, `{size}` and `{ext}`. `{name}.{ext}`
+    ///   is appended to a path that ends in a slash.
+    /// - Throws: `ValidationError` for an unknown placeholder or a brace that is not closed.
     init(parsing text: String) throws {
         var pieces: [Piece] = []
         var rest = Substring(text.hasSuffix("/") ? text + "{name}.{ext}" : text)
@@ -35,7 +37,7 @@ struct OutputPattern: Hashable, Sendable {
             else {
                 let known = Placeholder.allCases.map { "{\($0.rawValue)}" }
                 throw ValidationError(
-                    "what stands in braces is one of \(known.joined(separator: " "))")
+                    "invalid placeholder in \(text); use \(known.joined(separator: ", "))")
             }
             pieces += [.text(String(rest[..<start])), .placeholder(placeholder)]
             rest = after[after.index(after: end)...]
@@ -43,13 +45,14 @@ struct OutputPattern: Hashable, Sendable {
         self.pieces = pieces + [.text(String(rest))]
     }
 
-    /// The extension that every result gets whatever its format; `nil` if the pattern leaves it open.
+    /// The literal extension of the pattern; `nil` if it has none or ends with a placeholder.
     var fixedExtension: String? {
         guard case .text(let end)? = pieces.last else { return nil }
-        // In `{name}.jpg` the text begins with the extension, before which the name is to stand.
+        // In `{name}.jpg` the last piece is `.jpg`, which alone would be a name without extension.
         return splitExtension(pieces.count > 1 ? "name" + end : end).fileExtension
     }
 
+    /// Replaces the placeholders for an input.
     func path(for input: String, size: String, fileExtension: String) -> String {
         let (folder, file) = splitFolder(input)
         return pieces.map { piece in
@@ -64,17 +67,17 @@ struct OutputPattern: Hashable, Sendable {
     }
 }
 
-// Slashes and dots are looked for among bytes: a name may begin with a combining mark, which makes one
-// character of the slash and itself.
+// Slashes and dots are searched as bytes: a combining mark at the start of a name forms one
+// `Character` with the slash before it.
 
-/// A path's folder, `.` if it names none, and the name in it.
+/// Splits a path into its folder, `.` if it has none, and the file name.
 func splitFolder(_ path: String) -> (folder: String, file: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
     return (folder, String(path[path.utf8.index(after: slash)...]))
 }
 
-/// A file's name and its extension; a dot at the start of a name begins no extension.
+/// Splits a path into the part before the extension and the extension; `.hidden` has no extension.
 func splitExtension(_ path: String) -> (name: String, fileExtension: String?) {
     let bytes = path.utf8
     let fileStart =

@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Everything that a picture file says of itself, for people and for programs.
+/// The properties of an image file, as text and JSON.
 struct PictureFacts {
     private let path: String
     private let source: ImageSource
@@ -19,7 +19,7 @@ struct PictureFacts {
         metadata = MetadataFacts(source)
     }
 
-    /// The path, then a line a fact, indented.
+    /// The path, followed by one indented line per property.
     var text: String {
         var lines = [
             ("format", "\(source.format.name) (\(source.format.mediaType))"),
@@ -85,16 +85,17 @@ struct PictureFacts {
         guard header.frameCount > 1 else { return "\(header.frameCount)" }
         let loops =
             switch header.loopCount {
-            case 0: "for ever"
+            case 0: "forever"
             case 1: "once"
             default: "\(header.loopCount) times"
             }
-        return "\(header.frameCount), shown \(loops)"
+        return "\(header.frameCount), played \(loops)"
     }
 
     private var sizeText: String {
         guard header.orientation != .upright else { return "\(source.pixelSize)" }
-        return "\(source.pixelSize) (stored as \(header.storedSize), \(header.orientation.text))"
+        return
+            "\(source.pixelSize) (stored as \(header.storedSize), displayed \(header.orientation.text))"
     }
 
     private var profileText: String {
@@ -107,23 +108,23 @@ struct PictureFacts {
             "\(points.name) (CICP \(points.primaries)/\(points.transfer))"
         case .calibrated(let gamma, let chromaticities):
             chromaticities == .sRGB
-                ? "gamma \(gamma), primaries of sRGB" : "gamma \(gamma), primaries of its own"
+                ? "gamma \(gamma), sRGB primaries" : "gamma \(gamma), custom primaries"
         }
     }
 }
 
 extension Orientation {
-    /// What has to be done to the stored pixels to show them upright.
+    /// The transformation of the stored pixels that makes them upright.
     fileprivate var text: String {
         switch self {
         case .upright: "upright"
-        case .mirroredHorizontally: "to be mirrored left to right"
-        case .rotated180: "to be turned by 180°"
-        case .mirroredVertically: "to be mirrored top to bottom"
-        case .transposed: "to be mirrored along its diagonal"
-        case .rotated90: "to be turned by 90° clockwise"
-        case .transversed: "to be mirrored along its other diagonal"
-        case .rotated270: "to be turned by 90° counter-clockwise"
+        case .mirroredHorizontally: "mirrored left to right"
+        case .rotated180: "rotated by 180°"
+        case .mirroredVertically: "mirrored top to bottom"
+        case .transposed: "transposed"
+        case .rotated90: "rotated by 90° clockwise"
+        case .transversed: "transposed along the other diagonal"
+        case .rotated270: "rotated by 90° counter-clockwise"
         }
     }
 }

@@ -7,44 +7,46 @@
 #endif
 internal import Synchronization
 
-/// A line on a terminal that says how far the work is; elsewhere it writes nothing.
+/// A progress bar on standard error; nothing is written unless that is a terminal.
 package final class ProgressBar: Sendable {
     private static let width = 30
-    /// Often enough to look alive, seldom enough to cost nothing.
-    private static let pause = Duration.milliseconds(100)
+    /// The minimum time between two updates.
+    private static let interval = Duration.milliseconds(100)
 
     private struct State {
         var finishedCount = 0
         var failedCount = 0
-        var nextDrawing = ContinuousClock.now
+        var nextUpdate = ContinuousClock.now
     }
 
     private let total: Int
     private let isShown: Bool
     private let state = Mutex(State())
 
+    /// Creates a progress bar.
+    ///
     /// - Parameters:
-    ///   - total: how many pieces of work there are.
-    ///   - isWanted: whether the bar is shown if standard error is a terminal.
-    package init(total: Int, isWanted: Bool) {
+    ///   - total: The number of items.
+    ///   - isEnabled: Whether the bar is shown if standard error is a terminal.
+    package init(total: Int, isEnabled: Bool) {
         self.total = total
-        isShown = isWanted && isatty(STDERR_FILENO) == 1
+        isShown = isEnabled && isatty(STDERR_FILENO) == 1
     }
 
-    /// Counts a piece of work that ended; callable from any thread.
+    /// Counts a finished item; callable from any thread.
     package func advance(failed: Bool) {
         guard isShown else { return }
         state.withLock { state in
             state.finishedCount += 1
             state.failedCount += failed ? 1 : 0
-            guard state.nextDrawing <= .now else { return }
-            state.nextDrawing = .now + Self.pause
+            guard state.nextUpdate <= .now else { return }
+            state.nextUpdate = .now + Self.interval
             writeToStandardError(
                 "\r\(Self.line(state.finishedCount, state.failedCount, of: total))")
         }
     }
 
-    /// Takes the bar off the terminal again.
+    /// Erases the bar.
     package func end() {
         if isShown { writeToStandardError("\r\u{1B}[K") }
     }

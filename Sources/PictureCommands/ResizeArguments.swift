@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Public, because the conformances below are.
+// Public because of the conformances below.
 public import ArgumentParser
 public import EncodedImages
 public import Pixels
@@ -9,16 +9,16 @@ extension ResizeMode: ExpressibleByArgument {}
 extension EncodeOptions.ChromaSubsampling: ExpressibleByArgument {}
 extension MetadataPolicy.Kept: ExpressibleByArgument {}
 
-/// How a picture meets the size that was asked for.
+/// The options for how an image is resized to `--size`.
 struct ResizeArguments: ParsableArguments {
     @Option(
         help: """
-            How a picture meets a box: fit keeps all of it inside, fill covers the box and cuts \
-            the rest off, stretch gives up its proportions.
+            How an image is resized to a box: fit keeps all of it inside, fill crops it to cover \
+            the box, stretch changes its aspect ratio.
             """)
     var mode = ResizeMode.fit
 
-    @Flag(help: "Enlarge pictures that are smaller than the size.")
+    @Flag(help: "Enlarge images that are smaller than the size.")
     var enlarge = false
 
     func decodeOptions(_ size: SizeArgument?) -> DecodeOptions {
@@ -30,17 +30,16 @@ struct ResizeArguments: ParsableArguments {
     }
 }
 
-/// How much lossy formats may lose.
+/// The options for the quality of lossy formats.
 struct QualityArguments: ParsableArguments {
-    @Option(help: "The quality of lossy formats from 1 to 100.", transform: parseQuality)
+    @Option(help: "The quality of lossy formats, from 1 to 100.", transform: parseQuality)
     var quality = 80
 
     @Option(
         name: .customLong("target-ssim"),
         help: """
-            How like the picture at its size the file must look (SSIM, 0.5 to 0.999): the lowest \
-            quality from 32 to 95 that is enough is taken in place of --quality. Animations do not \
-            look at it.
+            The minimum SSIM of the output, from 0.5 to 0.999, compared with the resized image. \
+            The lowest sufficient quality from 32 to 95 overrides --quality. Animations ignore it.
             """,
         transform: parseTargetSSIM)
     var targetSSIM: Double?
@@ -53,26 +52,26 @@ struct QualityArguments: ParsableArguments {
     }
 }
 
-/// A number from 1 to 100.
+/// Parses a quality from 1 to 100.
 package func parseQuality(_ text: String) throws -> Int {
     guard let quality = Int(text), 1...100 ~= quality else {
-        throw ValidationError("the quality is a whole number from 1 to 100")
+        throw ValidationError("invalid quality: \(text); use a whole number from 1 to 100")
     }
     return quality
 }
 
-/// A number from 0.5 to 0.999.
+/// Parses an SSIM from 0.5 to 0.999.
 package func parseTargetSSIM(_ text: String) throws -> Double {
     guard let target = Double(text), EncodeOptions.targetSSIMs ~= target else {
-        throw ValidationError("the SSIM that is wanted is a number from 0.5 to 0.999")
+        throw ValidationError("invalid SSIM: \(text); use a number from 0.5 to 0.999")
     }
     return target
 }
 
-/// A number from 0 to 9.
+/// Parses a compression effort from 0 to 9.
 func parseEffort(_ text: String) throws -> Int {
     guard let effort = Int(text), 0...9 ~= effort else {
-        throw ValidationError("the effort is a whole number from 0 to 9")
+        throw ValidationError("invalid effort: \(text); use a whole number from 0 to 9")
     }
     return effort
 }

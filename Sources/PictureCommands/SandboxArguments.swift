@@ -5,7 +5,7 @@ package import DecoderSandbox
 package import EncodedImages
 internal import ImageCodecs
 
-/// Where pictures are decoded: in this process, or in others that can do nothing else.
+/// The options that select whether images are decoded in this process or in sandboxed workers.
 package struct SandboxArguments: ParsableArguments {
     package enum Mode: EnumerableFlag {
         case sandbox, sandboxRequired, noSandbox
@@ -13,8 +13,8 @@ package struct SandboxArguments: ParsableArguments {
         package static func help(for value: Mode) -> ArgumentHelp? {
             switch value {
             case .sandbox:
-                "Decode in processes that can do nothing else, as far as this system permits it."
-            case .sandboxRequired: "The same, and fail if any of their walls is not permitted here."
+                "Decode in sandboxed worker processes, with the layers that the kernel permits."
+            case .sandboxRequired: "The same, but fail unless the kernel permits all layers."
             case .noSandbox: "Decode in this process."
             }
         }
@@ -24,8 +24,8 @@ package struct SandboxArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The memory that one decoding process may allocate (default: 512MiB).",
-            discussion: "A picture that needs more is refused.", valueName: "size"),
+            "The maximum memory of one worker process (default: 512MiB).",
+            discussion: "Images that need more are rejected.", valueName: "size"),
         transform: parseByteCount)
     package var workerMemory = 512 << 20
 
@@ -33,11 +33,11 @@ package struct SandboxArguments: ParsableArguments {
 
     package func validate() throws {
         guard workerMemory >= 64 << 20 else {
-            throw ValidationError("--worker-memory is at least 64MiB")
+            throw ValidationError("invalid --worker-memory: \(workerMemory); use at least 64MiB")
         }
     }
 
-    /// The bytes that all workers allocate at most; 0 without a sandbox.
+    /// The maximum number of bytes that all workers allocate together; 0 without a sandbox.
     package func totalMemoryByteCount(workerCount: Int, usual: Mode = .noSandbox) -> Int {
         (mode ?? usual) == .noSandbox
             ? 0 : configuration(workerCount: workerCount).totalMemoryByteCount
@@ -45,19 +45,20 @@ package struct SandboxArguments: ParsableArguments {
 
     private func configuration(workerCount: Int) -> DecoderSandbox.Configuration {
         var configuration = DecoderSandbox.Configuration(
-            workerPath: path(ofProgramBeside: "calotype-decoder"), workerCount: workerCount)
+            workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: workerCount)
         configuration.memoryByteCount = workerMemory
         return configuration
     }
 
-    /// The formats, with the sandbox in which they are decoded; it is closed by whoever asks.
+    /// Creates the codecs and, if selected, the sandbox in which they decode.
     ///
     /// - Parameters:
-    ///   - workerCount: how many pictures are decoded at once.
-    ///   - usual: what holds if nothing is said.
-    ///   - onStop: called whenever a decoding process ends before its answer.
-    /// - Returns: both; the sandbox is `nil` if decoding is done in this process.
-    /// - Throws: `ExitCode`, once it has been said why there is no sandbox.
+    ///   - workerCount: The maximum number of images that are decoded at a time.
+    ///   - usual: The mode if no option is set.
+    ///   - onStop: Called when a worker process ends before its response.
+    /// - Returns: The codecs, and the sandbox, which the caller closes; `nil` for decoding in this
+    ///   process.
+    /// - Throws: `ExitCode`, after the error was reported on standard error.
     package func decoding(
         workerCount: Int, usual: Mode = .noSandbox,
         onStop: (@Sendable (DecoderSandbox.StopReason) -> Void)? = nil

@@ -3,15 +3,17 @@
 internal import ArgumentParser
 internal import Pixels
 
-/// A size as it is written on the command line.
+/// A size on the command line.
 struct SizeArgument: Hashable, Sendable {
-    /// The text as it was written; it also stands in the names of thumbnails.
+    /// The text of the argument, which is also part of the names of thumbnails.
     let text: String
-    /// A side that was left free is `Int.max`.
+    /// The box in pixels; a side that is not specified is `Int.max`.
     let box: PixelSize
 
-    /// - Parameter text: `400`, `400x300`, `400x` or `x300`; sides from 1 to 65535.
-    /// - Throws: `ValidationError`, saying how a size is written.
+    /// Parses a size.
+    ///
+    /// - Parameter text: `400`, `400x300`, `400x` or `x300`; sides are from 1 to 65535.
+    /// - Throws: `ValidationError` for any other text.
     init(parsing text: String) throws {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false)
         let lengths = sides.map { $0.isEmpty ? Int.max : Self.length($0) }
@@ -22,8 +24,8 @@ struct SizeArgument: Hashable, Sendable {
             box = PixelSize(width: width, height: height)
         default:
             throw ValidationError(
-                "a size is written 400 (the longer side), 400x300 (a box), 400x (the width) or "
-                    + "x300 (the height), in pixels from 1 to 65535")
+                "invalid size: \(text); use 400 (longer side), 400x300 (box), 400x (width) or x300 "
+                    + "(height), in pixels from 1 to 65535")
         }
         self.text = text
     }

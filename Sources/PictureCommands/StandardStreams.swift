@@ -6,20 +6,20 @@
     internal import Darwin
 #endif
 
-/// A message for people, which must not get into a pipe that the results go through.
+/// Writes a message to standard error.
 package func writeToStandardError(_ text: String) {
-    // There is nobody left to tell when standard error itself is closed.
+    // An error of standard error itself cannot be reported.
     _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
 }
 
-/// Says that a file failed, in the form of every Unix tool: program, file, reason.
+/// Reports a failed file on standard error as `calotype: FILE: REASON`.
 package func report(_ failure: FileFailure) {
     writeToStandardError("calotype: \(failure)\n")
 }
 
-/// Writes every byte to an open file.
+/// Writes all bytes to a file descriptor.
 ///
-/// - Returns: the system's reason if it failed.
+/// - Returns: The error of the system; `nil` on success.
 package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
     var written = 0
     while written < bytes.count {
@@ -33,9 +33,10 @@ package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
 
 /// Reads standard input to its end.
 ///
-/// - Parameter limit: the most bytes that are read; one more tells that there was too much.
-/// - Returns: what was read.
-/// - Throws: ``FileFailure`` with the system's reason.
+/// - Parameter limit: The maximum number of bytes. Reading stops after the chunk that exceeds it,
+///   so that a longer result shows that the input is too large.
+/// - Returns: The bytes.
+/// - Throws: ``FileFailure`` with the error of the system.
 package func readStandardInput(upTo limit: Int) throws(FileFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -51,12 +52,12 @@ package func readStandardInput(upTo limit: Int) throws(FileFailure) -> [UInt8] {
     return bytes
 }
 
-/// What the last failed call of the C library says of itself, in English.
+/// The message for `errno`, in English.
 package func lastSystemError() -> String {
     unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unknown system error"
 }
 
-/// How many processors can work at once.
+/// The number of processors that are online, at least 1.
 package func processorCount() -> Int {
     max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

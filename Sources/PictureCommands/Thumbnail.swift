@@ -6,29 +6,30 @@ package import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
+/// The `thumbnail` command.
 package struct Thumbnail: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "thumbnail", _superCommandName: "calotype",
-        abstract: "Makes small pictures of one or many files.",
+        abstract: "Creates thumbnails of image files.",
         discussion: """
-            Each picture is turned upright, converted to sRGB and made smaller while it is \
-            decoded, so that little memory is needed. A file that cannot be read is named at the \
-            end and does not stop the others. A thumbnail that is there already is replaced; \
-            a picture that is read never is.
+            Each image is rotated upright, converted to sRGB and reduced while it is decoded, \
+            which needs little memory. Files are processed in parallel. One that cannot be read is \
+            reported at the end and does not stop the others. Existing thumbnails are overwritten, \
+            input files never.
 
             SIZES
               400       the longer side is 400 pixels
-              400x300   inside a box of 400x300 pixels (see --mode)
+              400x300   the image fits into a box of 400x300 pixels (see --mode)
               400x      the width is 400 pixels
               x300      the height is 300 pixels
 
             PLACEHOLDERS in --output
-              {dir}     the folder of the picture
+              {dir}     the folder of the input file
               {name}    its file name without the extension
-              {size}    the size as it was asked for
-              {ext}     the extension of the format that is written
+              {size}    the value of --size
+              {ext}     the extension of the output format
 
-            Folders that are missing are made. If --output ends in a slash, {name}.{ext} follows.
+            Missing folders are created. {name}.{ext} is appended if --output ends in a slash.
 
             EXAMPLES
               calotype thumbnail photo.jpg --size 400          # writes photo-400.jpg
@@ -37,11 +38,11 @@ package struct Thumbnail: AsyncParsableCommand {
               calotype thumbnail *.jpg --size 1920x --output '{dir}/{name}.web.jpg'
             """)
 
-    @Argument(help: "The picture files.", completion: .file())
-    package var files: [String]
+    @Argument(help: "The image files.", completion: .file())
+    package var files: [PathGroup]
 
     @Option(
-        help: "The size of the thumbnails, as in 400, 400x300, 400x or x300.",
+        help: "The size of the thumbnails in pixels: 400, 400x300, 400x or x300.",
         transform: SizeArgument.init(parsing:))
     var size: SizeArgument
 
@@ -49,8 +50,8 @@ package struct Thumbnail: AsyncParsableCommand {
 
     @Option(
         help: """
-            The format to write, such as jpeg or png (default: as the extension in --output says, \
-            else PNG for pictures with transparency and JPEG for the rest).
+            The output format, such as jpeg or png (default: from a literal extension in --output, \
+            or else PNG for images with transparency and JPEG for all others).
             """)
     package var format: String?
 
@@ -58,24 +59,26 @@ package struct Thumbnail: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Where the thumbnails are written.", valueName: "pattern"))
+        help: ArgumentHelp("The paths of the thumbnails, with placeholders.", valueName: "pattern"))
     var output = "{dir}/{name}-{size}.{ext}"
 
     @Option(
         name: .shortAndLong,
-        help: "How many pictures are worked on at once, at most one a core (default: one a core).")
+        help:
+            "The maximum number of images in parallel, at most one per core (default: one per core)."
+    )
     var jobs: Int?
 
-    @Flag(help: "Use the small picture that a camera put into the file, if it is large enough.")
+    @Flag(help: "Use the thumbnail embedded in the file if it is large enough.")
     var embeddedThumbnail = false
 
-    @Flag(help: "Write one JSON array with input, output, width and height, or input and error.")
+    @Flag(help: "Print a JSON array with input, output, width and height, or input and error.")
     package var json = false
 
     @Flag(
         help: """
-            Send each picture through the loading pipeline instead, write nothing, and say what \
-            was done for it.
+            Load each image through the pipeline of the server instead, write no file, and print \
+            the time of each step.
             """)
     package var explain = false
 
@@ -88,7 +91,7 @@ package struct Thumbnail: AsyncParsableCommand {
 
     package func validate() throws {
         _ = try OutputPattern(parsing: output)
-        if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1") }
+        if let jobs, jobs < 1 { throw ValidationError("invalid --jobs: \(jobs); use at least 1") }
         if let format = try format ?? OutputPattern(parsing: output).fixedExtension {
             do throws(CodecError) {
                 _ = try ImageDestination(format: format, codecs: builtInCodecs)
@@ -105,12 +108,12 @@ package struct Thumbnail: AsyncParsableCommand {
         let interruption = Interruption()
         let plan = try plan(codecs)
         do throws(PlanError) {
-            try check(plan.compactMap { try? $0.get() }, inputs: files)
+            try check(plan.compactMap { try? $0.get() }, inputs: files.paths)
         } catch {
             writeToStandardError("calotype: \(error)\n")
             throw ExitCode.validationFailure
         }
-        let bar = ProgressBar(total: plan.count, isWanted: !quiet)
+        let bar = ProgressBar(total: plan.count, isEnabled: !quiet)
         let batch = ThumbnailBatch(
             codecs: codecs, decodeOptions: decodeOptions, encodeOptions: encodeOptions)
         let results = batch.run(
@@ -120,7 +123,7 @@ package struct Thumbnail: AsyncParsableCommand {
         bar.end()
         report(plan, results)
         if let signal = interruption.signal {
-            throw Interruption.exitCode(signal, "the files that were written are whole")
+            throw Interruption.exitCode(signal, "the files that were written are complete")
         }
         guard results.allSatisfy({ (try? $0?.get()) != nil }) else { throw ExitCode(1) }
     }
@@ -133,13 +136,13 @@ package struct Thumbnail: AsyncParsableCommand {
 
     package var encodeOptions: EncodeOptions { losing.encodeOptions }
 
-    /// What is to be written for each file, or why it cannot be.
+    /// The output of each file, or the reason why it cannot be written.
     private func plan(_ codecs: CodecSet) throws -> [Result<PlannedThumbnail, FileFailure>] {
         let pattern = try OutputPattern(parsing: output)
         let format = format ?? pattern.fixedExtension
-        return files.map { file in
+        return files.paths.map { file in
             Result { () throws(FileFailure) in
-                let format = if let format { format } else { try usualFormat(of: file, codecs) }
+                let format = if let format { format } else { try defaultFormat(of: file, codecs) }
                 let codec = builtInCodecs.codec(named: format)
                 let output = pattern.path(
                     for: file, size: size.text,
@@ -149,7 +152,7 @@ package struct Thumbnail: AsyncParsableCommand {
         }
     }
 
-    private func usualFormat(
+    private func defaultFormat(
         of file: String, _ codecs: CodecSet
     ) throws(FileFailure) -> String {
         do throws(CodecError) {
@@ -160,11 +163,12 @@ package struct Thumbnail: AsyncParsableCommand {
         }
     }
 
-    /// Says what was written and what was not, in the order of the files.
+    /// Reports the results in the order of the files, as JSON if `--json` is set.
     private func report(
         _ plan: [Result<PlannedThumbnail, FileFailure>],
         _ results: [Result<PixelSize, FileFailure>?]
     ) {
+        let files = files.paths
         var objects: [JSON] = []
         var failureCount = 0
         for (index, result) in results.enumerated() {

@@ -5,24 +5,26 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
-/// Makes many thumbnails, as many at once as it is told.
+/// Creates thumbnails in parallel.
 struct ThumbnailBatch: Sendable {
     let codecs: CodecSet
     let decodeOptions: DecodeOptions
     let encodeOptions: EncodeOptions
 
-    /// Makes every thumbnail of a plan; one that fails does not hold up the rest.
+    /// Creates all thumbnails of a plan; a failure does not stop the others.
     ///
-    /// Memory is taken for `jobCount` pictures at a time, whatever the plan's length.
+    /// At most `jobCount` images are in memory at a time.
     ///
     /// - Parameters:
-    ///   - plan: what is to be made; a failure is taken over into the results.
-    ///   - jobCount: how many are made at once; at least 1. There are never more threads than cores.
-    ///   - isInterrupted: asked before each thumbnail and while it is decoded; once it answers true,
-    ///     no further one begins, and those that are not being written yet are given up.
-    ///   - didFinish: called after each thumbnail, from several threads.
-    /// - Returns: a result for each of the plan, in its order: the thumbnail's size, or why there is
-    ///   none; `nil` for those that were not begun, or given up.
+    ///   - plan: The thumbnails to create. Failures are copied to the results.
+    ///   - jobCount: The maximum number of thumbnails at a time, at least 1. The number of threads
+    ///     does not exceed the number of cores.
+    ///   - isInterrupted: Checked before each thumbnail and while it is decoded. Once it returns
+    ///     true, no further thumbnail is started, and those that are not being written yet are
+    ///     cancelled.
+    ///   - didFinish: Called after each thumbnail, on any thread.
+    /// - Returns: For each element of the plan, in its order, the size of the thumbnail or the
+    ///   failure; `nil` for thumbnails that were not started or were cancelled.
     func run(
         _ plan: [Result<PlannedThumbnail, FileFailure>], jobCount: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false },

@@ -7,36 +7,38 @@ internal import EncodedImages
     internal import Darwin
 #endif
 
-/// One thumbnail that is to be made: from which file, to which file, in which format.
+/// A thumbnail to create.
 struct PlannedThumbnail: Hashable, Sendable {
     @ComparedByBytes var input: String
     @ComparedByBytes var output: String
-    /// A format's name or file name extension.
+    /// The name or an extension of the output format.
     let format: String
 }
 
-/// Why nothing can be written at all: what would come out is not what anybody wants.
+/// The reason why a plan is rejected as a whole, before any file is written.
 enum PlanError: Error, Hashable, CustomStringConvertible {
-    /// A picture would be made twice.
+    /// An input is listed twice.
     case sameInput(String)
-    /// Two pictures would be written to the same file, so one of them would be lost.
+    /// Two thumbnails have the same output.
     case sameOutput(String, inputs: [String])
-    /// A thumbnail would take the place of a picture that it or another is made from.
+    /// An output is an input of this or another thumbnail.
     case overwritesInput(String)
 
     var description: String {
         switch self {
-        case .sameInput(let input): "\(input) is named twice"
+        case .sameInput(let input): "duplicate input: \(input)"
         case .sameOutput(let output, let inputs):
-            "\(inputs.joined(separator: " and ")) would both be written to \(output); put into "
-                + "--output what tells them apart, or make them one by one"
+            "\(inputs.joined(separator: " and ")) have the same output: \(output); use more "
+                + "placeholders in --output, or process them one by one"
         case .overwritesInput(let output):
-            "\(output) would take the place of a picture that is read; change --output"
+            "an input would be overwritten: \(output); change --output"
         }
     }
 }
 
-/// Checks that every thumbnail gets a file of its own and that no input is lost.
+/// Checks that all outputs differ and that no input is overwritten.
+///
+/// Complexity: O(*n*) in the number of thumbnails.
 func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
     let originals = Set(inputs.compactMap(FileLocation.init(existing:)))
     var inputsByPlace: [ComparedByBytes: String] = [:]
@@ -55,9 +57,9 @@ func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
     }
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder, if it does not exist, and its parent folders.
 ///
-/// - Throws: ``FileFailure`` with the system's reason, unless the folder is there already.
+/// - Throws: ``FileFailure`` with the error of the system.
 package func makeFolder(_ path: String) throws(FileFailure) {
     guard FileLocation(existing: path) == nil else { return }
     let (above, name) = splitFolder(path)
@@ -67,7 +69,7 @@ package func makeFolder(_ path: String) throws(FileFailure) {
     }
 }
 
-/// Where a file lies, however its path is written.
+/// The identity of a file, independent of its path.
 private struct FileLocation: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -80,7 +82,7 @@ private struct FileLocation: Hashable {
     }
 }
 
-/// The same text for two paths of the same file, whether or not it exists yet.
+/// Returns the same text for all paths of a file, which may not exist yet.
 private func place(of path: String) -> String {
     let (folder, file) = splitFolder(path)
     if let location = FileLocation(existing: folder) {

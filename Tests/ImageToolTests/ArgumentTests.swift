@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ArgumentTests {
     @Test(
-        "A size names its longer side, both, or one of them",
+        "A size specifies the longer side, both sides, or one of them",
         arguments: [
             ("400", PixelSize(width: 400, height: 400)),
             ("400x300", PixelSize(width: 400, height: 300)),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "A size that makes no sense is refused",
+        "Invalid sizes are rejected",
         arguments: [
             "", "x", "0", "-4", "4x0", "65536", "4x4x4", "4,5", " 4", "+4", "9999999999999999999",
         ])
@@ -28,20 +28,20 @@ import Testing
     }
 
     @Test(
-        "Bytes are counted in thousands, or in powers of two when the unit says so",
+        "Units of byte counts are powers of 1000, or of 1024 with an i",
         arguments: [("5", 5), ("2GB", 2_000_000_000), ("256mib", 256 << 20), ("1KiB", 1024)])
     func parsesByteCount(text: String, expected: Int) throws {
         #expect(try parseByteCount(text) == expected)
     }
 
     @Test(
-        "A number of bytes that makes no sense is refused",
+        "Invalid byte counts are rejected",
         arguments: ["", "GB", "1.5GB", "-1", "2 GB", "9999999999TB"])
     func refusesByteCount(text: String) {
         #expect(throws: (any Error).self) { try parseByteCount(text) }
     }
 
-    @Test("JSON text keeps keys in order and escapes what has to be escaped")
+    @Test("JSON text keeps the order of keys and escapes special characters")
     func writesJSON() {
         let value = JSON.object([
             .init("b", .string("a\"\\\n\u{1}é")),
@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    @Test("A progress bar is full when all is done and names what failed")
+    @Test("A progress bar is full at the end and contains the number of failures")
     func drawsProgress() {
         #expect(ProgressBar.line(0, 0, of: 4).hasPrefix("░"))
         #expect(!ProgressBar.line(4, 1, of: 4).contains("░"))

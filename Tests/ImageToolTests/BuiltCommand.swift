@@ -19,7 +19,7 @@ enum BuiltCommand {
     ///   - arguments: The arguments of the command.
     ///   - program: The path of the program, that of this build by default.
     ///   - environment: Variables in addition to those of this process.
-    /// - Returns: What it wrote, and its exit code.
+    /// - Returns: Its output and its exit code.
     /// - Throws: An error if it cannot be started or if a signal ends it.
     static func run(
         _ arguments: [String], program: String? = nil, environment: [String: String] = [:]
@@ -45,8 +45,8 @@ enum BuiltCommand {
     ///   - signal: The signal.
     ///   - temporaryFolder: The `TMPDIR` of the command.
     ///   - folder: The folder to watch, which exists.
-    ///   - prefix: With which the name of the file begins.
-    /// - Returns: What the command wrote on standard error, and its exit code.
+    ///   - prefix: The prefix of the file name.
+    /// - Returns: The standard error output of the command, and its exit code.
     /// - Throws: An error if the command cannot be started or if a signal ends it.
     static func interrupt(
         _ arguments: [String], _ signal: Int32, temporaryFolder: String,
@@ -65,7 +65,7 @@ enum BuiltCommand {
             try #require(
                 unsafe inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO)) >= 0)
             try process.run()
-            // Standard error is readable at the latest when the command ends.
+            // Standard error becomes readable when the command ends, or before.
             var watched = [
                 pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
                 pollfd(

@@ -9,10 +9,10 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "A command whose file is cut short while it is read", .timeLimit(.minutes(10)),
+    "A command whose input is truncated while it is read", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct ChangedFileCommandTests {
-    /// Runs of each command; many more where there is time.
+    /// The number of runs of each command, higher in deep tests.
     private static let roundCount =
         ProcessInfo.processInfo.environment["CALOTYPE_DEEP_FILES"].flatMap(Int.init).map {
             max(10, $0 / 100)
@@ -23,7 +23,7 @@ struct ChangedFileCommandTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "names it, and does the others",
+        "reports that file and processes the others",
         arguments: [
             ["info", "--explain"], ["info", "--json"], ["thumbnail", "--size", "50"],
             ["thumbnail", "--sandbox", "--size", "50"], ["convert"],
@@ -81,7 +81,7 @@ struct ChangedFileCommandTests {
                 #expect(thumbnail.pixelSize.width == 50)
             case "info": #expect(answer.output.contains("good.png"))
             default:
-                // All of it or nothing.
+                // The output is complete or missing.
                 guard answer.code == 0 else { continue }
                 let whole = try ImageSource(
                     EncodedBytes(reading: "\(output).bmp"), codecs: builtInCodecs)

@@ -11,7 +11,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "The command as it was built", .timeLimit(.minutes(3)),
+    "The built command", .timeLimit(.minutes(3)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct CommandTests {
     private let folder: TemporaryFolder
@@ -43,7 +43,7 @@ struct CommandTests {
             ] + arguments)
     }
 
-    @Test("says which program is missing beside it, and does without it what it can")
+    @Test("reports that calotype-server is missing, and runs other subcommands without it")
     func isAlone() async throws {
         let program = try #require(builtProgram("calotype"))
         try FileManager.default.createSymbolicLink(
@@ -63,7 +63,8 @@ struct CommandTests {
         #expect(info.code == 0)
     }
 
-    @Test("explains what the pipeline does for a thumbnail") func explains() async throws {
+    @Test("prints the steps of the pipeline with thumbnail --explain") func explains() async throws
+    {
         let path = try picture("a.png")
         let answer = try await BuiltCommand.run(["thumbnail", path, "--size", "100", "--explain"])
         #expect(answer.code == 0)
@@ -73,32 +74,32 @@ struct CommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
     }
 
-    @Test("measures no scrolling where no picture can be decoded, and says why")
+    @Test("fails to benchmark scrolling if no image can be decoded, and reports why")
     func onlyBroken() async throws {
         let path = try text("a.png")
         let answer = try await scroll([])
-        let reason = "not a picture in a format that is known here"
+        let reason = CodecError.unknownFormat.description
         #expect(answer.code == 1)
         #expect(answer.errors == "calotype: \(path): \(reason)\n")
         #expect(try object(answer) as? [String: String] == ["file": path, "error": reason])
     }
 
     @Test(
-        "names the pictures that failed while it scrolled, whichever the design",
+        "reports images that cannot be decoded while scrolling, with any design",
         arguments: ["synchronous", "tagged", "tiled", "calotype"])
     func someBroken(design: String) async throws {
         _ = try picture("a.png")
         let path = try text("b.png")
         let answer = try await scroll(["--design", design])
         #expect(answer.code == 1)
-        #expect(answer.errors.hasPrefix("calotype: \(path): not a picture"))
-        #expect(answer.errors.contains("calotype: 1 of 2 pictures failed"))
+        #expect(answer.errors.hasPrefix("calotype: \(path): \(CodecError.unknownFormat)"))
+        #expect(answer.errors.contains("calotype: 1 of 2 images failed"))
         let object = try object(answer)
         #expect((object["failed"] as? [[String: String]])?.map(\.["file"]) == [path])
         #expect((object["results"] as? [Any])?.count == 1)
     }
 
-    @Test("writes files that are as like the picture as is wanted, and pixels alone")
+    @Test("converts to a target SSIM, and to raw pixels")
     func converting() async throws {
         let path = try picture("a.png")
         func byteCount(_ output: String, _ arguments: [String]) async throws -> Int {
@@ -118,12 +119,12 @@ struct CommandTests {
         }
     }
 
-    @Test("says why in JSON as well, a reason a file")
+    @Test("reports one error per file in JSON, too")
     func json() async throws {
         let good = try picture("a.png")
         let bad = try text("b.png")
         let missing = folder.path("missing.png")
-        let unknown = "not a picture in a format that is known here"
+        let unknown = CodecError.unknownFormat.description
         for arguments in [
             ["info"], ["thumbnail", "--size", "50"], ["thumbnail", "--size", "50", "--explain"],
         ] {
@@ -141,17 +142,17 @@ struct CommandTests {
         }
     }
 
-    @Test("understands that a picture was named twice, and writes nothing")
+    @Test("rejects an input that is listed twice, and writes no file")
     func twice() async throws {
         let path = try picture("a.png")
         let other = "\(folder.path)/./a.png"
         let answer = try await BuiltCommand.run(["thumbnail", "--size", "50", path, other])
         #expect(answer.code == 64)
-        #expect(answer.errors == "calotype: \(other) is named twice\n")
+        #expect(answer.errors == "calotype: duplicate input: \(other)\n")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
     }
 
-    @Test("says in plain words why a folder, a trace or a chart is of no use")
+    @Test("reports why a folder, a trace or a chart cannot be used")
     func reasons() async throws {
         let picture = try picture("a.png")
         let missing = folder.path("missing")
@@ -166,7 +167,7 @@ struct CommandTests {
                 "the rendition store cannot be used: \(picture): Not a directory"
             ),
             (
-                // An address that is kept for documentation, so no machine has it.
+                // An address reserved for documentation (RFC 5737), which no machine has.
                 [
                     "serve", folder.path, "--cache-directory", folder.path("cache"), "--host",
                     "192.0.2.1",
@@ -175,8 +176,8 @@ struct CommandTests {
             ),
             (
                 scroll + [folder.path, "--trace", "nix"],
-                "nix: No such file or directory, and no trace of that name; there are drag, "
-                    + "fling-slow, fling, fling-fast, reversal, jump, jitter"
+                "nix: No such file or directory; use a file or one of drag, fling-slow, fling, "
+                    + "fling-fast, reversal, jump, jitter"
             ),
         ] {
             let answer = try await BuiltCommand.run(arguments)
@@ -187,7 +188,7 @@ struct CommandTests {
         let answer = try await self.scroll(["--design", "tagged", "--chart", chart])
         #expect(answer.code == 1)
         #expect(answer.errors == "calotype: \(chart): No such file or directory\n")
-        // What was measured is not lost.
+        // The results are printed nevertheless.
         #expect(try (object(answer)["results"] as? [Any])?.count == 1)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "A command that is interrupted", .timeLimit(.minutes(3)),
+    "An interrupted command", .timeLimit(.minutes(3)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct InterruptionTests {
     private let folder: TemporaryFolder
@@ -20,7 +20,7 @@ struct InterruptionTests {
         temporary = try TemporaryFolder()
     }
 
-    /// The same picture under many names.
+    /// Creates an image file and hard links to it.
     private func pictures(_ count: Int) throws -> [String] {
         let image = TestPicture.photograph(PixelSize(width: 1600, height: 1200))
         let paths = (0..<count).map { folder.path("\($0).png") }
@@ -36,7 +36,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "ends with whole thumbnails and the exit code of the signal",
+        "leaves complete thumbnails and exits with the code of the signal",
         arguments: [SIGINT, SIGTERM, SIGHUP])
     func thumbnail(signal: Int32) async throws {
         let inputs = try pictures(300)
@@ -48,7 +48,7 @@ struct InterruptionTests {
             temporaryFolder: temporary.path, whenFileAppearsIn: small)
         #expect(answer.code == 128 + signal)
         #expect(
-            answer.errors == "calotype: interrupted; the files that were written are whole\n")
+            answer.errors == "calotype: interrupted; the files that were written are complete\n")
         let written = files(small)
         #expect((1..<300).contains(written.count))
         #expect(written.allSatisfy { $0.hasSuffix(".png") })
@@ -59,7 +59,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("ends soon and leaves nothing behind, whoever decodes")
+    @Test("ends early and leaves no temporary files with a sandbox")
     func sandboxed() async throws {
         let inputs = try pictures(300)
         let small = folder.path("small")
@@ -70,18 +70,18 @@ struct InterruptionTests {
             SIGTERM, temporaryFolder: temporary.path, whenFileAppearsIn: small)
         #expect(answer.code == 128 + SIGTERM)
         #expect(
-            answer.errors == "calotype: interrupted; the files that were written are whole\n")
+            answer.errors == "calotype: interrupted; the files that were written are complete\n")
         #expect((1..<300).contains(files(small).count))
         #expect(files(small).allSatisfy { $0.hasSuffix(".png") } && files(temporary.path) == [])
     }
 
-    @Test("leaves no temporary files of scrolling", arguments: [SIGINT, SIGTERM])
+    @Test("leaves no temporary files of bench scroll", arguments: [SIGINT, SIGTERM])
     func scroll(signal: Int32) async throws {
         _ = try pictures(4)
         let arguments = [
             "bench", "scroll", folder.path, "--layout", "grid", "--seconds", "0.2", "--count", "8",
         ]
-        // Early, when there are links to the pictures, and later, when some are kept on disk.
+        // Early, when links to images exist, and later, when the store contains renditions.
         for sign in ["calotype-scroll-", "calotype-kept-"] {
             let answer = try await BuiltCommand.interrupt(
                 arguments, signal, temporaryFolder: temporary.path,
@@ -93,7 +93,7 @@ struct InterruptionTests {
         #expect(files(folder.path).count == 4)
     }
 
-    @Test("leaves no temporary files of formats") func formats() async throws {
+    @Test("leaves no temporary files of bench formats") func formats() async throws {
         let photo = try pictures(1)[0]
         let arguments = ["--seconds", "0.1", "--photo", photo, "--output", folder.path("chart")]
         let answer = try await BuiltCommand.interrupt(

@@ -6,31 +6,31 @@ import Testing
 
 @testable import PictureCommands
 
-@Suite("What the info command says of metadata") struct MetadataFactsTests {
-    @Test("is what photographers say")
+@Suite("Metadata in calotype info") struct MetadataFactsTests {
+    @Test("is printed in the notation of photographers")
     func lines() {
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.photograph(isLittleEndian: true)
         let lines = Dictionary(MetadataFacts(MetadataFields(blocks)).lines) { first, _ in first }
-        #expect(lines["camera"] == "Maker Model 5, number 123456")
+        #expect(lines["camera"] == "Maker Model 5, serial number 123456")
         #expect(
             lines["exposure"]
-                == "1/250 s, f/2.8, ISO 400, 35 mm, as 52 mm on 35 mm film, -0.33 EV, aperture priority"
+                == "1/250 s, f/2.8, ISO 400, 35 mm, 52 mm in 35 mm format, -0.33 EV, aperture priority"
         )
         #expect(lines["taken"] == "2024-02-29T23:59:59.25-03:30")
-        #expect(lines["position"] == "-33.866667, -151.21, -10.5 m, looking to 270.5°")
+        #expect(lines["position"] == "-33.866667, -151.21, -10.5 m, facing 270.5°")
         #expect(lines["title"] == nil)
         #expect(MetadataFacts(MetadataFields()).lines.isEmpty)
     }
 
-    @Test("cannot move the cursor of a terminal")
+    @Test("contains no control characters")
     func terminal() {
         var blocks = MetadataBlocks()
         blocks.iptc = [0x1C, 2, 5, 0, 7, 0x41, 0x1B, 0x5B, 0x32, 0x4A, 0x0A, 0x42]
         #expect(MetadataFacts(MetadataFields(blocks)).lines.first?.1 == "A [2J B")
     }
 
-    @Test("is JSON with a null for each block that is missing")
+    @Test("is JSON with null for each missing block")
     func json() {
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.make([(0x8827, .shorts([1]))])
@@ -42,7 +42,7 @@ import Testing
                 ]))
     }
 
-    @Test("stays under a mebibyte, whatever the blocks hold")
+    @Test("takes less than a mebibyte of JSON, whatever the blocks contain")
     func bounded() {
         // A quotation mark takes two bytes of JSON, a control character would take six.
         let long =

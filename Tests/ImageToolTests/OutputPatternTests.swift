@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct OutputPatternTests {
     @Test(
-        "Placeholders are filled in from the picture's path",
+        "Placeholders are replaced by parts of the input path",
         arguments: [
             ("{dir}/{name}-{size}.{ext}", "a/b/photo.JPG", "a/b/photo-400.png"),
             ("{dir}/{name}-{size}.{ext}", "photo.JPG", "./photo-400.png"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "An extension that the pattern spells out decides the format",
+        "A literal extension in the pattern selects the format",
         arguments: [
             ("{name}.png", "png"), ("x/{name}-{size}.web.jpg", "jpg"), ("fixed.jpeg", "jpeg"),
             ("{name}.{ext}", nil), ("{name}", nil), ("small/", nil), ("a.b/{name}", nil),
@@ -31,7 +31,7 @@ import Testing
         #expect(try OutputPattern(parsing: pattern).fixedExtension == expected)
     }
 
-    @Test("A word in braces that is no placeholder is refused", arguments: ["{foo}.jpg", "{name"])
+    @Test("Unknown placeholders are rejected", arguments: ["{foo}.jpg", "{name"])
     func refuses(pattern: String) {
         #expect(throws: (any Error).self) { try OutputPattern(parsing: pattern) }
     }

@@ -9,14 +9,14 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "A command with a sandbox", .timeLimit(.minutes(3)),
+    "A command with --sandbox", .timeLimit(.minutes(3)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct SandboxCommandTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("says and writes the same as one without")
+    @Test("has the same output as without")
     func sameAnswers() async throws {
         let samples = SampleFiles.own("png", "valid").prefix(5).map(\.path)
         let here = try await BuiltCommand.run(["info", "--json"] + samples)
@@ -41,7 +41,7 @@ struct SandboxCommandTests {
         }
     }
 
-    @Test("names a broken file, and goes on")
+    @Test("reports a broken file and continues")
     func brokenFile() async throws {
         let broken = folder.path("broken.png")
         try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3])
@@ -55,7 +55,7 @@ struct SandboxCommandTests {
     }
 
     @Test(
-        "reads RAW, which one without refuses",
+        "reads RAW, which is rejected without a sandbox",
         .enabled(if: builtInCodecs.codec(named: "raw") != nil))
     func raw() async throws {
         let path = folder.path("a.dng")

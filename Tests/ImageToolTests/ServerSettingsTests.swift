@@ -7,7 +7,7 @@ import Testing
 @testable import ImageTool
 @testable import PictureCommands
 
-@Suite("The settings of the server") struct ServerSettingsTests {
+@Suite("Server settings") struct ServerSettingsTests {
     private func settings(
         _ json: String, _ environment: [String: String] = [:]
     ) throws -> [String] {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("are the options that the command has") func names() async throws {
+    @Test("are the options of calotype serve") func names() async throws {
         let answer = try await BuiltCommand.run(["serve", "--experimental-dump-help"])
         let help = try #require(
             try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
@@ -35,9 +35,11 @@ import Testing
         }
         for other in ["config", "check-config", "help", "h", "version"] { kinds[other] = nil }
         #expect(kinds == ServerSettings.kinds)
+        #expect(kinds["cache-size"] == .value && kinds["allow-origin"] == .list)
+        #expect(kinds["metrics"] == .flag && kinds["no-sandbox"] == .flag)
     }
 
-    @Test("allow as many connections as descriptors and memory do") func connections() {
+    @Test("derive the number of connections from descriptors and memory") func connections() {
         func count(_ descriptors: Int, _ memory: Int) -> Int {
             DescriptorLimit.connectionCount(
                 descriptorCount: descriptors, processorCount: 2, memoryByteCount: memory)
@@ -50,7 +52,7 @@ import Testing
         #expect(DescriptorLimit.raise() >= 20)
     }
 
-    @Test("come from a file by the names of the options, in one word") func file() throws {
+    @Test("are read from a file, with names in camel case") func file() throws {
         let arguments = try settings(
             #"{"cacheSize": "5GB", "port": 80, "rateLimit": 2.5, "imgproxy": true, "metrics": false,"#
                 + #" "preset": ["a=1x1,fill", "b=2x2"], "source": "x.example", "host": "::"}"#)
@@ -61,7 +63,7 @@ import Testing
             ])
     }
 
-    @Test("come from the environment, behind those of the file") func environment() throws {
+    @Test("are read from the environment, which overrides the file") func environment() throws {
         let arguments = try settings(
             #"{"port": 80}"#,
             [
@@ -75,22 +77,26 @@ import Testing
     }
 
     @Test(
-        "that make no sense are named",
+        "are named in errors if invalid",
         arguments: [
-            (#"{"prot": 80}"#, "“prot”"), (#"{"cache-size": 80}"#, "“cache-size”"),
-            (#"{"port": [80]}"#, "“port”"), (#"{"port": ["80", "81"]}"#, "port is one"),
-            (#"{"metrics": "on"}"#, "metrics is true or false"),
-            (#"{"port": true}"#, "port is one"),
-            ("[]", "object of JSON"), ("{", "object of JSON"), ("", "object of JSON"),
+            (#"{"prot": 80}"#, "unknown setting: prot"),
+            (#"{"cache-size": 80}"#, "unknown setting: cache-size"),
+            (#"{"port": [80]}"#, "invalid port"),
+            (#"{"port": ["80", "81"]}"#, "invalid port: use one"),
+            (#"{"metrics": "on"}"#, "invalid metrics: use true or false"),
+            (#"{"port": true}"#, "invalid port: use one"),
+            ("[]", "not a JSON object"), ("{", "not a JSON object"), ("", "not a JSON object"),
         ])
-    func nonsense(json: String, complaint: String) throws {
+    func invalid(json: String, complaint: String) throws {
         let error = #expect(throws: FileFailure.self) { try settings(json) }
         #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("settings.json") == true)
     }
 
-    @Test("have names for each flag of the environment") func flag() throws {
-        #expect(throws: FileFailure("environment", "CALOTYPE_METRICS is true or false, not “on”")) {
+    @Test("name an invalid flag or an unreadable file") func flag() throws {
+        #expect(
+            throws: FileFailure("environment", "invalid CALOTYPE_METRICS: on; use true or false")
+        ) {
             try ServerSettings.arguments(file: nil, environment: ["CALOTYPE_METRICS": "on"])
         }
         #expect(throws: FileFailure.self) {
@@ -98,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("stand in front of the command line, and nowhere else") func completed() throws {
+    @Test("are inserted before the command line of serve only") func completed() throws {
         let environment = ["CALOTYPE_PORT": "81"]
         #expect(
             try ServerSettings.completed(["serve", "a", "--port", "82"], environment: environment)
@@ -109,17 +115,18 @@ import Testing
     }
 
     @Test(
-        "are checked without a server",
+        "are validated by --check-config without starting a server",
         arguments: [
             (#"{"port": 80, "preset": ["a=10x10,fill"]}"#, [], 0, ""),
-            (#"{"port": 99999}"#, [], 64, "a port is from 0 to 65535"),
+            (#"{"port": 99999}"#, [], 64, "invalid port: 99999"),
             (#"{"port": 99999}"#, ["--port", "80"], 0, ""),
             (#"{"preset": ["a=fill"]}"#, [], 1, "the preset a"),
-            (#"{"formats": "exe"}"#, [], 64, "exe"), (#"{"sizes": "many"}"#, [], 64, "sizes are"),
+            (#"{"formats": "exe"}"#, [], 64, "exe"),
+            (#"{"sizes": "many"}"#, [], 64, "invalid --sizes"),
             (#"{"requestTimeout": 0}"#, [], 64, "0.001 to 86400"),
             (#"{"socket": "/nowhere/at/all", "requestTimeout": 2.5}"#, [], 0, ""),
             (#"{"animationMegapixels": -1}"#, [], 64, "0 to 1000000"),
-            (#"{"prot": 80}"#, [], 64, "“prot”"),
+            (#"{"prot": 80}"#, [], 64, "unknown setting: prot"),
         ])
     func check(json: String, more: [String], code: Int32, complaint: String) async throws {
         let folder = try TemporaryFolder()

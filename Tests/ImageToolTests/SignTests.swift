@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite("calotype sign") struct SignTests {
-    /// `key` in hexadecimal, and an older key, which is not used.
+    /// `key` in hexadecimal, and an older key, which must not be used.
     private static let environment = ["CALOTYPE_SIGNATURE_KEYS": "6b6579,00ff"]
 
     @Test("prints each URL with its HMAC-SHA-256") func signature() async throws {
@@ -19,7 +19,7 @@ import Testing
         #expect(lines[1].hasPrefix("/house/2.jpg?signature="))
     }
 
-    @Test("adds the second at which a URL expires") func expiry() async throws {
+    @Test("adds the expiry time in seconds") func expiry() async throws {
         let start = Int(Date().timeIntervalSince1970)
         let answer = try await BuiltCommand.run(
             ["sign", "--expires-in", "3600", "/house/1.jpg?v=1"], environment: Self.environment)
@@ -30,7 +30,7 @@ import Testing
         #expect((start + 3600...end + 3600).contains(expires))
     }
 
-    @Test("refuses to sign without a key") func noKey() async throws {
+    @Test("fails without a key") func noKey() async throws {
         for keys in ["", "no hexadecimal"] {
             let answer = try await BuiltCommand.run(
                 ["sign", "/house/1.jpg"], environment: ["CALOTYPE_SIGNATURE_KEYS": keys])

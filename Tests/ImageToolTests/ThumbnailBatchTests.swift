@@ -25,7 +25,7 @@ struct ThumbnailBatchTests: ~Copyable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Writes a picture of 40x20 pixels.
+    /// Writes an image of 40x20 pixels.
     private func picture(_ name: String) throws -> String {
         let image = TestPicture.photograph(PixelSize(width: 40, height: 20))
         let path = "\(folder)/\(name)"
@@ -39,7 +39,7 @@ struct ThumbnailBatchTests: ~Copyable {
         }
     }
 
-    @Test("A bad file is reported in its place and does not hold up the rest")
+    @Test("A failure is reported at the index of its input and does not stop the others")
     func continuesPastBadFile() throws {
         let bad = "\(folder)/bad.png"
         try Data("junk".utf8).write(to: URL(filePath: bad))
@@ -58,7 +58,7 @@ struct ThumbnailBatchTests: ~Copyable {
         #expect(thumbnail.pixelSize == size)
     }
 
-    @Test("After an interruption no further thumbnail begins and no half file is left")
+    @Test("After an interruption no thumbnail is started and no incomplete file is left")
     func stopsWhenInterrupted() throws {
         let inputs = try (0..<5).map { try picture("\($0).png") }
         let counter = Counter()
@@ -70,21 +70,21 @@ struct ThumbnailBatchTests: ~Copyable {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/out").count == 2)
     }
 
-    @Test("A picture that is being decoded is given up, and is no failure")
+    @Test("An interruption cancels a decode, which does not count as a failure")
     func givesUpWhenInterrupted() throws {
         let counter = Counter()
         let results = batch.run(
             plan([try picture("a.png")]) { "out/\($0).png" }.map { .success($0) }, jobCount: 1,
             isInterrupted: {
                 counter.increment()
-                // Once before it begins, then while it is decoded.
+                // Called once before the thumbnail, then while it is decoded.
                 return counter.value > 1
             })
         #expect(results == [nil] && counter.value > 1)
         #expect(!FileManager.default.fileExists(atPath: "\(folder)/out"))
     }
 
-    @Test("Two pictures with one output are refused, however the paths are written")
+    @Test("Two inputs with the same output are rejected, for any spelling of the path")
     func refusesSameOutput() throws {
         let inputs = [try picture("a.png"), try picture("b.png")]
         #expect(throws: PlanError.self) {
@@ -99,7 +99,7 @@ struct ThumbnailBatchTests: ~Copyable {
         try check(plan(inputs) { "\($0).png" }, inputs: inputs)
     }
 
-    @Test("No output takes the place of an input, also not through a link")
+    @Test("An output that is an input is rejected, even through a symbolic link")
     func refusesOverwriting() throws {
         let inputs = [try picture("a.png"), try picture("b.png")]
         try FileManager.default.createSymbolicLink(

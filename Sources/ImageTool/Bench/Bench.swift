@@ -4,6 +4,6 @@ internal import ArgumentParser
 
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Measures on this machine what choices cost.",
+        abstract: "Runs benchmarks on this machine.",
         subcommands: [BenchFormats.self, BenchScroll.self])
 }

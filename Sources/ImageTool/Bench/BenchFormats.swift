@@ -7,21 +7,22 @@ internal import Foundation
 internal import ImageCodecs
 internal import Pixels
 
+/// The `bench formats` command.
 struct BenchFormats: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats",
-        abstract: "Loads and decodes the same pictures in every format, to decide which to ship.",
+        abstract: "Measures the time to load and decode the same images in every format.",
         discussion: """
-            A photograph and a gradient are written in every format at sizes from 2048x1536 to \
-            32x24, then loaded and decoded again and again: at full size, at the size at which \
-            they are shown, from files that the system holds in memory (warm) and, where it can \
-            be made to forget them, from the disk (cold). A figure is the median of a series that \
-            lasts --seconds; it counts wall-clock time on one thread.
+            Encodes a photograph and a gradient in every format at sizes from 2048x1536 to 32x24, \
+            then loads and decodes them repeatedly: at full size and at the size of --display, \
+            from files in the page cache (warm) and, on file systems that support eviction, from \
+            disk (cold). Each figure is the median wall-clock time of a series on one thread.
 
-            A table goes to standard output, or with --json one object: unit, seconds, display, \
-            coldCache and results, an array with an object a series (format, picture, width, \
-            height, byteCount, cache, shown, milliseconds, loadMilliseconds, repetitions); \
-            if nothing could be measured it has file and error instead. --output also writes both as files: NAME.json and, as a chart, NAME.svg.
+            Prints a table, or with --json an object: unit, seconds, display, coldCache and \
+            results, an array with an object per series (format, picture, width, height, \
+            byteCount, cache, shown, milliseconds, loadMilliseconds, repetitions). After an error \
+            it has the keys file and error. --output also writes the results to NAME.json and a \
+            chart to NAME.svg.
 
             EXAMPLES
               calotype bench formats
@@ -29,28 +30,28 @@ struct BenchFormats: ParsableCommand {
               calotype bench formats --photo holiday.jpg --json
             """)
 
-    @Option(help: "The formats, with commas between them (default: all that can be written).")
+    @Option(help: "Comma-separated formats (default: all that can be written).")
     var formats: String?
 
-    @Option(help: "How long each series of repetitions lasts, in seconds.")
+    @Option(help: "The duration of each series, in seconds.")
     var seconds = 1.0
 
-    @Option(help: "The quality of lossy formats from 1 to 100.", transform: parseQuality)
+    @Option(help: "The quality of lossy formats, from 1 to 100.", transform: parseQuality)
     var quality = 60
 
-    @Flag(help: "Write formats that can do both without loss.")
+    @Flag(help: "Use lossless compression in formats that support both kinds.")
     var lossless = false
 
-    @Option(help: "The longer side at which pictures are shown, in pixels.")
+    @Option(help: "The longer side of reduced images, in pixels.")
     var display = 400
 
-    @Option(help: "A picture of your own in place of the photograph.", completion: .file())
+    @Option(help: "An image to use instead of the generated photograph.", completion: .file())
     var photo: String?
 
-    @Option(help: ArgumentHelp("Also write NAME.json and NAME.svg.", valueName: "name"))
+    @Option(help: ArgumentHelp("Write NAME.json and NAME.svg in addition.", valueName: "name"))
     var output: String?
 
-    @Flag(help: "Write JSON instead of a table.")
+    @Flag(help: "Print JSON instead of a table.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Show no progress.")
@@ -58,9 +59,9 @@ struct BenchFormats: ParsableCommand {
 
     func validate() throws {
         if !(seconds >= 0 && seconds <= 3600) {
-            throw ValidationError("--seconds is a number from 0 to 3600")
+            throw ValidationError("invalid --seconds: \(seconds); use a number from 0 to 3600")
         }
-        if display < 1 { throw ValidationError("--display is at least 1") }
+        if display < 1 { throw ValidationError("invalid --display: \(display); use at least 1") }
         _ = try chosenFormats()
     }
 
@@ -91,7 +92,7 @@ struct BenchFormats: ParsableCommand {
             folder: folder.path, formats: formats, encoding: encoding, display: display,
             duration: .seconds(seconds))
         let bar = ProgressBar(
-            total: benchmark.seriesCount(pictures), isWanted: !quiet)
+            total: benchmark.seriesCount(pictures), isEnabled: !quiet)
         let results = try benchmark.run(
             pictures, isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: false) })
@@ -116,13 +117,13 @@ struct BenchFormats: ParsableCommand {
         let writable = builtInCodecs.codecs.filter { $0.encoder != nil && $0.canRead }
             .map(\.format)
         guard let formats else {
-            // These hold two colours or sizes up to 256 pixels: no choice for a photograph.
+            // XBM has two colours, ICO at most 256x256 pixels: neither suits a photograph.
             return writable.map(\.name).filter { !["xbm", "ico"].contains($0) }
         }
         return try formats.split(separator: ",").map { name in
             guard let format = writable.first(where: { $0.isNamed(String(name)) }) else {
                 let names = writable.map(\.name).joined(separator: ", ")
-                throw ValidationError("\(name) cannot be written; there are \(names)")
+                throw ValidationError("invalid --formats: \(name) cannot be written; use \(names)")
             }
             return format.name
         }

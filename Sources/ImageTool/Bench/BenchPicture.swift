@@ -2,10 +2,10 @@
 
 internal import Pixels
 
-/// A picture that formats are measured on, in several sizes.
+/// An image for the benchmark of formats, in several sizes.
 struct BenchPicture {
     static let largestSize = PixelSize(width: 2048, height: 1536)
-    /// Each half as wide as the one before it.
+    /// The sizes, each half of the one before.
     static let sizes = (0..<7).map {
         PixelSize(width: largestSize.width >> $0, height: largestSize.height >> $0)
     }
@@ -19,7 +19,7 @@ struct BenchPicture {
         return resampler.finish()
     }
 
-    /// Two colours that run into each other: what lossless formats like.
+    /// A gradient of two colours, which suits lossless formats.
     static var gradient: PixelBuffer {
         make { x, y in
             let share = (Float(x) + Float(y)) / Float(largestSize.width + largestSize.height)
@@ -28,7 +28,7 @@ struct BenchPicture {
     }
 
     /// Noise of every scale under a sky, with the statistics of a photograph: edges, textures,
-    /// smooth parts, and the grain of a sensor.
+    /// smooth areas and sensor noise.
     static var photograph: PixelBuffer {
         make { x, y in
             let (u, v) = (Float(x) / 512, Float(y) / 512)
@@ -64,7 +64,7 @@ struct BenchPicture {
         return buffer.finish()
     }
 
-    /// Values at whole numbers, smoothly joined.
+    /// Value noise: hashed values at integer positions, with smooth interpolation.
     private static func noise(_ x: Float, _ y: Float, _ seed: UInt32) -> Float {
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (column, row) = (UInt32(left), UInt32(top))
@@ -79,7 +79,7 @@ struct BenchPicture {
 
     private static func mix(_ a: Float, _ b: Float, _ share: Float) -> Float { a + (b - a) * share }
 
-    /// A number from 0 to 1 that looks random, the same for the same place.
+    /// A pseudorandom number from 0 to 1, determined by position and seed.
     private static func hash(_ x: UInt32, _ y: UInt32, _ seed: UInt32) -> Float {
         var value = x &* 0x8DA6_B343 ^ y &* 0xD816_3841 ^ seed &* 0xCB1A_B31F
         value = (value ^ value >> 15) &* 0x2C1B_3C6D

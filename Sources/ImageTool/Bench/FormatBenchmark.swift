@@ -5,19 +5,19 @@ internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
 
-/// Loads and decodes pictures in many formats and notes how long that takes.
+/// Measures the time to load and decode images in many formats.
 struct FormatBenchmark {
-    /// What a series of repetitions gave.
+    /// The result of a series of repetitions.
     struct Result {
         let format: String
         let picture: String
         let size: PixelSize
         let byteCount: Int
-        /// Whether the file had to come from the disk.
+        /// Whether the file was read from disk, not from the page cache.
         let isCold: Bool
-        /// Whether the picture was decoded at the size at which it is shown, rather than whole.
+        /// Whether the image was decoded at the size of `display`, not at full size.
         let isShrunk: Bool
-        /// Medians of loading and of loading and decoding.
+        /// The median times of loading, and of loading and decoding.
         let load: Duration
         let total: Duration
         let repetitions: Int
@@ -34,8 +34,11 @@ struct FormatBenchmark {
         return pictures.count * formats.count * (BenchPicture.sizes.count + shrunk) * 2
     }
 
-    /// - Returns: the results in the order of pictures, sizes and formats; cold ones only where the
-    ///   system gave up the pages of a file.
+    /// Measures all combinations of images, sizes and formats.
+    ///
+    /// - Returns: The results, ordered by image, size and format. Cold results are missing on
+    ///   systems that do not evict a file from the page cache.
+    /// - Throws: ``FileFailure`` if a file cannot be written, read or decoded.
     func run(
         _ pictures: [BenchPicture], isInterrupted: () -> Bool, didFinish: () -> Void
     ) throws(FileFailure) -> [Result] {
@@ -92,7 +95,7 @@ struct FormatBenchmark {
             var spent = Duration.zero
             let clock = ContinuousClock()
             repeat {
-                if isCold, !PageCache.forget(path) { return nil }
+                if isCold, !PageCache.evict(path) { return nil }
                 let start = clock.now
                 let bytes = try EncodedBytes(reading: path)
                 let loaded = clock.now

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Pixels
 
-/// A chart of a benchmark of formats as SVG: a panel for each picture and way of showing it, a line
-/// for each format, both axes logarithmic.
+/// An SVG chart of a benchmark of formats: a panel for each image, at full and at reduced size,
+/// with a line for each format and logarithmic axes.
 struct FormatChart {
     private struct Panel {
         let title: String
@@ -13,7 +13,8 @@ struct FormatChart {
 
     private static let plot = PixelSize(width: 420, height: 300)
     private static let margin = (left: 64, top: 72, right: 16, bottom: 44)
-    /// Colours that stay apart for people who see few, in pairs of full and dashed lines.
+    /// Colours that are distinguishable with colour blindness (Okabe and Ito); dashed when
+    /// repeated.
     private static let colors = [
         "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f",
     ]
@@ -35,7 +36,7 @@ struct FormatChart {
             [false, true].map { isShrunk in
                 let shown = warm.filter { $0.picture == picture && $0.isShrunk == isShrunk }
                 return Panel(
-                    title: "\(picture), \(isShrunk ? "at the size shown" : "whole")",
+                    title: "\(picture), \(isShrunk ? "reduced size" : "full size")",
                     lines: formats.map { format in
                         (
                             format,
@@ -64,7 +65,7 @@ struct FormatChart {
             """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(height)" \
             font-family="system-ui, sans-serif" font-size="13">
-            <title>Milliseconds to load and decode a picture, by format and size</title>
+            <title>Milliseconds to load and decode an image, by format and size</title>
             <style>
               :root { color-scheme: light dark; --ink: #222; --faint: #ccc; --paper: #fff; }
               @media (prefers-color-scheme: dark) {

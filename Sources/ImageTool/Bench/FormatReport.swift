@@ -4,17 +4,17 @@ internal import PictureCommands
 internal import Foundation
 internal import Pixels
 
-/// The results of a benchmark of formats, for people and for programs.
+/// The results of a benchmark of formats, as a table and as JSON.
 struct FormatReport {
     let results: [FormatBenchmark.Result]
     let seconds: Double
     let display: Int
     let quality: Int
 
-    /// A row a file; milliseconds for loading and decoding it.
+    /// A table with one row per file and the milliseconds to load and decode it.
     var table: String {
         var rows = [
-            ["picture", "size", "format", "bytes", "warm", "cold", "shown", "shown, cold"]
+            ["image", "size", "format", "bytes", "warm", "cold", "reduced", "reduced, cold"]
         ]
         var files: [[FormatBenchmark.Result]] = []
         for result in results {
@@ -38,8 +38,8 @@ struct FormatReport {
         }
         let lines = tableLines(rows, nameCount: 3)
         return """
-            Milliseconds to load and decode, median of \(Self.text(seconds)) s each; \
-            quality \(quality); shown: at most \(display) pixels a side.
+            Milliseconds to load and decode, median over \(Self.text(seconds)) s each; \
+            quality \(quality); reduced: decoded to at most \(display) pixels per side.
             \(lines.joined(separator: "\n"))
             """
     }
@@ -71,7 +71,7 @@ struct FormatReport {
         ])
     }
 
-    /// Three digits that count.
+    /// Formats a number with three significant digits.
     static func text(_ value: Double) -> String {
         let digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3
         return String(format: "%.\(digits)f", value)

@@ -6,17 +6,17 @@
     internal import Darwin
 #endif
 
-/// What the system holds of files in memory.
+/// The page cache of the system.
 enum PageCache {
-    /// Makes the system forget a file, so that the next reader waits for the disk.
+    /// Evicts a file from the page cache, so that the next read accesses the disk.
     ///
-    /// - Returns: whether it did; file systems in memory cannot.
-    static func forget(_ path: String) -> Bool {
+    /// - Returns: Whether it was evicted; false for file systems in memory.
+    static func evict(_ path: String) -> Bool {
         #if os(Linux)
             let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return false }
             defer { close(descriptor) }
-            // Only pages that are on the disk already can be given up.
+            // Only pages that have been written to disk can be evicted.
             guard fdatasync(descriptor) == 0,
                 posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0
             else { return false }

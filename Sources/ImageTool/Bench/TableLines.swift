@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lays out a table whose columns stand below each other.
+/// Formats a table with aligned columns.
 ///
 /// - Parameters:
-///   - rows: the cells, as many in each row.
-///   - nameCount: so many columns begin at the left, as words do; the rest end at the right, as
-///     numbers do.
-/// - Returns: a line a row.
+///   - rows: The cells; all rows have the same number.
+///   - nameCount: The number of columns that are aligned left; the others are aligned right.
+/// - Returns: One line per row.
 func tableLines(_ rows: [[String]], nameCount: Int) -> [String] {
     let widths = (rows.first ?? []).indices.map { column in
         rows.map { $0[column].count }.max() ?? 0

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import ImageTool
 
-/// A clock that stands still unless somebody waits or works.
+/// A clock that advances only by waiting and simulated work.
 final class FakeFrameClock: Sendable {
     private let time = Mutex(Duration.zero)
 
@@ -21,10 +21,10 @@ final class FakeFrameClock: Sendable {
     }
 }
 
-/// Pictures that are there when a test says so.
+/// A design whose images are set by a test.
 final class FakePictures: ScrollPictures {
     private let ledger: PictureLedger
-    /// Done before each frame.
+    /// Called before each frame.
     var work: (ScrollFrame) -> Void = { _ in }
     var shown: (Int) -> ShownPicture? = { _ in nil }
     private(set) var frames: [ScrollFrame] = []

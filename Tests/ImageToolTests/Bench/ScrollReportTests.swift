@@ -8,7 +8,7 @@ import Testing
 @testable import ImageTool
 @testable import PictureCommands
 
-@Suite("What a laboratory of scrolling reports") struct ScrollReportTests {
+@Suite("The report of a scrolling benchmark") struct ScrollReportTests {
     private func result(
         _ design: ScrollDesign, _ trace: String, store: ScrollStore = .cold, missed: Int = 0
     ) -> ScrollResult {
@@ -35,7 +35,7 @@ import Testing
             ], count: 1000, seconds: 3.5)
     }
 
-    @Test("adds up the traces of a design, and takes the highest peak")
+    @Test("sums the traces of a design, and contains the highest peak")
     func totals() {
         let totals = report.totals
         #expect(totals.map(\.run.design) == [.synchronous, .calotype, .calotype])
@@ -47,7 +47,7 @@ import Testing
         #expect(ScrollResult(totals[0].run).sharpTime(0.5) == nil)
     }
 
-    @Test("is JSON that other programs read")
+    @Test("is valid JSON")
     func json() throws {
         let text = report.json.text()
         let object = try #require(
@@ -63,24 +63,24 @@ import Testing
         #expect((object["designs"] as? [String: Any])?.count == ScrollDesign.allCases.count)
     }
 
-    @Test("has a table whose columns stand below each other")
+    @Test("has a table with aligned columns")
     func table() {
         let lines = report.table.split(separator: "\n").drop { !$0.hasPrefix("screen") }
-        // A head, three totals, and the traces of the last design.
+        // A header, three totals, and the traces of the last design.
         #expect(lines.count == 6)
         #expect(Set(lines.map(\.count)).count == 1)
         #expect(lines.contains { $0.contains("calotype, warm") })
-        #expect(report.table.contains("decode 50 pictures a second, 100 if nobody else"))
+        #expect(report.table.contains("decode 50 images per second, 100 by CPU time"))
     }
 
-    @Test("is a result again after it went from one process to another")
+    @Test("can be encoded and decoded for another process")
     func codable() throws {
         let result = result(.neighbours, "drag", missed: 3)
         let data = try JSONEncoder().encode(result)
         #expect(try JSONDecoder().decode(ScrollResult.self, from: data) == result)
     }
 
-    @Test("has a chart in which every element ends")
+    @Test("has a chart that is well-formed SVG")
     func chart() {
         let svg = ScrollChart(report.totals).svg
         #expect(svg.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\""))
@@ -94,12 +94,12 @@ import Testing
         }
         #expect(open.isEmpty)
         #expect(svg.contains("calotype, warm") && svg.contains("grid, 60 Hz"))
-        // A bar a design in each of the four panels.
+        // A bar per design in each of the four panels.
         #expect(svg.matches(of: /<rect class="bar/).count == 12)
     }
 }
 
-@Suite("The command for scrolling") struct BenchScrollTests {
+@Suite("calotype bench scroll") struct BenchScrollTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -108,7 +108,7 @@ import Testing
         try BenchScroll.parse(arguments)
     }
 
-    @Test("plays every design with a cold store, and calotype with a warm one too")
+    @Test("runs all designs with a cold store, and calotype also with a warm one")
     func plan() throws {
         let trace = try #require(try ScrollTrace.builtIn("drag"))
         let runs = try command(["."]).plannedRuns([trace])
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "refuses what is no screen, design, store or rate",
+        "rejects unknown screens, designs, stores and rates",
         arguments: [
             ["--layout", "list"], ["--design", "magic"], ["--store", "hot"], ["--rate", "0"],
             ["--rate", "x"], ["--seconds", "0"], ["--count", "0"],
@@ -134,19 +134,19 @@ import Testing
         #expect(throws: (any Error).self) { try command(["."] + arguments) }
     }
 
-    @Test("fails with exit code 1 where there are no pictures, or no trace")
+    @Test("fails with exit code 1 without images, or without the trace")
     func badFolder() async throws {
         let empty = folder.path
         for arguments in [["\(empty)/missing"], [empty], [empty, "--trace", "\(empty)/no.csv"]] {
             let command = try command(arguments)
             await #expect(throws: ExitCode(1)) { try await command.run() }
         }
-        #expect(throws: FileFailure(empty, "no pictures in this folder")) {
+        #expect(throws: FileFailure(empty, "no images in this folder")) {
             try PhotoCollection(empty, count: 1)
         }
     }
 
-    @Test("repeats pictures under other names where there are few, and leaves no trace of that")
+    @Test("repeats images under other names if there are too few, and removes the links")
     func collection() throws {
         for name in ["a.png", "b.jpg", "c.txt"] {
             try Data(name.utf8).write(to: URL(filePath: folder.path(name)))
@@ -155,7 +155,7 @@ import Testing
         #expect(Set(few.paths).count == 5 && few.folder != folder.path)
         let texts = try few.paths.map { try String(contentsOfFile: $0, encoding: .utf8) }
         #expect(texts == ["a.png", "b.jpg", "a.png", "b.jpg", "a.png"])
-        // A process that gets the folder finds the same pictures.
+        // A process that opens the folder finds the same images.
         #expect(try PhotoCollection(few.folder, count: 5).paths == few.paths)
         few.remove()
         #expect(!FileManager.default.fileExists(atPath: few.folder))

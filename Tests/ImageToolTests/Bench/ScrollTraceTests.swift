@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "that comes with the program begins and ends at rest", arguments: ScrollTrace.builtInNames)
+        "that is built in begins and ends at rest", arguments: ScrollTrace.builtInNames)
     func builtIn(name: String) throws {
         let trace = try #require(try ScrollTrace.builtIn(name))
         #expect(trace.name == name)
@@ -20,16 +20,16 @@ import Testing
         #expect(trace.samples.allSatisfy { $0.offset >= 0 })
         let last = try #require(trace.rests(until: trace.duration).last)
         #expect(last.upperBound == trace.duration)
-        // Each is another one.
+        // The trace contains movement.
         #expect(Set(trace.samples.map(\.offset)).count > 2)
     }
 
-    @Test("of another name does not come with it")
+    @Test("with an unknown name is not built in")
     func unknown() throws {
         #expect(try ScrollTrace.builtIn("holiday") == nil)
     }
 
-    @Test("goes straight from one sample to the next, and stays at the last one")
+    @Test("interpolates linearly between samples, and stays at the last one")
     func offsets() throws {
         let trace = try trace("100,10\n200,20\n300,0")
         for (time, offset) in [(0.0, 10.0), (0.1, 10), (0.15, 15), (0.2, 20), (0.25, 10), (9, 0)] {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("is at a sample at the time of the sample, however few digits were written")
+    @Test("reaches a sample at its time even if that is rounded")
     func rounding() throws {
         let trace = try trace("383.333,0\n400,16000")
         #expect(trace.offset(at: 23.0 / 60) == 0)
@@ -45,29 +45,30 @@ import Testing
         #expect(try self.trace("383.334,5\n400,16000").offset(at: 23.0 / 60) == 5)
     }
 
-    @Test("rests where it stands still for long enough after it has moved")
+    @Test("rests where it does not move for long enough after a movement")
     func rests() throws {
         let trace = try trace("0,0\n500,0\n600,9\n700,9\n800,8\n1000,8\n1400,8\n1500,7\n2000,7")
         #expect(trace.rests(until: 2) == [0.8..<1.4, 1.5..<2])
         #expect(trace.rests(until: 1.6) == [0.8..<1.4])
-        // Some begin only after the part that is played.
+        // Rests after the given end are left out.
         #expect(trace.rests(until: 0.7) == [])
     }
 
     @Test(
-        "that makes no sense is refused with its line",
+        "that is invalid is rejected with the line number",
         arguments: [
             ("0,1\n5", 3), ("0,1\nx,1", 3), ("5,1\n5,2", 3), ("nan,1", 2), ("1,inf", 2),
             ("1,2,3", 2),
         ])
     func refused(lines: String, number: Int) {
         #expect(
-            throws: FileFailure("own", "line \(number) is no time after the last and an offset")
+            throws: FileFailure(
+                "own", "invalid line \(number): use increasing milliseconds and an offset")
         ) { try trace(lines) }
     }
 
-    @Test("without a line is refused")
+    @Test("without samples is rejected")
     func empty() {
-        #expect(throws: FileFailure("own", "a trace without a line")) { try trace("") }
+        #expect(throws: FileFailure("own", "the trace has no samples")) { try trace("") }
     }
 }

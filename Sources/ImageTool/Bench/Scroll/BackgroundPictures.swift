@@ -6,16 +6,20 @@ internal import ImageLoading
 internal import Pixels
 internal import Synchronization
 
-/// Decodes pictures on a queue without priorities; what comes too late is told by its tag, which is
-/// the number of the item.
+/// The designs that decode on a queue without priorities: `display-size`, `tiled`, `neighbours` and
+/// `swapping`.
+///
+/// An image is tagged with its item and dropped if that is no longer visible.
 final class BackgroundPictures: ScrollPictures {
     struct Options {
-        /// The side of tiles, in which a picture is then shown: half its size, or half of that,
-        /// until the next would be smaller than the cell.
+        /// The side of tiles in pixels.
+        ///
+        /// The image is decoded at the smallest power-of-two reduction
+        /// that is not smaller than the cell, and drawn in tiles.
         var tileSide: Int?
-        /// Whether pictures are kept, and the next two on either side of what is in view loaded, too.
+        /// Whether images are cached, and the next two on each side of the viewport are loaded.
         var keepsNeighbours = false
-        /// Whether pictures are smaller while the content moves.
+        /// Whether images are decoded at reduced size while the content moves.
         var swapsResolution = false
     }
 
@@ -32,7 +36,7 @@ final class BackgroundPictures: ScrollPictures {
     private let queue = OperationQueue()
     private let arrived = Arrivals()
     private var policy = LODPolicy()
-    /// Of each item in view, what is there.
+    /// The images of visible items.
     private var cells: [Int: ShownPicture] = [:]
     private var pending: Set<Key> = []
     private var cache = RecentPictures(byteLimit: ScrollDesign.cacheByteLimit)
@@ -51,14 +55,14 @@ final class BackgroundPictures: ScrollPictures {
         for item in frame.items {
             if cells[item] == nil { cells[item] = cache.picture(item) }
             let shown = cells[item]?.lod
-            // An empty cell takes what comes first.
+            // An empty cell displays the first image that is ready.
             let timeLeft =
                 shown == nil ? Duration.zero : frame.timeLeft(for: item, in: scene.layout)
-            ask(item, frame, timeLeft: timeLeft, shown: shown)
+            load(item, frame, timeLeft: timeLeft, shown: shown)
         }
         guard options.keepsNeighbours else { return }
         for item in scene.neighbours(of: frame.items, Self.neighbourCount) {
-            ask(item, frame, timeLeft: .seconds(1), shown: cache.picture(item)?.lod)
+            load(item, frame, timeLeft: .seconds(1), shown: cache.picture(item)?.lod)
         }
     }
 
@@ -74,18 +78,17 @@ final class BackgroundPictures: ScrollPictures {
         for part in arrival.parts { policy.times.note(part.cost, for: arrival.lod) }
         let picture = ShownPicture(parts: arrival.parts, lod: arrival.lod)
         if options.keepsNeighbours { cache.insert(picture, arrival.item) }
-        // The tag: a cell that shows something else by now has no use for it.
         if policy.swaps(arrival.lod, for: cells[arrival.item]?.lod) {
             cells[arrival.item] = picture
         }
     }
 
-    private func ask(_ item: Int, _ frame: ScrollFrame, timeLeft: Duration, shown: LOD?) {
+    private func load(_ item: Int, _ frame: ScrollFrame, timeLeft: Duration, shown: LOD?) {
         let lod =
             options.swapsResolution
             ? policy.lod(velocity: frame.velocity, timeLeft: timeLeft, shown: shown)
             : shown == nil ? .exact : nil
-        // A picture that failed stays among those under way, and is not asked for again.
+        // A failed image stays in `pending` and is not requested again.
         guard let lod, pending.insert(Key(item: item, lod: lod)).inserted else { return }
         let request = scene.request(item).at(lod)
         queue.addOperation { [ledger, arrived, options] in
@@ -99,7 +102,7 @@ final class BackgroundPictures: ScrollPictures {
     }
 }
 
-/// Pictures on their way to the thread that draws.
+/// Decoded images that the drawing thread has not received yet.
 final class Arrivals: Sendable {
     struct Item: Sendable {
         let item: Int
@@ -119,12 +122,12 @@ final class Arrivals: Sendable {
     }
 }
 
-/// The pictures that were used last, within a limit of bytes.
+/// A cache of images with least-recently-used eviction.
 private struct RecentPictures {
     let byteLimit: Int
     private var byteCount = 0
     private var pictures: [Int: ShownPicture] = [:]
-    /// The one that was not used for longest first.
+    /// The items, least recently used first.
     private var order: [Int] = []
 
     init(byteLimit: Int) { self.byteLimit = byteLimit }

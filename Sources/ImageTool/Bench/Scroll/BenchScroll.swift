@@ -5,30 +5,30 @@ internal import ArgumentParser
 internal import EncodedImages
 internal import Foundation
 
+/// The `bench scroll` command.
 struct BenchScroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scroll",
-        abstract:
-            "Scrolls through photographs on a model of a screen, by one design after another.",
+        abstract: "Measures how designs of an image view keep up with scrolling.",
         discussion: """
-            The same traces of scrolling are played in real time, without a window: on a carousel \
-            of one picture of 800x600 a screen, and on a grid with cells of 400x400. Pictures are \
-            really loaded and decoded. The designs:
+            Replays recorded scrolling in real time, without a window, on two screens: a carousel \
+            with one image of 800x600 pixels, and a grid with cells of 400x400 pixels. Images are \
+            loaded and decoded as in an application. The designs:
 
             \(ScrollDesign.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
 
-            A frame is missed if it is not ready when the screen wants the next one. A trace begins \
-            once the first screen is sharp. Each run has a process of its own. Files are in the \
-            system's memory; with a warm store calotype finds pictures of the size shown on disk.
+            A frame is missed if it is not ready by the time of the next one. A trace starts once \
+            the first screen is sharp. Each run has its own process. Files are in the page cache; \
+            a warm store contains renditions at the displayed size.
 
-            A table goes to standard output, or with --json one object: count, failed (pictures \
-            that could not be shown, with file and error), seconds, designs, rates (what this \
-            machine can decode in a second), totals (an object for each screen, rate and design) \
-            and results (one for each trace as well). If nothing could be measured it has file and \
-            error instead. --chart writes a chart.
+            Prints a table, or with --json an object: count, failed (images that could not be \
+            displayed, with file and error), seconds, designs, rates (images that this machine \
+            decodes per second), totals (an object per screen, rate and design) and results (an \
+            object per trace). After an error it has the keys file and error. --chart writes a \
+            chart.
 
-            A trace of your own is a file of lines with milliseconds and pixels, such as 16.7,3.5, \
-            after a line of names.
+            A custom trace is a CSV file with a header line and lines of milliseconds and pixels, \
+            such as 16.7,3.5.
 
             EXAMPLES
               calotype bench scroll ~/Pictures
@@ -37,53 +37,57 @@ struct BenchScroll: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: "The folder of photographs; folders in it count as well.", completion: .directory)
+        help: "The folder of photographs, searched recursively.", completion: .directory)
     var folder: String
 
-    @Option(help: "The screens, with commas between them.")
+    @Option(help: "Comma-separated screens.")
     var layout = "grid,carousel"
 
-    @Option(help: "The designs, with commas between them (default: all).")
+    @Option(help: "Comma-separated designs (default: all).")
     var design: String?
 
     @Option(
         help: """
-            The traces, with commas between them, by name or file (default: \
+            Comma-separated traces, as names or files (default: \
             \(ScrollTrace.builtInNames.joined(separator: ","))).
             """)
     var trace: String?
 
-    @Option(help: "The rates of the screen in frames a second, with commas between them.")
+    @Option(help: "Comma-separated frame rates, in frames per second.")
     var rate = "60"
 
-    @Option(help: "What calotype finds on disk: cold for nothing, or warm.")
+    @Option(help: "Comma-separated states of the store: cold (empty) or warm.")
     var store = "cold,warm"
 
-    @Option(help: "How much of each trace is played, in seconds.")
+    @Option(help: "The maximum duration of each trace, in seconds.")
     var seconds = 3600.0
 
-    @Option(help: "How many pictures there are; photographs are repeated under other names.")
+    @Option(
+        help: "The number of images; photographs are repeated under other names if there are fewer."
+    )
     var count = 1000
 
-    @Option(help: ArgumentHelp("Also write a chart.", valueName: "file.svg"))
+    @Option(help: ArgumentHelp("Write a chart in addition.", valueName: "file.svg"))
     var chart: String?
 
-    @Flag(help: "Write JSON instead of a table.")
+    @Flag(help: "Print JSON instead of a table.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
 
-    @Flag(help: ArgumentHelp("Play one run in this process.", visibility: .hidden))
+    @Flag(help: ArgumentHelp("Perform one run in this process.", visibility: .hidden))
     var single = false
 
-    @Option(help: ArgumentHelp("Where pictures were kept before.", visibility: .hidden))
+    @Option(help: ArgumentHelp("The folder of the warm store.", visibility: .hidden))
     var kept = ""
 
     func validate() throws {
-        if !(seconds > 0) { throw ValidationError("--seconds is a number above 0") }
+        if !(seconds > 0) {
+            throw ValidationError("invalid --seconds: \(seconds); use a number above 0")
+        }
         if !(1...100_000).contains(count) {
-            throw ValidationError("--count is a number from 1 to 100000")
+            throw ValidationError("invalid --count: \(count); use 1 to 100000")
         }
         _ = try plannedRuns([])
     }
@@ -114,7 +118,7 @@ struct BenchScroll: AsyncParsableCommand {
             try? FileManager.default.removeItem(atPath: store)
         }
         var rates: [DecodeRate] = []
-        let bar = ProgressBar(total: runs.count, isWanted: !quiet)
+        let bar = ProgressBar(total: runs.count, isEnabled: !quiet)
         for scene in scenes(runs, collection) {
             let items = traces.map { scene.items($0) }
             let all = (items.map(\.lowerBound).min() ?? 0)..<(items.map(\.upperBound).max() ?? 0)
@@ -150,25 +154,25 @@ struct BenchScroll: AsyncParsableCommand {
         for failure in failures { PictureCommands.report(failure) }
         writeToStandardError(
             """
-            calotype: \(failures.count) of \(collection.photos.count) pictures failed and count as \
-            missing from their cells
+            calotype: \(failures.count) of \(collection.photos.count) images failed and count as \
+            empty cells
 
             """)
         throw ExitCode(1)
     }
 
-    /// Plays one run in this process and writes its result for the process that wanted it.
+    /// Performs one run in this process and prints its result for the parent process.
     private func play(_ run: ScrollRun, _ trace: ScrollTrace) async throws {
         let collection = try PhotoCollection(folder, count: count)
         guard let scene = ScrollScene(run.layout, collection.paths) else { return }
         let store = run.store == .warm ? try ScrollSeries.openStore(kept) : nil
         let ledger = PictureLedger()
         let pictures = run.design.pictures(scene, ledger, store)
-        let laboratory = ScrollLaboratory(
+        let benchmark = ScrollBenchmark(
             scene: scene, trace: trace, seconds: seconds, clock: .system())
-        ProcessUsage.forgetPeak()
+        ProcessUsage.resetPeak()
         let before = ProcessUsage.processorSeconds
-        var result = await laboratory.play(run, pictures, ledger)
+        var result = await benchmark.play(run, pictures, ledger)
         result.processorSeconds = ProcessUsage.processorSeconds - before
         result.peakResidentByteCount = ProcessUsage.peakResidentByteCount
         print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
@@ -179,7 +183,7 @@ struct BenchScroll: AsyncParsableCommand {
             .compactMap { ScrollScene($0, collection.paths) }
     }
 
-    /// Every run, the traces of one design after the other.
+    /// All runs, ordered by screen, rate, design, store and trace.
     func plannedRuns(_ traces: [ScrollTrace]) throws -> [ScrollRun] {
         let layouts = try values(layout, of: ScrollScene.names, "screen")
         let stores = try values(store, of: ScrollStore.allCases.map(\.rawValue), "store")
@@ -207,7 +211,7 @@ struct BenchScroll: AsyncParsableCommand {
         let values = text.split(separator: ",").map(String.init)
         for value in values where !names.contains(value) {
             throw ValidationError(
-                "\(value) is no \(kind); there are \(names.joined(separator: ", "))")
+                "unknown \(kind): \(value); use \(names.joined(separator: ", "))")
         }
         return values
     }
@@ -215,7 +219,7 @@ struct BenchScroll: AsyncParsableCommand {
     private func chosenRates() throws -> [Int] {
         try rate.split(separator: ",").map { text in
             guard let rate = Int(text), (1...1000).contains(rate) else {
-                throw ValidationError("a rate is a number from 1 to 1000")
+                throw ValidationError("invalid --rate: \(text); use 1 to 1000 frames per second")
             }
             return rate
         }
@@ -230,7 +234,7 @@ struct BenchScroll: AsyncParsableCommand {
                 file = try EncodedBytes(reading: name)
             } catch {
                 let names = ScrollTrace.builtInNames.joined(separator: ", ")
-                throw FileFailure(name, "\(error), and no trace of that name; there are \(names)")
+                throw FileFailure(name, "\(error); use a file or one of \(names)")
             }
             return try ScrollTrace(
                 name, csv: file.withBytes { bytes in bytes.indices.map { bytes[$0] } })

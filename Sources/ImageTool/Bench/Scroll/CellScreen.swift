@@ -3,7 +3,7 @@
 internal import ImageLoading
 internal import Pixels
 
-/// The cells on a screen.
+/// The visible cells of a screen.
 struct CellScreen {
     private struct Cell {
         var parts: Set<ObjectIdentifier>
@@ -13,20 +13,20 @@ struct CellScreen {
     private let ledger: PictureLedger
     private var cells: [Int: Cell] = [:]
     private(set) var items = 0..<0
-    /// Cells that came into view so far.
+    /// The number of cells that have become visible.
     private(set) var revealedCount = 0
 
     init(_ ledger: PictureLedger) { self.ledger = ledger }
 
     var emptyCount: Int { items.count - cells.count }
     var unsharpCount: Int { cells.values.count { !$0.isSharp } }
-    /// Whether every cell in view is sharp.
+    /// Whether all visible cells are sharp.
     var isSharp: Bool { emptyCount == 0 && unsharpCount == 0 }
 
     func isSharp(_ item: Int) -> Bool { cells[item]?.isSharp ?? false }
 
-    /// Puts the pictures of these items on the screen; a picture that is new there is copied once, as
-    /// it would be into a texture.
+    /// Draws the images of items; each image that is new on the screen is copied once, as into a
+    /// texture.
     mutating func draw(_ items: Range<Int>, _ pictures: any ScrollPictures) {
         revealedCount += items.count { !self.items.contains($0) }
         self.items = items
@@ -48,12 +48,12 @@ struct CellScreen {
 
     private func upload(_ image: PixelBuffer) {
         var texture = MutablePixelBuffer(image)
-        // Whoever may change a picture that others hold gets a copy of it.
+        // Mutable access to shared pixels copies them.
         texture.withMutableRow(0) { _ in }
     }
 }
 
-/// Waits for the cells in view to become sharp while the content is at rest.
+/// Measures the time until the visible cells are sharp while the content is at rest.
 struct RestWatch {
     let range: Range<Double>
     private var waiting: Set<Int>?
@@ -61,11 +61,11 @@ struct RestWatch {
 
     init(_ range: Range<Double>) { self.range = range }
 
-    /// Takes in a frame for the time `start` that was on the screen from `end` on.
-    mutating func note(_ screen: CellScreen, from start: Double, until end: Double) {
+    /// Records the frame of the time `start`, which was displayed from `end` on.
+    mutating func record(_ screen: CellScreen, from start: Double, until end: Double) {
         guard start >= range.lowerBound, start < range.upperBound else { return }
         var left = waiting ?? Set(screen.items)
-        // What was sharp already when the content came to rest took no time.
+        // Cells that are sharp at the start of the rest count with a time of zero.
         let time = waiting == nil ? 0 : max(0, min(end, range.upperBound) - range.lowerBound)
         for item in left where screen.isSharp(item) {
             left.remove(item)

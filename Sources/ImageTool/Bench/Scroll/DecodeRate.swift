@@ -4,25 +4,26 @@ internal import PictureCommands
 internal import Foundation
 internal import ImageLoading
 
-/// How many pictures this machine can load and decode in a second: the bound for every design.
+/// The number of images that this machine can load and decode per second, an upper bound for all
+/// designs.
 struct DecodeRate: Hashable {
     let layout: String
     let processorCount: Int
-    /// With all processors, as far as others left them.
+    /// The measured rate of all processors, in images per second.
     let perSecond: Double
-    /// Of one processor, for a picture, in seconds.
+    /// The CPU time of one image, in seconds.
     let processorSeconds: Double
 
-    /// What all processors could do if nobody else had them.
+    /// The rate of all processors by CPU time, without other load.
     var bound: Double { Double(processorCount) / max(processorSeconds, 1e-9) }
 
-    /// Decodes the pictures of a screen at the size shown, again and again, on all processors.
+    /// Decodes the images of a screen at the displayed size repeatedly, on all processors.
     ///
     /// - Parameters:
-    ///   - scene: the screen.
-    ///   - seconds: for how long.
-    /// - Returns: how many there were.
-    /// - Throws: ``FileFailure`` of the first picture if there were none.
+    ///   - scene: The screen.
+    ///   - seconds: The duration of the measurement.
+    /// - Returns: The rate.
+    /// - Throws: ``FileFailure`` for the first image if none can be decoded.
     static func measure(
         _ scene: ScrollScene, seconds: Double = 1
     ) async throws(FileFailure) -> DecodeRate {

@@ -2,11 +2,11 @@
 
 internal import Foundation
 
-/// The clock by which frames are drawn; a test has one of its own, which waits for nothing.
+/// The clock of a benchmark; tests replace it with one that does not wait.
 struct FrameClock {
-    /// Since some moment.
+    /// The time since an arbitrary start.
     let now: () -> Duration
-    /// Holds the thread until then.
+    /// Blocks the thread until a time.
     let wait: (Duration) -> Void
 
     static func system() -> FrameClock {

@@ -5,21 +5,23 @@ internal import EncodedImages
 internal import Foundation
 internal import ImageCodecs
 
-/// So many pictures, each an original of its own: the photographs of a folder or, where there are
-/// fewer, a folder of links to them.
+/// A number of distinct originals: the photographs of a folder or, if it has fewer, a temporary
+/// folder of links to them.
 struct PhotoCollection {
-    /// Where they are.
+    /// The folder of the originals.
     let folder: String
-    /// One an item.
+    /// The path of each item.
     let paths: [String]
-    /// The photographs, of which the items are the first, or all again and again.
+    /// The photographs; items refer to the first of them, or to all of them in turn.
     let photos: [String]
     private let isMade: Bool
 
+    /// Lists the photographs of a folder and creates links if there are too few.
+    ///
     /// - Parameters:
-    ///   - folder: where the photographs are, at any depth.
-    ///   - count: how many pictures there shall be.
-    /// - Throws: ``FileFailure`` if there is none, or a link cannot be made.
+    ///   - folder: The folder, which is searched recursively.
+    ///   - count: The number of items.
+    /// - Throws: ``FileFailure`` if the folder contains no image, or a link cannot be created.
     init(_ folder: String, count: Int) throws(FileFailure) {
         let photos = try Self.photographs(in: folder)
         guard photos.count < count else {
@@ -39,7 +41,7 @@ struct PhotoCollection {
         try makeFolder(links.path)
         for (index, path) in paths.enumerated() {
             let photo = photos[index % photos.count]
-            // A hard link fails on another file system, or of somebody else's file.
+            // Hard links fail across file systems, and for files of other users.
             if unsafe link(photo, path) != 0, unsafe symlink(photo, path) != 0 {
                 let failure = FileFailure(path, lastSystemError())
                 remove()
@@ -55,15 +57,15 @@ struct PhotoCollection {
         self.isMade = isMade
     }
 
-    /// Removes what was made; photographs stay.
+    /// Removes the temporary folder, if any; photographs are kept.
     func remove() {
         if isMade { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Names the photographs that failed.
+    /// Maps the errors of items to photographs.
     ///
-    /// - Parameter reasons: why, by the path of an item.
-    /// - Returns: each once, in their order.
+    /// - Parameter reasons: The errors by the path of an item.
+    /// - Returns: One failure per photograph, in their order.
     func failures(_ reasons: [String: String]) -> [FileFailure] {
         var known: [String: String] = [:]
         for (index, path) in paths.enumerated() {
@@ -72,17 +74,17 @@ struct PhotoCollection {
         return photos.compactMap { photo in known[photo].map { FileFailure(photo, $0) } }
     }
 
-    /// Reads files, so that the system holds them in memory for every run alike.
+    /// Reads files into the page cache, so that all runs start with the same state.
     func preload(_ items: Range<Int>) {
         for path in paths[items.clamped(to: paths.indices)] {
             _ = try? EncodedBytes(reading: path)
         }
     }
 
-    /// Files that some codec knows by the end of their names, in the order of their names.
+    /// The files with an extension of a known format, sorted by name.
     private static func photographs(in folder: String) throws(FileFailure) -> [String] {
         try checkFolder(folder)
-        // None if it went in this moment.
+        // Empty if the folder was removed meanwhile.
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
         let formats = builtInCodecs.codecs.map(\.format)
         let base = URL(filePath: folder)
@@ -90,7 +92,7 @@ struct PhotoCollection {
             let end = URL(filePath: name).pathExtension.lowercased()
             return formats.contains { $0.extensions.contains(end) }
         }.map { base.appending(path: $0).path }
-        guard !photos.isEmpty else { throw FileFailure(folder, "no pictures in this folder") }
+        guard !photos.isEmpty else { throw FileFailure(folder, "no images in this folder") }
         return photos
     }
 }

@@ -7,8 +7,7 @@ internal import ImageLoading
 internal import Pixels
 internal import Synchronization
 
-/// Counts the pictures that were decoded, those that somebody still holds, and those that were ever
-/// shown.
+/// Counts the images that were decoded, displayed, and are still in memory.
 final class PictureLedger: Sendable {
     private struct Entry {
         weak var image: LoadedImage?
@@ -27,7 +26,9 @@ final class PictureLedger: Sendable {
     }
 
     private struct State {
-        /// Pictures that are alive, by identity, which may be used again after the end of one.
+        /// The images in memory.
+        ///
+        /// Identifiers can be reused after an image is deallocated.
         var alive: [ObjectIdentifier: Entry] = [:]
         var decoded = Sum()
         var unshown = Sum()
@@ -36,10 +37,10 @@ final class PictureLedger: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes in a picture that was made.
-    func note(_ image: LoadedImage) {
+    /// Records a decoded image.
+    func record(_ image: LoadedImage) {
         state.withLock { state in
-            // The same object again, unless another one had this identity before.
+            // Another object may have had this identifier before.
             if let known = state.alive[ObjectIdentifier(image)], known.image === image { return }
             state.alive[ObjectIdentifier(image)] = Entry(
                 image: image, byteCount: image.image.byteCount)
@@ -48,14 +49,14 @@ final class PictureLedger: Sendable {
         }
     }
 
-    /// Takes in why a picture could not be made.
-    func note(_ reason: String, _ path: String) {
+    /// Records the error of an image.
+    func record(_ reason: String, _ path: String) {
         state.withLock { $0.failures[path] = reason }
     }
 
-    /// Takes in that a picture was shown.
+    /// Records that an image was displayed.
     func show(_ image: LoadedImage) {
-        note(image)
+        record(image)
         state.withLock { state in
             guard state.alive[ObjectIdentifier(image)]?.wasShown == false else { return }
             state.alive[ObjectIdentifier(image)]?.wasShown = true
@@ -63,7 +64,7 @@ final class PictureLedger: Sendable {
         }
     }
 
-    /// The bytes of the pictures that somebody holds.
+    /// The bytes of images that are in memory.
     func liveByteCount() -> Int {
         state.withLock { state in
             state.alive = state.alive.filter { $0.value.image != nil }
@@ -71,36 +72,36 @@ final class PictureLedger: Sendable {
         }
     }
 
-    /// What was made so far.
+    /// The images that have been decoded.
     var decoded: Sum { state.withLock { $0.decoded } }
 
-    /// What of that was not shown so far.
+    /// The decoded images that have not been displayed.
     var unshown: Sum { state.withLock { $0.unshown } }
 
-    /// Why pictures could not be made, by path.
+    /// The errors of images that could not be decoded, by path.
     var failures: [String: String] { state.withLock { $0.failures } }
 
-    /// Reads a file here and now.
+    /// Reads a file synchronously.
     ///
-    /// - Returns: `nil` if that fails, which is noted.
+    /// - Returns: The file; `nil` after an error, which is recorded.
     func read(_ path: String) -> EncodedBytes? {
         do throws(CodecError) {
             return try EncodedBytes(reading: path)
         } catch {
-            note(error.description, path)
+            record(error.description, path)
             return nil
         }
     }
 
-    /// Loads and decodes a picture here and now.
+    /// Loads and decodes an image synchronously.
     ///
-    /// - Returns: `nil` if that fails, which is noted.
+    /// - Returns: The image; `nil` after an error, which is recorded.
     func decode(_ request: ImageRequest) -> LoadedImage? {
         guard case .file(let path) = request.source, let bytes = read(path) else { return nil }
         return decode(request, path, bytes)
     }
 
-    /// Decodes a picture of `path`, whose bytes are there, here and now.
+    /// Decodes the image of `path` from its bytes.
     func decode(_ request: ImageRequest, _ path: String, _ bytes: EncodedBytes) -> LoadedImage? {
         let start = ContinuousClock.now
         do throws(CodecError) {
@@ -109,24 +110,24 @@ final class PictureLedger: Sendable {
                 try source.image(request.options),
                 key: ImageKey(original: .named(path), options: request.options),
                 originalSize: source.pixelSize, cost: start.duration(to: .now))
-            note(image)
+            record(image)
             return image
         } catch {
-            note(error.description, path)
+            record(error.description, path)
             return nil
         }
     }
 
-    /// Decodes a picture at the smallest of its size, half of it, half of that and so on that is no
-    /// smaller than asked for, and cuts it into tiles.
+    /// Decodes an image at the smallest power-of-two reduction that is not smaller than requested,
+    /// and splits it into tiles.
     ///
-    /// - Returns: nothing if that fails, which is noted.
+    /// - Returns: The tiles; an empty array after an error, which is recorded.
     func decodeTiles(_ request: ImageRequest, side: Int) -> [LoadedImage] {
         guard case .file(let path) = request.source, let bytes = read(path) else { return [] }
         do throws(CodecError) {
             return try tiles(of: ImageSource(bytes, codecs: builtInCodecs), path, request, side)
         } catch {
-            note(error.description, path)
+            record(error.description, path)
             return []
         }
     }
@@ -157,7 +158,7 @@ final class PictureLedger: Sendable {
                         cost: start.duration(to: .now)))
             }
         }
-        for tile in tiles { note(tile) }
+        for tile in tiles { record(tile) }
         return tiles
     }
 }

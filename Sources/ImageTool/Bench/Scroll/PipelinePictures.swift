@@ -5,8 +5,10 @@ internal import ImageCodecs
 internal import ImageLoading
 internal import Logging
 
-/// The pipeline asked by a view that says how it moves: what is in view is loaded first, what is
-/// about to come next, both as sharp as there is time for.
+/// The `calotype` design: a view over ``ImagePipeline`` and ``ScrollPrefetcher``.
+///
+/// Visible items are loaded first, then those that are about to become visible, each at the highest
+/// level of detail for which there is time.
 final class PipelinePictures: ScrollPictures {
     private struct Cell {
         var picture: ShownPicture?
@@ -22,9 +24,9 @@ final class PipelinePictures: ScrollPictures {
     private var cells: [Int: Cell] = [:]
 
     /// - Parameters:
-    ///   - scene: the screen.
-    ///   - ledger: counts what is decoded.
-    ///   - store: where pictures of the size shown were kept before, if anywhere.
+    ///   - scene: The screen.
+    ///   - ledger: The statistics of decoded images.
+    ///   - store: The store of a run with a warm store.
     init(_ scene: ScrollScene, _ ledger: PictureLedger, _ store: RenditionStore?) {
         self.scene = scene
         self.ledger = ledger
@@ -39,13 +41,13 @@ final class PipelinePictures: ScrollPictures {
         let request: @Sendable (Int) -> ImageRequest = { item in
             store == nil
                 ? scene.request(item)
-                : KeptPicture(request: scene.request(item), pipeline: pipeline).request
+                : StoredRendition(request: scene.request(item), pipeline: pipeline).request
         }
         self.request = request
         prefetcher = ScrollPrefetcher(
             pipeline: pipeline, layout: scene.layout,
             receive: { event in
-                if case .finished(_, .success(let image)) = event { ledger.note(image) }
+                if case .finished(_, .success(let image)) = event { ledger.record(image) }
             }, request: request)
     }
 
@@ -60,7 +62,7 @@ final class PipelinePictures: ScrollPictures {
         }
         let policy = prefetcher.policy
         for item in frame.items { update(item, frame, policy) }
-        // After the view has asked, so that it takes over what was on its way to it.
+        // After the requests of visible cells, which take over loads of the prefetcher.
         prefetcher.update(visible: frame.visible, velocity: frame.velocity)
     }
 
@@ -82,7 +84,7 @@ final class PipelinePictures: ScrollPictures {
         {
             cell.picture = ShownPicture(parts: [image], lod: lod)
         }
-        // An empty cell takes what comes first.
+        // An empty cell displays the first image that is ready.
         let timeLeft =
             cell.picture == nil ? Duration.zero : frame.timeLeft(for: item, in: scene.layout)
         guard
@@ -97,12 +99,12 @@ final class PipelinePictures: ScrollPictures {
             do throws(LoadError) {
                 let image = try await pipeline.image(for: request)
                 prefetcher.note(start.duration(to: .now), for: lod)
-                ledger.note(image)
+                ledger.record(image)
                 arrived.append(Arrivals.Item(item: item, lod: lod, parts: [image]))
             } catch .cancelled {
-                // Nobody looks at it any more.
+                // The cell is no longer visible.
             } catch {
-                ledger.note(FileFailure(path, error).reason, path)
+                ledger.record(FileFailure(path, error).reason, path)
             }
         }
     }
@@ -112,7 +114,7 @@ final class PipelinePictures: ScrollPictures {
             LODPolicy().swaps(picture.lod, for: cell.picture?.lod)
         else { return }
         cells[item]?.picture = picture
-        // What is less sharp is of no use any more.
+        // Loads at a lower level of detail are obsolete.
         for (lod, task) in cell.tasks where lod < picture.lod {
             task.cancel()
             cells[item]?.tasks[lod] = nil
@@ -120,11 +122,11 @@ final class PipelinePictures: ScrollPictures {
     }
 }
 
-/// A picture as it was kept on disk at the size shown, made from its original if it was not.
-struct KeptPicture: OriginalLoader {
+/// Loads an image from its rendition in the store, which is created if it does not exist.
+struct StoredRendition: OriginalLoader {
     private static let format = "jpeg"
 
-    /// Asks for the picture from its original.
+    /// The request for the original.
     let original: ImageRequest
     let pipeline: ImagePipeline
 
@@ -133,11 +135,11 @@ struct KeptPicture: OriginalLoader {
         self.pipeline = pipeline
     }
 
-    /// Asks for the picture from what was kept.
+    /// The request for the rendition.
     var request: ImageRequest {
         var request = ImageRequest(
             .loader(self, name: original.source.name), options: original.options)
-        // It is kept already.
+        // The rendition is stored already.
         request.storeUse = []
         return request
     }

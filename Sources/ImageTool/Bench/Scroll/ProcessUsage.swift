@@ -7,9 +7,9 @@
 #endif
 internal import Foundation
 
-/// What the process takes of the machine.
+/// The resource usage of this process.
 enum ProcessUsage {
-    /// The time that all threads have computed, in seconds.
+    /// The CPU time of all threads, in seconds.
     static var processorSeconds: Double {
         var usage = rusage()
         guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return 0 }
@@ -18,8 +18,8 @@ enum ProcessUsage {
         }
     }
 
-    /// The most bytes that the process has held in memory since ``forgetPeak()``, or since it began;
-    /// 0 where the system does not say.
+    /// The peak resident memory since ``resetPeak()``, or since the start of the process, in bytes;
+    /// 0 on systems without `/proc`.
     static var peakResidentByteCount: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
@@ -28,10 +28,10 @@ enum ProcessUsage {
         return kibibytes << 10
     }
 
-    /// Begins to look for the peak of memory anew, where the system can.
+    /// Resets the peak resident memory, on systems that support it.
     ///
     /// - SeeAlso: `proc(5)`, `/proc/pid/clear_refs`.
-    static func forgetPeak() {
+    static func resetPeak() {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
     }
 }

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// A chart of a laboratory of scrolling as SVG: a row of panels a screen, a bar a design.
+/// An SVG chart of a scrolling benchmark: a row of panels per screen, a bar per design.
 struct ScrollChart {
     private struct Panel {
         let title: String
@@ -31,14 +31,14 @@ struct ScrollChart {
             (
                 "\(group[0].run.layout), \(group[0].run.rate) Hz",
                 [
-                    Self.panel("Frames missed", group, \.missedShare, ScrollReport.percent),
+                    Self.panel("Missed frames", group, \.missedShare, ScrollReport.percent),
                     Self.panel(
-                        "Cells without a picture", group, \.popInShare, ScrollReport.percent),
+                        "Cells without an image", group, \.popInShare, ScrollReport.percent),
                     Self.panel(
-                        "Until sharp at rest, 95th percentile", group,
+                        "Time to sharp at rest, 95th percentile", group,
                         { $0.sharpTime(0.95) ?? 0 }, ScrollReport.milliseconds),
                     Self.panel(
-                        "Memory of the process, peak", group, { Double($0.peakResidentByteCount) },
+                        "Peak memory of the process", group, { Double($0.peakResidentByteCount) },
                         { ScrollReport.mebibytes(Int($0)) }),
                 ]
             )
@@ -63,7 +63,7 @@ struct ScrollChart {
             """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(height)" \
             font-family="system-ui, sans-serif" font-size="13">
-            <title>How designs of a scrolling screen keep up</title>
+            <title>Scrolling benchmark: frames, cells, time to sharp and memory by design</title>
             <style>
               :root { color-scheme: light dark; --ink: #222; --paper: #fff; --bar: #7f9db9; \
             --best: #d55e00; }

@@ -3,7 +3,7 @@
 internal import ImageLoading
 internal import Logging
 
-/// The successive designs of a screen that scrolls.
+/// The designs of an image view, each an improvement of an earlier one.
 enum ScrollDesign: String, CaseIterable, Codable {
     case synchronous
     case tagged
@@ -15,29 +15,29 @@ enum ScrollDesign: String, CaseIterable, Codable {
 
     var summary: String {
         switch self {
-        case .synchronous: "read and decoded whole on the thread that draws"
-        case .tagged: "read in the background, decoded when drawn; a tag tells late ones"
-        case .displaySize: "read and decoded in the background, at the size shown"
-        case .tiled: "the same in tiles, drawn as they come"
-        case .neighbours: "at the size shown, with a cache; the next two are loaded ahead"
-        case .swapping: "the same, smaller while it moves, exact at rest"
-        case .calotype: "the pipeline with its prefetcher for scrolling"
+        case .synchronous: "reads and decodes at full size on the drawing thread"
+        case .tagged: "reads in the background, decodes when drawn; tags identify late results"
+        case .displaySize: "reads and decodes in the background, at the displayed size"
+        case .tiled: "the same in tiles, drawn as they arrive"
+        case .neighbours: "at the displayed size, with a cache; loads the next two in advance"
+        case .swapping: "the same, at reduced size while moving, exact at rest"
+        case .calotype: "the pipeline with its scroll prefetcher"
         }
     }
 
-    /// Whether it can use what was kept on disk.
+    /// Whether the design uses the store on disk.
     var usesStore: Bool { self == .calotype }
 
-    /// Bytes of pictures that designs with a cache keep.
+    /// The cache size of designs with a cache, in bytes.
     static let cacheByteLimit = 64 << 20
 
-    /// What brings pictures to a screen in this way.
+    /// Creates an implementation of the design.
     ///
     /// - Parameters:
-    ///   - scene: the screen.
-    ///   - ledger: counts what is decoded.
-    ///   - store: where pictures of the size shown were kept before, if anywhere.
-    /// - Returns: it, with nothing loaded yet.
+    ///   - scene: The screen.
+    ///   - ledger: The statistics of decoded images.
+    ///   - store: The store of a run with a warm store.
+    /// - Returns: The implementation, with no image loaded.
     func pictures(
         _ scene: ScrollScene, _ ledger: PictureLedger, _ store: RenditionStore?
     ) -> any ScrollPictures {

@@ -3,16 +3,16 @@
 internal import PictureCommands
 internal import Foundation
 
-/// The results of a laboratory of scrolling, for people and for programs.
+/// The results of a scrolling benchmark, as a table and as JSON.
 struct ScrollReport {
     let results: [ScrollResult]
-    /// The photographs that could not be shown.
+    /// The photographs that could not be decoded.
     var failures: [FileFailure] = []
     let rates: [DecodeRate]
     let count: Int
     let seconds: Double
 
-    /// The traces of a design on a screen taken together, in the order of `results`.
+    /// The results of each design and screen, summed over all traces, in the order of `results`.
     var totals: [ScrollResult] {
         var groups: [[ScrollResult]] = []
         for result in results {
@@ -28,12 +28,12 @@ struct ScrollReport {
         return groups.map { ScrollResult($0, trace: "all") }
     }
 
-    /// A row for every trace of the last design, and one for all traces of each.
+    /// A table with the totals of each design and the results of `calotype` for each trace.
     var table: String {
         var rows = [
             [
                 "screen", "design", "trace", "Hz", "missed", "pop-ins", "unsharp", "sharp", "p95",
-                "never", "opening", "unshown", "pictures", "process", "CPU",
+                "never", "opening", "unused", "images", "process", "CPU",
             ]
         ]
         rows += totals.map(Self.row)
@@ -44,18 +44,18 @@ struct ScrollReport {
             let wall = String(format: "%.0f", rate.perSecond)
             let bound = String(format: "%.0f", rate.bound)
             return """
-                \(rate.layout): \(rate.processorCount) processors decode \(wall) pictures a second, \
-                \(bound) if nobody else has them.
+                \(rate.layout): \(rate.processorCount) processors decode \(wall) images per \
+                second, \(bound) by CPU time.
                 """
         }
         return """
-            \(count) pictures. missed: frames not ready in time; pop-ins, unsharp: cells in view \
-            without a picture, or with one
-            made smaller, of all in all frames; sharp, p95: until cells at rest were sharp, median \
+            \(count) images. missed: frames not ready in time; pop-ins, unsharp: share of visible \
+            cells without an image,
+            or with one of reduced size; sharp, p95: time until cells at rest were sharp, median \
             and 95th percentile;
-            never: cells that were not while the rest lasted; opening: until the first screen was \
-            sharp; unshown: of the
-            bytes decoded; pictures, process: peaks of memory.
+            never: cells that did not become sharp; opening: time until the first screen was \
+            sharp; unused: share of
+            decoded bytes never displayed; images, process: peak memory.
             \((bounds + lines).joined(separator: "\n"))
             """
     }
@@ -75,7 +75,7 @@ struct ScrollReport {
         ]
     }
 
-    /// What a design is called in a table and a chart.
+    /// The label of a run in tables and charts.
     static func name(_ run: ScrollRun) -> String {
         run.store == .warm ? "\(run.design.rawValue), warm" : run.design.rawValue
     }

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One trace played on one screen by one design.
+/// A combination of screen, rate, design, store and trace to measure.
 struct ScrollRun: Hashable, Codable {
     let layout: String
-    /// Frames a second.
+    /// In frames per second.
     let rate: Int
     let design: ScrollDesign
     let store: ScrollStore
     let trace: String
 }
 
-/// Whether pictures were made at the size shown before, and kept on disk.
+/// Whether the store contains renditions at the displayed size before a run.
 enum ScrollStore: String, CaseIterable, Codable {
     case cold, warm
 }
 
-/// What a screen showed of one run.
+/// The measurements of a run.
 struct ScrollResult: Hashable, Codable {
     let run: ScrollRun
-    /// The seconds until the first screen was sharp, before the trace began.
+    /// The time until the first screen was sharp, before the trace started.
     var openingSeconds = 0.0
     var frameCount = 0
-    /// Frames that the screen was ready for and nobody had drawn.
+    /// Frames that were not drawn by their deadline.
     var missedFrameCount = 0
-    /// Cells in view, frame by frame, and those of them without a picture or with an unsharp one.
+    /// Visible cells, summed over all frames; those without an image, and those with an unsharp
+    /// one.
     var cellFrameCount = 0
     var popInCount = 0
     var unsharpCount = 0
-    /// Cells that came into view.
+    /// Cells that became visible.
     var revealedCount = 0
-    /// For each cell in view when the content came to rest, the seconds until it was sharp, or as
-    /// long as the rest lasted.
+    /// For each cell that was visible when the content came to rest, the seconds until it was
+    /// sharp, at most the duration of the rest.
     var sharpTimes: [Double] = []
-    /// Cells that were not sharp while a rest lasted.
+    /// Cells that were not sharp by the end of a rest.
     var neverSharpCount = 0
     var decodedCount = 0
     var decodedByteCount = 0
@@ -41,14 +42,14 @@ struct ScrollResult: Hashable, Codable {
     var peakPictureByteCount = 0
     var peakResidentByteCount = 0
     var processorSeconds = 0.0
-    /// Why pictures could not be made, by path.
+    /// The errors of images that could not be loaded, by path.
     var failures: [String: String] = [:]
 
     init(_ run: ScrollRun) { self.run = run }
 }
 
 extension ScrollResult {
-    /// Several results added up; of peaks, the highest.
+    /// The sum of several results; for peaks and opening times, the maximum.
     init(_ results: [ScrollResult], trace: String) {
         let first = results[0].run
         self.init(
@@ -81,7 +82,8 @@ extension ScrollResult {
     var unsharpShare: Double { Double(unsharpCount) / Double(max(cellFrameCount, 1)) }
     var unshownShare: Double { Double(unshownByteCount) / Double(max(decodedByteCount, 1)) }
 
-    /// The seconds within which so large a share of the cells at rest was sharp.
+    /// The quantile of the times until cells at rest were sharp, in seconds; `share` is from 0 to
+    /// 1.
     func sharpTime(_ share: Double) -> Double? {
         let times = sharpTimes.sorted()
         guard !times.isEmpty else { return nil }

@@ -4,15 +4,15 @@ internal import EncodedImages
 internal import ImageLoading
 internal import Pixels
 
-/// A screen, and how the pictures lie behind it.
+/// A screen and the layout of the images that scroll through it.
 struct ScrollScene {
     let name: String
     let layout: GridLayout
-    /// How much of the content is in view along the axis of scrolling, in pixels.
+    /// The length of the viewport along the scroll axis, in pixels.
     let screenLength: Double
-    /// The largest size at which a picture is shown.
+    /// The size of a cell, in pixels.
     let cell: PixelSize
-    /// One file an item.
+    /// The file of each item.
     let paths: [String]
 
     static let names = ["carousel", "grid"]
@@ -24,7 +24,6 @@ struct ScrollScene {
             screenLength = 800
             cell = PixelSize(width: 800, height: 600)
         case "grid":
-            // 1200 pixels wide.
             layout = GridLayout(itemCount: paths.count, columnCount: 3, rowLength: 400)
             screenLength = 800
             cell = PixelSize(width: 400, height: 400)
@@ -34,25 +33,25 @@ struct ScrollScene {
         self.paths = paths
     }
 
-    /// What is in view, never beyond the ends of the content.
+    /// The visible range at an offset, clamped to the content.
     func visible(at offset: Double) -> Range<Double> {
         let start = min(max(offset, 0), max(0, layout.length - screenLength))
         return start..<start + screenLength
     }
 
-    /// Asks for the picture of an item as it is shown.
+    /// The request for the image of an item at the size of a cell.
     func request(_ item: Int) -> ImageRequest {
         ImageRequest(path: paths[item], options: DecodeOptions(box: cell))
     }
 
-    /// So many items on either side of those in view.
+    /// The items next to the visible ones, up to `count` on each side, those after them first.
     func neighbours(of items: Range<Int>, _ count: Int) -> [Int] {
         let before = max(0, items.lowerBound - count)..<items.lowerBound
         let after = items.upperBound..<min(paths.count, items.upperBound + count)
         return Array(after) + before.reversed()
     }
 
-    /// The items that come into view anywhere in a trace, and those a screen away from them.
+    /// The items that become visible during a trace, and those within a screen of them.
     func items(_ trace: ScrollTrace) -> Range<Int> {
         let offsets = trace.samples.map(\.offset)
         return layout.items(
@@ -60,11 +59,11 @@ struct ScrollScene {
     }
 }
 
-/// What the screen is to show next.
+/// The state of scrolling at a frame.
 struct ScrollFrame {
     let visible: Range<Double>
     let items: Range<Int>
-    /// In pixels a second.
+    /// In pixels per second.
     let velocity: Double
 
     init(_ scene: ScrollScene, offset: Double, velocity: Double) {
@@ -73,7 +72,7 @@ struct ScrollFrame {
         self.velocity = velocity
     }
 
-    /// How long an item stays in view, and without end at rest.
+    /// The time that an item stays visible at the current velocity, at most an hour.
     func timeLeft(for item: Int, in layout: GridLayout) -> Duration {
         let extent = layout.extent(of: item)
         let distance =
@@ -83,23 +82,23 @@ struct ScrollFrame {
     }
 }
 
-/// A picture in a cell.
+/// The image displayed in a cell.
 struct ShownPicture {
-    /// One, or those tiles of it that are there.
+    /// The image, or the tiles of it that are loaded.
     var parts: [LoadedImage]
     let lod: LOD
-    /// Whether no part is missing.
+    /// Whether all parts are loaded.
     var isWhole = true
 
     var isSharp: Bool { lod == .exact && isWhole }
 }
 
-/// Brings pictures into cells, in one way or another; called by the thread that draws alone.
+/// A strategy that loads images into cells; called only on the thread that draws.
 protocol ScrollPictures: AnyObject {
-    /// Does what there is to do on the thread that draws before a frame.
+    /// Performs the work of the drawing thread before a frame.
     func update(_ frame: ScrollFrame)
-    /// What the cell of an item in view shows.
+    /// The image displayed in the cell of a visible item; `nil` for an empty cell.
     func picture(for item: Int) -> ShownPicture?
-    /// Gives up what is under way and waits for its end.
+    /// Cancels all loads and waits for them to finish.
     func end() async
 }

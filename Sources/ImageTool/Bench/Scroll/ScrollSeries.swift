@@ -6,24 +6,23 @@ internal import ImageCodecs
 internal import ImageLoading
 internal import Logging
 
-/// Many runs, each in a process of its own, so that none is charged for what another one left in
-/// memory.
+/// Performs runs in separate processes, so that memory of one run does not affect another.
 struct ScrollSeries {
     let collection: PhotoCollection
     let traces: [ScrollTrace]
-    /// Arguments that every process gets.
+    /// The arguments of all processes.
     let arguments: [String]
-    /// Where pictures were kept before for runs with a warm store.
+    /// The folder of the store for runs with a warm store.
     let store: String
 
-    /// Plays the runs one after the other.
+    /// Performs the runs one after another.
     ///
     /// - Parameters:
-    ///   - runs: what is played.
-    ///   - isInterrupted: asked again and again; once it answers true, the run that is being played
-    ///     is given up, and no further one begins.
-    ///   - didFinish: called after each run.
-    /// - Returns: the results of the runs that came to their end.
+    ///   - runs: The runs.
+    ///   - isInterrupted: Checked repeatedly. Once it returns true, the current run is cancelled
+    ///     and no further one is started.
+    ///   - didFinish: Called after each run.
+    /// - Returns: The results of the completed runs.
     /// - Throws: ``FileFailure`` if a process cannot be started or fails.
     func play(
         _ runs: [ScrollRun], isInterrupted: () -> Bool, didFinish: () -> Void
@@ -53,12 +52,12 @@ struct ScrollSeries {
         process.standardOutput = output
         do {
             try process.run()
-            // It writes nothing before its end.
+            // The child writes its output at the end.
             while !hasData(output.fileHandleForReading.fileDescriptor) {
                 guard !isInterrupted() else {
-                    // It has nothing to tidy up, and may hold back other signals as this process does.
+                    // The child has no files to remove, and may defer other signals.
                     kill(process.processIdentifier, SIGKILL)
-                    // Its pipe ends when it does; Foundation may never hear of so sudden an end.
+                    // The end of the pipe shows its end; `waitUntilExit` may miss it.
                     _ = try output.fileHandleForReading.readToEnd()
                     return nil
                 }
@@ -66,7 +65,8 @@ struct ScrollSeries {
             let text = try output.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
             guard process.terminationStatus == 0 else {
-                throw FileFailure(program, "a run ended with \(process.terminationStatus)")
+                throw FileFailure(
+                    program, "a run failed with exit code \(process.terminationStatus)")
             }
             return try JSONDecoder().decode(ScrollResult.self, from: text)
         } catch let failure as FileFailure {
@@ -76,13 +76,13 @@ struct ScrollSeries {
         }
     }
 
-    /// Waits a moment for something to read, or for its end.
+    /// Waits up to 100 ms for data or the end of a pipe.
     private func hasData(_ descriptor: Int32) -> Bool {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&wanted, 1, 100) > 0
     }
 
-    /// Makes the pictures that a trace may show, so that a store that has them is warm.
+    /// Creates the renditions of items in a store.
     static func warm(
         _ directory: String, _ scene: ScrollScene, _ items: Range<Int>,
         isInterrupted: @escaping @Sendable () -> Bool
@@ -90,7 +90,7 @@ struct ScrollSeries {
         let pipeline = ImagePipeline(
             codecs: builtInCodecs, configuration: try configuration(keptIn: directory),
             logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
-        let requests = items.map { KeptPicture(request: scene.request($0), pipeline: pipeline) }
+        let requests = items.map { StoredRendition(request: scene.request($0), pipeline: pipeline) }
         await withTaskGroup(of: Void.self) { group in
             for request in requests {
                 group.addTask {

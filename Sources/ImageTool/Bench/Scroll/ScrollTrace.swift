@@ -3,24 +3,28 @@
 internal import PictureCommands
 internal import Foundation
 
-/// Where content stands from moment to moment while somebody scrolls.
+/// Recorded scroll offsets over time.
 struct ScrollTrace {
     struct Sample: Hashable {
-        /// Since the start, in seconds.
+        /// The time since the start, in seconds.
         let time: Double
-        /// Of the start of the screen from the start of the content, in pixels.
+        /// The distance of the viewport from the start of the content, in pixels.
         let offset: Double
     }
 
-    /// Content that stands still for so long is at rest, in seconds.
+    /// The minimum time without movement that counts as rest, in seconds.
     static let shortestRest = 0.3
 
-    private static let shareOfRounding = 0.001
+    /// The fraction of an interval around a sample that counts as the time of the sample.
+    private static let roundingTolerance = 0.001
 
     let name: String
     let samples: [Sample]
 
-    /// Reads lines of milliseconds and pixels with a comma between, after a line of names.
+    /// Parses CSV with a header line and lines of milliseconds and pixels.
+    ///
+    /// - Throws: ``FileFailure`` with the number of the first invalid line, or if there is no
+    ///   sample.
     init(_ name: String, csv: some Collection<UInt8>) throws(FileFailure) {
         self.name = name
         var samples: [Sample] = []
@@ -31,17 +35,18 @@ struct ScrollTrace {
                 milliseconds.isFinite, offset.isFinite,
                 milliseconds / 1000 > samples.last?.time ?? -1
             else {
-                throw FileFailure(name, "line \(index + 2) is no time after the last and an offset")
+                throw FileFailure(
+                    name, "invalid line \(index + 2): use increasing milliseconds and an offset")
             }
             samples.append(Sample(time: milliseconds / 1000, offset: offset))
         }
-        guard !samples.isEmpty else { throw FileFailure(name, "a trace without a line") }
+        guard !samples.isEmpty else { throw FileFailure(name, "the trace has no samples") }
         self.samples = samples
     }
 
     var duration: Double { samples.last?.time ?? 0 }
 
-    /// The offset at a time, on the straight line between two samples.
+    /// The offset at a time, with linear interpolation between samples.
     func offset(at time: Double) -> Double {
         let next = samples.partitioningIndex { $0.time > time }
         guard next > 0 else { return samples[0].offset }
@@ -49,15 +54,13 @@ struct ScrollTrace {
         guard next < samples.count else { return before.offset }
         let after = samples[next]
         let share = (time - before.time) / (after.time - before.time)
-        // Times are written with few digits: on the way from one sample to the next, so close to one
-        // of them means at it.
-        if share < Self.shareOfRounding { return before.offset }
-        if share > 1 - Self.shareOfRounding { return after.offset }
+        // Times in files are rounded.
+        if share < Self.roundingTolerance { return before.offset }
+        if share > 1 - Self.roundingTolerance { return after.offset }
         return before.offset + share * (after.offset - before.offset)
     }
 
-    /// When the content has come to rest and until when it stays so; not what comes before the
-    /// first movement.
+    /// The time ranges in which the content is at rest after a movement.
     func rests(until end: Double) -> [Range<Double>] {
         var rests: [Range<Double>] = []
         var start = 0
@@ -65,7 +68,7 @@ struct ScrollTrace {
             guard index == samples.count || samples[index].offset != samples[start].offset else {
                 continue
             }
-            // It moves on the way from the last sample at rest to the next one.
+            // The movement starts at the last sample with the same offset.
             let (from, until) = (samples[start].time, min(samples[index - 1].time, end))
             if start > 0, until - from >= Self.shortestRest { rests.append(from..<until) }
             start = index
@@ -78,7 +81,7 @@ struct ScrollTrace {
         "drag", "fling-slow", "fling", "fling-fast", "reversal", "jump", "jitter",
     ]
 
-    /// One that comes with the program, by its name.
+    /// Returns a built-in trace; `nil` for an unknown name.
     static func builtIn(_ name: String) throws(FileFailure) -> ScrollTrace? {
         let csv: [UInt8]? =
             switch name {
@@ -97,7 +100,7 @@ struct ScrollTrace {
 }
 
 extension [ScrollTrace.Sample] {
-    /// The first place from which on all samples meet a condition, found by halving.
+    /// The first index whose sample meets a monotonic condition, by binary search.
     fileprivate func partitioningIndex(_ isBeyond: (Element) -> Bool) -> Int {
         var (lower, upper) = (startIndex, endIndex)
         while lower < upper {

@@ -6,7 +6,7 @@ internal import Foundation
 internal import ImageLoading
 internal import Synchronization
 
-/// Reads and decodes whole pictures on the thread that draws when their cells come into view.
+/// The `synchronous` design: reads and decodes at full size on the thread that draws.
 final class SynchronousPictures: ScrollPictures {
     private let scene: ScrollScene
     private let ledger: PictureLedger
@@ -31,11 +31,10 @@ final class SynchronousPictures: ScrollPictures {
     func end() async {}
 }
 
-/// Reads files in the background; a picture is decoded, whole, when it is drawn for the first time,
-/// as by toolkits that put decoding off until then.
+/// The `tagged` design: reads files in the background and decodes at full size when an image is
+/// first drawn, as toolkits with deferred decoding do.
 ///
-/// The tag of a file that was read is the number of its item: one whose cell has gone on to another
-/// item is dropped.
+/// A file is tagged with its item and dropped if that is no longer visible.
 final class TaggedPictures: ScrollPictures {
     private final class Files: Sendable {
         private let files = Mutex<[(item: Int, bytes: EncodedBytes)]>([])
@@ -56,7 +55,7 @@ final class TaggedPictures: ScrollPictures {
     private let ledger: PictureLedger
     private let queue = OperationQueue()
     private let arrived = Files()
-    private var asked: Set<Int> = []
+    private var requested: Set<Int> = []
     private var pictures: [Int: LoadedImage] = [:]
 
     init(_ scene: ScrollScene, _ ledger: PictureLedger) {
@@ -66,13 +65,14 @@ final class TaggedPictures: ScrollPictures {
     }
 
     func update(_ frame: ScrollFrame) {
-        asked = asked.filter { frame.items.contains($0) }
+        requested = requested.filter { frame.items.contains($0) }
         pictures = pictures.filter { frame.items.contains($0.key) }
-        for (item, bytes) in arrived.take() where asked.contains(item) && pictures[item] == nil {
+        for (item, bytes) in arrived.take() where requested.contains(item) && pictures[item] == nil
+        {
             let path = scene.paths[item]
             pictures[item] = ledger.decode(ImageRequest(path: path), path, bytes)
         }
-        for item in frame.items where asked.insert(item).inserted {
+        for item in frame.items where requested.insert(item).inserted {
             let path = scene.paths[item]
             queue.addOperation { [arrived, ledger] in
                 if let bytes = ledger.read(path) { arrived.append(item, bytes) }

@@ -8,7 +8,7 @@ internal import ImageLoading
 internal import Logging
 internal import PictureCommands
 
-/// Makes thumbnails, or says what the pipeline did for them.
+/// The `thumbnail` command with `--explain`, which reports the steps of the loading pipeline.
 struct ExplainedThumbnail: AsyncParsableCommand {
     static let configuration = Thumbnail.configuration
 
@@ -18,19 +18,21 @@ struct ExplainedThumbnail: AsyncParsableCommand {
         guard thumbnail.explain else { return try await thumbnail.run() }
         let (codecs, sandbox) = try thumbnail.sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
-        try await thumbnail.tell(codecs)
+        try await thumbnail.printSteps(codecs)
     }
 }
 
 extension Thumbnail {
-    /// Makes each thumbnail in memory and prints what the pipeline did for it.
-    fileprivate func tell(_ codecs: CodecSet) async throws {
+    /// Loads each thumbnail through a pipeline, writes no file, and prints the steps of each load.
+    ///
+    /// - Throws: `ExitCode` if a file failed, after all were processed.
+    fileprivate func printSteps(_ codecs: CodecSet) async throws {
         let pipeline = ImagePipeline(
             codecs: codecs, configuration: ImagePipeline.Configuration(),
             logger: Logger(label: "calotype") { _ in SwiftLogNoOpLogHandler() })
         var objects: [JSON] = []
         var hasFailed = false
-        for file in files {
+        for file in files.paths {
             let story = LoadStory()
             let request = RenditionRequest(
                 image: ImageRequest(path: file, options: decodeOptions), format: format,
@@ -83,7 +85,7 @@ extension LoadStep {
         ])
     }
 
-    /// Such as `decode   12.3 ms  400x300 of 4000x3000 by shrinking, …`.
+    /// A line such as `decode   12.3 ms  400x300 of 4000x3000 by shrinking, …`.
     fileprivate var line: String {
         let name = stage.rawValue.padding(8)
         let time = "\(milliseconds(duration)) ms".leftPadding(10)

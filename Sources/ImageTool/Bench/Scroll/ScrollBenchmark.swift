@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Plays scroll traces on a model of a screen.
+/// Replays a scroll trace on a simulated screen.
 ///
-/// The screen asks for a frame at its rate. A frame is drawn on the calling thread: what the design
-/// has to do there is done, cells that come into view get pictures, and a picture that is new on the
-/// screen is copied once. A frame that is not ready when the next one begins is missed, and the
-/// screen goes on showing the old one.
+/// Each frame is drawn on the calling thread: the design performs its work, visible cells receive
+/// images, and each image that is new on the screen is copied once, as into a texture. A frame that
+/// is not ready by the time of the next one is missed; the screen keeps the previous one.
 ///
-/// A trace begins once the first screen is sharp, as a person would wait for it; how long that took
-/// is a figure of its own.
-struct ScrollLaboratory {
-    /// The first screen is waited for no longer than this, in seconds.
-    static let longestOpening = 5.0
+/// A trace starts once the first screen is sharp, or after ``maximumOpening``; that time is
+/// reported separately.
+struct ScrollBenchmark {
+    /// The maximum time to wait for the first screen, in seconds.
+    static let maximumOpening = 5.0
 
     let scene: ScrollScene
     let trace: ScrollTrace
-    /// The part of the trace that is played, in seconds.
+    /// The maximum duration of the trace, in seconds.
     let seconds: Double
     let clock: FrameClock
 
-    /// Plays the trace once.
+    /// Replays the trace once.
     ///
     /// - Parameters:
-    ///   - run: what the result is called, and the rate.
-    ///   - pictures: brings the pictures.
-    ///   - ledger: counts what `pictures` decodes.
-    /// - Returns: what the screen showed, but for what the process took.
+    ///   - run: The description of the run, with the frame rate.
+    ///   - pictures: The design, which loads the images.
+    ///   - ledger: The statistics of `pictures`.
+    /// - Returns: The measurements, without those of the process.
     func play(
         _ run: ScrollRun, _ pictures: any ScrollPictures, _ ledger: PictureLedger
     ) async -> ScrollResult {
@@ -59,7 +58,7 @@ struct ScrollLaboratory {
             pictures.update(next)
             screen.draw(next.items, pictures)
             let now = (clock.now() - start) / .seconds(1)
-            for index in rests.indices { rests[index].note(screen, from: time, until: now) }
+            for index in rests.indices { rests[index].record(screen, from: time, until: now) }
             result.cellFrameCount += screen.items.count
             result.popInCount += screen.emptyCount
             result.unsharpCount += screen.unsharpCount
@@ -73,9 +72,9 @@ struct ScrollLaboratory {
         for rest in rests { rest.finish(&result) }
     }
 
-    /// Shows the first screen until it is sharp.
+    /// Displays the first screen until it is sharp.
     ///
-    /// - Returns: how long that took, in seconds.
+    /// - Returns: The time that this took, in seconds.
     private func open(
         _ screen: inout CellScreen, _ pictures: any ScrollPictures, _ rate: Double
     ) -> Double {
@@ -86,13 +85,13 @@ struct ScrollLaboratory {
             pictures.update(frame)
             screen.draw(frame.items, pictures)
             let time = (clock.now() - start) / .seconds(1)
-            if screen.isSharp || time >= Self.longestOpening { return time }
+            if screen.isSharp || time >= Self.maximumOpening { return time }
             number = max(number + 1, (time * rate).rounded(.up))
             clock.wait(start + .seconds(number / rate))
         }
     }
 
-    /// How fast the content moved lately, as a view knows it; a jump is no movement.
+    /// The velocity over the last 50 ms, in pixels per second; 0 for a jump by over two screens.
     private func velocity(at time: Double) -> Double {
         let span = 0.05
         let change = trace.offset(at: time) - trace.offset(at: time - span)

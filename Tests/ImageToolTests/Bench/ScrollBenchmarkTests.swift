@@ -9,7 +9,7 @@ import Testing
 
 @testable import ImageTool
 
-@Suite("The laboratory of scrolling") struct ScrollLaboratoryTests {
+@Suite("The scrolling benchmark") struct ScrollBenchmarkTests {
     private let clock = FakeFrameClock()
     private let ledger = PictureLedger()
     private let pictures: FakePictures
@@ -20,10 +20,10 @@ import Testing
     private func play(_ lines: String, rate: Int = 10) async throws -> ScrollResult {
         let trace = try ScrollTrace("own", csv: Array("milliseconds,pixels\n\(lines)".utf8))
         let paths = (0..<20).map { "\($0)" }
-        let laboratory = ScrollLaboratory(
+        let benchmark = ScrollBenchmark(
             scene: try #require(ScrollScene("carousel", paths)), trace: trace, seconds: 60,
             clock: clock.clock)
-        return await laboratory.play(
+        return await benchmark.play(
             ScrollRun(
                 layout: "carousel", rate: rate, design: .tagged, store: .cold, trace: "own"),
             pictures, ledger)
@@ -34,7 +34,7 @@ import Testing
         pictures.shown = { _ in ShownPicture(parts: [image], lod: .exact) }
     }
 
-    @Test("misses no frame that is drawn in time, up to the last moment")
+    @Test("misses no frame that is drawn before its deadline")
     func inTime() async throws {
         showAll()
         pictures.work = { [clock] _ in clock.work(.milliseconds(99)) }
@@ -43,7 +43,7 @@ import Testing
         #expect(pictures.hasEnded)
     }
 
-    @Test("misses every frame that the screen is ready for while another one is drawn")
+    @Test("misses all frames that become due while another one is drawn")
     func missed() async throws {
         showAll()
         var count = 0
@@ -54,14 +54,14 @@ import Testing
         }
         let result = try await play("0,0\n1000,800")
         #expect(result.frameCount == 10 && result.missedFrameCount == 2)
-        // Where the content is when they are drawn, not where it would have been.
+        // The offsets are those of the time of drawing.
         let offsets = pictures.frames.dropFirst().map { $0.visible.lowerBound }
         #expect(
             zip(offsets, [0, 80, 320, 400, 480, 560, 640, 720]).allSatisfy { abs($0 - $1) < 1 })
         #expect(offsets.count == 8)
     }
 
-    @Test("counts cells without a picture, with a smaller one and with a part of one")
+    @Test("counts cells without an image, with a reduced one and with a part of one")
     func cells() async throws {
         let image = FakePictures.picture("a")
         pictures.shown = { item in
@@ -72,7 +72,7 @@ import Testing
             default: ShownPicture(parts: [image], lod: .exact, isWhole: false)
             }
         }
-        // Items 0; 0 and 1; 1; 1 and 2; 2; 2 and 3; 3: one a frame or two.
+        // The visible items of the frames: 0; 0 and 1; 1; 1 and 2; 2; 2 and 3; 3.
         let result = try await play(
             "0,0\n100,400\n200,800\n300,1200\n400,1600\n500,2000\n600,2400\n700,2400")
         #expect(result.frameCount == 7 && result.cellFrameCount == 10)
@@ -81,7 +81,7 @@ import Testing
         #expect(result.revealedCount == 3)
     }
 
-    @Test("waits for the first screen, and says for how long")
+    @Test("waits for the first screen, and measures that time")
     func opening() async throws {
         let image = FakePictures.picture("a")
         var count = 0
@@ -92,23 +92,23 @@ import Testing
         #expect(result.popInCount == 0 && result.frameCount == 5)
     }
 
-    @Test("gives up waiting for a first screen that never comes")
+    @Test("stops waiting for a first screen that never becomes sharp")
     func noOpening() async throws {
         let result = try await play("0,0\n500,0")
-        #expect(result.openingSeconds == ScrollLaboratory.longestOpening)
+        #expect(result.openingSeconds == ScrollBenchmark.maximumOpening)
         #expect(result.popInCount == 5)
     }
 
-    @Test("measures from when the content came to rest until each cell is sharp")
+    @Test("measures the time from rest until each cell is sharp")
     func sharpness() async throws {
         let image = FakePictures.picture("a")
         pictures.shown = { [weak pictures = pictures] item in
             let frame = pictures?.frames.count ?? 0
-            // One comes at once, one two frames later, one never.
+            // One is ready immediately, one two frames later, one never.
             let isThere = item == 0 || frame >= (item == 1 ? 5 : .max)
             return isThere ? ShownPicture(parts: [image], lod: .exact) : nil
         }
-        // It stands still from frame 2 on, with items 0 and 1 in view; frame 1 is the opening.
+        // At rest from frame 2 on, with items 0 and 1 visible; frame 1 is the opening.
         let result = try await play("0,0\n100,200\n200,400\n1000,400")
         #expect(result.sharpTimes.sorted().map { ($0 * 10).rounded() } == [0, 1])
         #expect(result.neverSharpCount == 0)
@@ -117,7 +117,7 @@ import Testing
         #expect(never.sharpTimes.max() == 0.8)
     }
 
-    @Test("takes a jump for no movement, and any other for its speed")
+    @Test("reports velocity zero for a jump, and the velocity of any other movement")
     func velocity() async throws {
         showAll()
         _ = try await play("0,0\n100,0\n150,40\n199,40\n200,8000\n300,8000", rate: 20)
@@ -125,7 +125,7 @@ import Testing
         #expect(velocities == [0, 0, 0, 800, 0, 0])
     }
 
-    @Test("copies a picture once while it is in view, and again when it comes back")
+    @Test("copies an image once while it is visible, and again when it returns")
     func reuse() {
         let image = FakePictures.picture("a")
         var screen = CellScreen(ledger)
@@ -141,11 +141,11 @@ import Testing
         #expect(ledger.unshown.count == 0)
     }
 
-    @Test("counts what was decoded, what of it was shown, and what somebody still holds")
+    @Test("counts images that were decoded, displayed, and are in memory")
     func ledgerCounts() {
         var kept: [LoadedImage] = [FakePictures.picture("a"), FakePictures.picture("b", side: 8)]
-        for image in kept { ledger.note(image) }
-        ledger.note(kept[0])
+        for image in kept { ledger.record(image) }
+        ledger.record(kept[0])
         #expect(ledger.decoded.count == 2 && ledger.unshown.count == 2)
         let byteCount = kept[0].image.byteCount
         ledger.show(kept[0])
@@ -159,14 +159,14 @@ import Testing
 }
 
 /// Needs the PNG codec, which a build without that trait lacks.
-@Suite("The designs of a scrolling screen", .enabled(if: builtInCodecs.codec(named: "png") != nil))
+@Suite("The designs of an image view", .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct ScrollDesignTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "show the same picture", .timeLimit(.minutes(5)),
+        "display the same image", .timeLimit(.minutes(5)),
         arguments: ScrollDesign.allCases)
     func shows(design: ScrollDesign) async throws {
         let image = TestPicture.photograph(PixelSize(width: 600, height: 450))

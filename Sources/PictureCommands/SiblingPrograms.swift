@@ -6,8 +6,8 @@
     internal import Darwin
 #endif
 
-/// The path of a program that is installed in the folder of this one.
-func path(ofProgramBeside name: String) -> String {
+/// Returns the path of a program in the folder of the running program.
+func path(ofSiblingProgram name: String) -> String {
     var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe path.withUnsafeMutableBytes { path in
         unsafe path.withMemoryRebound(to: CChar.self) { path in
@@ -20,14 +20,14 @@ func path(ofProgramBeside name: String) -> String {
         + "/\(name)"
 }
 
-/// Goes on as another program beside this one, with the same arguments.
+/// Replaces this process with another program of the same folder, with the same arguments.
 ///
-/// Called on the main thread, whose signals the other program inherits.
+/// Call it on the main thread, because the other program inherits the signal mask of the thread.
 ///
-/// - Parameter name: the program's file name.
-/// - Returns: why that cannot be.
-package func goOn(asProgramBeside name: String) -> FileFailure {
-    let path = path(ofProgramBeside: name)
+/// - Parameter name: The file name of the program.
+/// - Returns: The error, only if the program cannot be executed.
+package func execute(siblingProgram name: String) -> FileFailure {
+    let path = path(ofSiblingProgram: name)
     unsafe execv(path, CommandLine.unsafeArgv)
     return FileFailure(path, lastSystemError())
 }
