@@ -11,7 +11,7 @@ internal import PictureCommands
 /// those of the command line: one parser validates all three, and the last value of an option
 /// counts.
 ///
-/// There is no list of settings: ``kinds`` is derived from the options that ``Serve`` declares.
+/// ``kinds`` is derived from the options that ``Serve`` declares.
 enum ServerSettings {
     enum Kind {
         case value, list, flag
