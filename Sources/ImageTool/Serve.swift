@@ -40,7 +40,7 @@ struct Serve: AsyncParsableCommand {
               /house/1.jpg               the original file
               /house/512x512/1.jpg       the image inside a box of 512x512 pixels
               /house/300x200@2x,fill,q70,webp/1.jpg
-                                         cropped to fill the box, at 2 device pixels per pixel
+                                         cropped to the box, at twice the density
               /house/512x512,ssim0.95/1.jpg
                                          at the lowest quality whose SSIM is at least 0.95
               /house/300x,still/1.gif    the first frame of an animation

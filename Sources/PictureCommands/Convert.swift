@@ -72,7 +72,7 @@ package struct Convert: ParsableCommand {
     var lossless = false
 
     @Option(
-        help: "The compression effort, from 0 (fast) to 9 (small files).",
+        help: "The compression effort, from 0 (fast) to 9 (small files; default: 6).",
         transform: parseEffort)
     var effort = EncodeOptions().compressionLevel
 

@@ -32,7 +32,8 @@ struct ResizeArguments: ParsableArguments {
 
 /// The options for the quality of lossy formats.
 struct QualityArguments: ParsableArguments {
-    @Option(help: "The quality of lossy formats, from 1 to 100.", transform: parseQuality)
+    @Option(
+        help: "The quality of lossy formats, from 1 to 100 (default: 80).", transform: parseQuality)
     var quality = 80
 
     @Option(

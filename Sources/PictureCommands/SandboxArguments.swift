@@ -24,8 +24,8 @@ package struct SandboxArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The maximum memory of one worker process (default: 512MiB).",
-            discussion: "Images that need more are rejected.", valueName: "size"),
+            "The maximum memory of a worker process; images that need more fail (default: 512MiB).",
+            valueName: "size"),
         transform: parseByteCount)
     package var workerMemory = 512 << 20
 

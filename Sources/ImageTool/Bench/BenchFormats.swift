@@ -36,7 +36,8 @@ struct BenchFormats: ParsableCommand {
     @Option(help: "The duration of each series, in seconds.")
     var seconds = 1.0
 
-    @Option(help: "The quality of lossy formats, from 1 to 100.", transform: parseQuality)
+    @Option(
+        help: "The quality of lossy formats, from 1 to 100 (default: 60).", transform: parseQuality)
     var quality = 60
 
     @Flag(help: "Use lossless compression in formats that support both kinds.")
