@@ -12,7 +12,7 @@ import math
 import pathlib
 import random
 
-FOLDER = pathlib.Path(__file__).parent.parent / "Sources/ImageTool/Bench/Scroll/Traces"
+FOLDER = pathlib.Path(__file__).parent.parent / "Sources/CalotypeServer/Bench/Scroll/Traces"
 RATE = 60
 SECONDS = 3.5
 # The normal deceleration rate of iOS: the speed is multiplied by 0.998 per millisecond.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import PictureCommands
+internal import ImageCommands
 
 /// The `calotype` command with the subcommands that read and write files.
 ///
