@@ -39,7 +39,7 @@ let package = Package(
         .library(name: "ImageServer", targets: ["ImageServer"]),
         .library(name: "DecoderSandbox", targets: ["DecoderSandbox"]),
         .executable(name: "calotype", targets: ["Calotype"]),
-        .executable(name: "calotype-server", targets: ["ImageTool"]),
+        .executable(name: "calotype-server", targets: ["CalotypeServer"]),
         .executable(name: "calotype-decoder", targets: ["DecoderWorker"]),
     ],
     traits: Set(
@@ -133,7 +133,7 @@ let package = Package(
             ]),
         // What the two programs of the command have in common.
         .target(
-            name: "PictureCommands",
+            name: "ImageCommands",
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -141,14 +141,14 @@ let package = Package(
         .executableTarget(
             name: "Calotype",
             dependencies: [
-                "PictureCommands",
+                "ImageCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
-            name: "ImageTool",
+            name: "CalotypeServer",
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "HTTPLoading", "ImageCodecs", "ImageLoading",
-                "ImageServer", "PictureCommands", "Pixels",
+                "ImageServer", "ImageCommands", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -204,10 +204,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
-            name: "ImageToolTests",
+            name: "CalotypeServerTests",
             dependencies: [
                 "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "ImageTool", "PictureCommands", "Pixels",
+                "CalotypeServer", "ImageCommands", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(

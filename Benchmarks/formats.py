@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures thumbnails of 400 pixels from one 12-megapixel picture in each format.
+"""Measures thumbnails of 400 pixels from a 12-megapixel image in each format.
 
-`calotype thumbnail` against `vipsthumbnail` and Pillow, one thread each, in turn. CPU time is the
-slope between 1 and 3 files a process, so that starting costs nothing; memory is the peak of a
-process with one file. A tool that cannot read a file has a dash. Run it with a Python that has
-Pillow.
+Compares `calotype thumbnail` with `vipsthumbnail` and Pillow, one thread each, in alternation. CPU
+time is the slope between 1 and 3 files per process, without start-up; memory is the peak of a
+process with one file. A dash means that a tool cannot read the format. Needs a Python with Pillow.
 """
 
 import argparse
@@ -42,7 +41,7 @@ def tools(calotype, folder):
              "--output", f"{folder}/a-{{name}}.jpg", *files], {}),
         "vips": lambda files: (
             ["vipsthumbnail", "--size", "400", "-o", f"{folder}/b-%s.jpg[Q=80,strip]", *files],
-            # Its warnings are of no use to a table.
+            # Without warnings, which would interrupt the table.
             {"VIPS_CONCURRENCY": "1", "VIPS_WARNING": "1"}),
         "Pillow": lambda files: (
             [sys.executable, "-c", PILLOW, f"{folder}/c.jpg", *files], {}),
@@ -52,12 +51,12 @@ def tools(calotype, folder):
 def can_read(command, environment):
     done = subprocess.run(command, env={**thumbnails.os.environ, **environment},
                           capture_output=True, text=True)
-    # vipsthumbnail answers 0 and says so when it cannot read a file.
+    # vipsthumbnail exits with 0 and prints a message if it cannot read a file.
     return done.returncode == 0 and "unable" not in done.stderr
 
 
 def contest(calotype, source, rounds):
-    """By tool: milliseconds of CPU a file, and MiB of memory."""
+    """The CPU milliseconds per file and the MiB of memory, by tool."""
     with tempfile.TemporaryDirectory(dir=source.parent) as folder:
         copies = [str(Path(folder) / f"{index}{source.suffix}") for index in range(COPIES)]
         for copy in copies:
@@ -82,8 +81,8 @@ def contest(calotype, source, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("calotype", help="the calotype command")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured")
-    parser.add_argument("--formats", help="those that are measured, with commas between them")
+    parser.add_argument("--rounds", type=int, default=3, help="the number of rounds")
+    parser.add_argument("--formats", help="comma-separated formats (default: all)")
     arguments = parser.parse_args()
     calotype = str(Path(arguments.calotype).resolve())
     chosen = arguments.formats.split(",") if arguments.formats else FORMATS
@@ -91,7 +90,7 @@ def main():
         folder = Path(folder)
         inputs, origin = thumbnails.make_inputs(folder)
         width, height = thumbnails.pixel_size(inputs["JPEG baseline"])
-        print(f"The picture: {origin}, {width}x{height}. {arguments.rounds} rounds in turn, medians, "
+        print(f"Image: {origin}, {width}x{height}. Medians of {arguments.rounds} alternating rounds, "
               "1 thread each.\n")
         print("| format        | calotype          | vips              | Pillow            | ratio |")
         print("|---------------|-------------------|-------------------|-------------------|-------|")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the peak memory that `calotype thumbnail` and `vipsthumbnail` take for huge pictures.
+"""Measures the peak memory that `calotype thumbnail` and `vipsthumbnail` need for huge images.
 
-Noise of 400 megapixels in colours, as PNG and as baseline and progressive JPEG, goes to 1024 pixels.
-The goal is 40 MB, whatever the file's size.
+Reduces colour noise of 400 megapixels, as PNG and as baseline and progressive JPEG, to 1024 pixels.
+The goal is 40 MB, independent of the file size.
 """
 
 import os

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures that decode-bench is given: PNG files of the sorts that people have.
+"""Creates the inputs of decode-bench: common kinds of PNG files.
 
 A photograph of 12 megapixels, a screenshot of 4 (RGB, and with a palette) and flat art of 4 with
-alpha; each as Pillow saves it by default and with `optimize`. Needs Pillow and the DejaVu fonts.
+alpha; each saved by Pillow with default options and with `optimize`. Needs Pillow and the DejaVu
+fonts.
 """
 
 import argparse
@@ -24,7 +25,7 @@ WORDS = ("the quick brown fox jumps over a lazy dog while seven wizards boil the
 
 
 def photograph(folder):
-    """The picture of thumbnails.py."""
+    """The image of thumbnails.py."""
     corpus = Path(os.environ.get("CALOTYPE_CORPUS", ROOT.parent / "shared/corpus"))
     if (corpus / PHOTOGRAPH).exists():
         return Image.open(corpus / PHOTOGRAPH).convert("RGB")
@@ -42,7 +43,7 @@ def font(name, size):
 
 
 def window(draw, box, title, chance, dark):
-    """A window with a title, a side bar and text."""
+    """Draws a window with a title, a side bar and text."""
     left, top, right, bottom = box
     paper, ink = ((30, 32, 38), (212, 214, 220)) if dark else ((255, 255, 255), (32, 32, 36))
     draw.rectangle((left + 6, top + 8, right + 8, bottom + 10), fill=(20, 52, 90))
@@ -87,7 +88,7 @@ def screenshot():
 
 
 def gradient(size, chance, alpha):
-    """Two colours that run into each other along a line of any direction, in RGBA."""
+    """A linear RGBA gradient of two random colours in a random direction."""
     one, other = (Image.new("RGBA", size, tuple(chance.randrange(256) for _ in range(3)) + (alpha,))
                   for _ in range(2))
     longest = max(size) * 2
@@ -98,7 +99,7 @@ def gradient(size, chance, alpha):
 
 
 def shape(size, chance):
-    """A mask with a smooth border: a polygon, or an ellipse."""
+    """An anti-aliased mask: a polygon or an ellipse."""
     mask = Image.new("L", (size[0] * 2, size[1] * 2))
     draw = ImageDraw.Draw(mask)
     corners, turn = chance.choice((0, 0, 3, 4, 5, 6)), chance.random() * 6
@@ -112,8 +113,8 @@ def shape(size, chance):
 
 
 def flat_art():
-    """2048×2048 RGBA: gradients and shapes with smooth borders, some half transparent, on a
-    background that is transparent at the bottom."""
+    """2048×2048 RGBA: gradients and anti-aliased shapes, some translucent, on a background that is
+    transparent at the bottom."""
     chance = random.Random(3)
     picture = Image.new("RGBA", (2048, 2048))
     picture.paste(gradient((2048, 1900), chance, 255), (0, 0))
@@ -131,7 +132,7 @@ def flat_art():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where the pictures go")
+    parser.add_argument("folder", type=Path, help="the output folder")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     shot = screenshot()

@@ -1,31 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the scroll traces of `calotype bench scroll`: milliseconds and pixels, 60 times a second.
+"""Writes the scroll traces of `calotype bench scroll`: milliseconds and pixels, 60 per
+second.
 
-They are made by the rules that touch screens follow, so that they are the same for everybody: a
-finger moves content as it moves itself, and a fling loses speed by a constant share in each
-millisecond. Every trace ends at rest, so that it can be seen how long sharp pictures take to come.
+The traces are computed by the rules of touch screens and therefore reproducible: content follows the
+finger, and the speed of a fling decreases by a constant factor per millisecond. Every trace ends at
+rest, which permits measuring the time until images are sharp.
 """
 
 import math
 import pathlib
 import random
 
-FOLDER = pathlib.Path(__file__).parent.parent / "Sources/ImageTool/Bench/Scroll/Traces"
+FOLDER = pathlib.Path(__file__).parent.parent / "Sources/CalotypeServer/Bench/Scroll/Traces"
 RATE = 60
 SECONDS = 3.5
-# What iOS calls the normal deceleration: 0.998 of the speed is left after each millisecond.
+# The normal deceleration rate of iOS: the speed is multiplied by 0.998 per millisecond.
 DECAY = -math.log(0.998) * 1000
 
 
 def fling(speed, time):
-    """How far a fling has come; it stops below 60 pixels a second."""
+    """The distance of a fling after a time; it stops below 60 pixels per second."""
     end = max(0, math.log(abs(speed) / 60) / DECAY)
     return speed / DECAY * (1 - math.exp(-DECAY * min(max(time, 0), end)))
 
 
 def drag(time):
-    """A finger that pulls four times and lets go slowly between."""
+    """Four drags with pauses."""
     offset = 0
     for start in (0.1, 0.7, 1.3, 1.9):
         share = min(max((time - start) / 0.45, 0), 1)
@@ -43,7 +44,7 @@ def jump(time):
 
 
 def jitter(generator):
-    """A finger that cannot decide, around the border of a cell."""
+    """A finger that trembles around the border of a cell."""
     walk, values = 0, []
     for _ in range(int(RATE * 2.2)):
         walk = 0.9 * walk + generator.gauss(0, 28)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the server with nginx's image_filter and with thumbor on this machine: PROGRAM PHOTO.
 
-Cold: 60 copies of a photograph, each asked for once at 512 pixels by 8 connections.
-Sizes: 60 sizes of one photograph, from 32 to 2048 pixels, all asked for at once.
-Hot: one rendition again and again by 8 connections; nginx sends the same bytes as a file.
-Mixed: hot requests, and the health check, while cold ones keep every core busy.
+Cold: 60 copies of a photograph, each requested once at 512 pixels over 8 connections.
+Sizes: 60 sizes of one photograph, from 32 to 2048 pixels, all requested at the same time.
+Hot: one cached rendition, requested repeatedly over 8 connections; nginx sends the same bytes as a file.
+Mixed: cached renditions and the health check, while cold requests use all cores.
 
-Prints a table of medians. A peer that is not installed is left out: nginx and wrk come from Debian
+Prints a table of medians. Peers that are not installed are left out: nginx and wrk come from Debian
 (nginx-light, libnginx-mod-http-image-filter, wrk), thumbor from PyPI (THUMBOR=path of its program).
 """
 
@@ -42,7 +42,7 @@ def get(connection, path):
 
 
 class Server:
-    """A program that is asked for pictures on a port of its own."""
+    """An image server as a child process."""
 
     def __init__(self, name, command, port, cold, kept=()):
         self.name, self.command, self.port, self.cold, self.kept = name, command, port, cold, kept
@@ -68,7 +68,7 @@ class Server:
             self.process.kill()
 
     def memory(self) -> int:
-        """The MiB that the server and what it started, and that started, hold."""
+        """The resident memory of the server and its descendants, in MiB."""
         held, children = {}, collections.defaultdict(list)
         for status in Path("/proc").glob("[0-9]*/status"):
             try:
@@ -85,7 +85,7 @@ class Server:
 
 
 def cold(server) -> tuple[float, int]:
-    """Requests a second, and the MiB held afterwards."""
+    """Requests per second, and the memory afterwards in MiB."""
     server.start()
     try:
         paths = [server.cold(number) for number in range(COUNT)]
@@ -105,11 +105,11 @@ def cold(server) -> tuple[float, int]:
 
 
 def sizes(server) -> tuple[float, float]:
-    """Milliseconds until half of the sizes of a photograph are there, and until all are."""
+    """Milliseconds until half of the sizes of a photograph have arrived, and until all have."""
     server.start()
     try:
         sides = [32 + number * (2048 - 32) // (COUNT - 1) for number in range(COUNT)]
-        # In no order, but in the same one each time.
+        # In a shuffled order that is the same each time.
         paths = [server.cold(0).replace("512x512", f"{side}x{side}")
                  for _, side in sorted((side * 7919 % 997, side) for side in sides)]
         barrier = threading.Barrier(COUNT + 1)
@@ -133,7 +133,7 @@ def sizes(server) -> tuple[float, float]:
 
 
 def wrk(port, path) -> tuple[float, float]:
-    """Requests a second, and the 99th percentile in milliseconds."""
+    """Requests per second, and the 99th percentile of latency in milliseconds."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(
             "done = function(summary, latency)\n"
@@ -148,7 +148,7 @@ def wrk(port, path) -> tuple[float, float]:
 
 
 def mixed(server) -> dict:
-    """Latencies of hot requests and of the health check while all cores make pictures."""
+    """Latencies of cached renditions and of the health check while all cores produce renditions."""
     server.start()
     try:
         hot = server.cold(0)
@@ -160,7 +160,7 @@ def mixed(server) -> dict:
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
             number = index
             while not isOver.is_set():
-                # Each size and picture once.
+                # Each size of an image once.
                 side = 300 + number // COUNT
                 get(connection, server.cold(1 + number % (COUNT - 1)).replace("512x512", f"{side}x{side}"))
                 number += CONNECTIONS
@@ -258,12 +258,12 @@ def main():
                 rate, memory[server.name] = cold(server)
                 figures[server.name].append(rate)
         rates = {name: statistics.median(values) for name, values in figures.items()}
-        print(f"{COUNT} pictures at 512 pixels, {CONNECTIONS} connections   a second   "
+        print(f"{COUNT} images at 512 pixels, {CONNECTIONS} connections   per second   "
               "calotype is faster by   MiB")
         for name, rate in rates.items():
             print(f"  {name:36} {rate:10.1f} {rates['calotype'] / rate:18.2f} {memory[name]:12}")
 
-        print(f"\n{COUNT} sizes of one picture at once, half there within ms   all   "
+        print(f"\n{COUNT} sizes of an image at once, ms until half have arrived   all   "
               "calotype is faster by")
         figures = {server.name: [sizes(server) for _ in range(ROUNDS)] for server in servers}
         ends = {name: [statistics.median(column) for column in zip(*values)]
@@ -275,7 +275,7 @@ def main():
         own.start()
         try:
             get(http.client.HTTPConnection("127.0.0.1", port), own.cold(0))
-            results["calotype, a rendition that is kept"] = wrk(port, own.cold(0))
+            results["calotype, a cached rendition"] = wrk(port, own.cold(0))
         finally:
             own.stop()
         for peer in peers:
@@ -285,10 +285,10 @@ def main():
                     results["nginx, the same bytes as a file"] = wrk(peer.port, "/hot.bin")
                 finally:
                     peer.stop()
-        print("\nhot requests                            a second    99 % within ms")
+        print("\ncached renditions                     per second    99 % within ms")
         for name, (rate, latency) in results.items():
             print(f"  {name:36} {rate:10.0f} {latency:14.2f}")
-        print("\nwhile every core makes pictures: 99 % within ms")
+        print("\nwhile all cores produce renditions: 99 % within ms")
         for key, value in mixed(own).items():
             print(f"  {key:36} {value:10.1f}")
 

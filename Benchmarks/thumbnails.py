@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures CPU time and peak memory of `calotype thumbnail` against `vipsthumbnail`.
 
-Both make thumbnails of 400 pixels at quality 80 from the same 12-megapixel picture as baseline
-JPEG, progressive JPEG and PNG, on one thread, one after the other in turn, so that a machine that
-is slow for a while is slow for both. "One file" is a process from start to end; "each further" is
-the slope between 1 and N files a process: the cost once it is running. Medians of the rounds.
+Both create thumbnails of 400 pixels at quality 80 from the same 12-megapixel image as baseline JPEG,
+progressive JPEG and PNG, on one thread, in alternation, so that other load affects both. "One file"
+is a whole process; "each further" is the slope between 1 and N files per process, without start-up.
+All figures are medians of the rounds.
 """
 
 import argparse
@@ -23,8 +23,8 @@ PHOTOGRAPH = "photos/caliterra/IMG_9384.jpg"
 WALLPAPER = "/usr/share/backgrounds/mate/nature/Wood.jpg"
 
 
-# Starts a command from a process of less memory than any that is measured: a child's peak is at
-# least its parent's, and a child of Popen is charged with some of Python's own time.
+# Starts a command from a small process: the peak memory of a child is at least that of its parent, and
+# a child of Popen includes some CPU time of Python.
 STARTER = """
 import os, sys, time
 actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
@@ -38,13 +38,13 @@ print(code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, elapsed)
 
 
 def measure(command, environment=None):
-    """Runs a command; answers its CPU time in ms, peak resident memory in KiB and wall time in ms."""
+    """Runs a command; returns its CPU time in ms, peak resident memory in KiB and wall time in ms."""
     answer = subprocess.run(
         [sys.executable, "-I", "-S", "-c", STARTER, *command], check=True, text=True,
         stdout=subprocess.PIPE, env={**os.environ, **(environment or {})}).stdout
     code, seconds, peak, elapsed = answer.split()
     if code != "0":
-        sys.exit(f"{command[0]} ended with {code}: {' '.join(command[:4])} …")
+        sys.exit(f"{command[0]} failed with exit code {code}: {' '.join(command[:4])} …")
     return float(seconds) * 1000, int(peak), float(elapsed) * 1000
 
 
@@ -62,7 +62,7 @@ def pixel_size(jpeg):
 
 
 def make_inputs(folder):
-    """Writes the picture in its three forms; answers them by name, and where it came from."""
+    """Writes the image in three formats; returns the files by name, and their origin."""
     corpus = Path(os.environ.get("CALOTYPE_CORPUS", ROOT.parent / "shared/corpus"))
     photograph = corpus / PHOTOGRAPH
     baseline = folder / "baseline.jpg"
@@ -70,7 +70,7 @@ def make_inputs(folder):
         origin = f"{PHOTOGRAPH} of the corpus"
         run("jpegtran", "-copy", "none", "-outfile", baseline, photograph)
     else:
-        origin = f"{WALLPAPER}, enlarged to 4000x3000, as no photograph of that size is here"
+        origin = f"{WALLPAPER}, enlarged to 4000x3000, because the corpus is missing"
         run("vips", "thumbnail", WALLPAPER, f"{baseline}[Q=92,strip]", "4000",
             "--height", "3000", "--size", "force")
     run("jpegtran", "-copy", "none", "-progressive", "-outfile", folder / "progressive.jpg", baseline)
@@ -88,7 +88,7 @@ def run(*command):
 
 
 class Contest:
-    """One input, given to both tools in turn."""
+    """An input for both tools."""
 
     def __init__(self, calotype, source, count, folder):
         self.calotype, self.folder = calotype, folder
@@ -97,7 +97,7 @@ class Contest:
             os.link(source, copy)
 
     def commands(self, sources):
-        """The command of each tool with its environment, and where its outputs will be."""
+        """The command, environment and output files of each tool."""
         names = [str(source) for source in sources]
         pattern = self.folder / "a-{name}.jpg"
         return {
@@ -113,7 +113,7 @@ class Contest:
         }
 
     def round(self, sources):
-        """Both tools once; answers what `measure` does of each."""
+        """Runs both tools once; returns the result of `measure` for each."""
         results = {}
         for name, (command, environment, outputs) in self.commands(sources).items():
             results[name] = measure(command, environment)
@@ -132,7 +132,7 @@ class Contest:
 def contest(calotype, name, source, arguments):
     with tempfile.TemporaryDirectory(dir=source.parent) as folder:
         pair = Contest(calotype, source, arguments.files, Path(folder))
-        pair.round(pair.sources[:1])  # files and libraries come into the system's cache
+        pair.round(pair.sources[:1])  # fills the page cache
         alone, many = [], []
         for _ in range(arguments.rounds):
             alone.append(pair.round(pair.sources[:1]))
@@ -169,7 +169,7 @@ def processor():
 
 
 def start_time(calotype, rounds):
-    """How long the command takes to start and end, in ms: median of the wall clock."""
+    """The median wall time of the command without work, in ms."""
     return statistics.median(
         measure([calotype, "thumbnail", "--help"])[2] for _ in range(rounds * 4))
 
@@ -177,8 +177,8 @@ def start_time(calotype, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("calotype", help="the calotype command")
-    parser.add_argument("--rounds", type=int, default=9, help="how often each is measured")
-    parser.add_argument("--files", type=int, default=8, help="files a process for the slope")
+    parser.add_argument("--rounds", type=int, default=9, help="the number of rounds")
+    parser.add_argument("--files", type=int, default=8, help="the number of files per process for the slope")
     arguments = parser.parse_args()
     calotype = str(Path(arguments.calotype).resolve())
     for tool in ("vipsthumbnail", "vips", "jpegtran"):
@@ -189,7 +189,7 @@ def main():
         inputs, origin = make_inputs(Path(folder))
         print(f"{first_line(calotype, '--version')}; {first_line('vipsthumbnail', '--vips-version')}")
         print(f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}")
-        print(f"The picture: {origin}. {arguments.rounds} rounds in turn, medians, 1 thread each.\n")
+        print(f"Image: {origin}. Medians of {arguments.rounds} alternating rounds, 1 thread each.\n")
         print("| input            | what              |     calotype |         vips | ratio |")
         print("|------------------|-------------------|--------------|--------------|-------|")
         for name, source in inputs.items():

@@ -3,8 +3,8 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who runs the tests builds it. Build it with
-// `-Xswiftc -enable-testing`: it takes rows where the codecs hand them on.
+// A separate package, so that tests do not build it. Build it with `-Xswiftc -enable-testing`: it
+// accesses internal declarations of the codecs.
 let package = Package(
     name: "fuzzing",
     platforms: [.macOS(.v15)],
@@ -12,14 +12,14 @@ let package = Package(
     targets: [
         // A link to Tests/ImageTesting.
         .target(name: "ImageTesting", dependencies: calotype("EncodedImages", "Pixels")),
-        // Damages files and decodes them; see scripts/fuzz.
+        // Mutates files and decodes them; see scripts/fuzz.
         .executableTarget(
             name: "JPEGFuzzer",
             dependencies: ["ImageTesting"] + calotype("EncodedImages", "ImageCodecs", "Pixels")),
         .executableTarget(
             name: "CodecFuzzer",
             dependencies: ["ImageTesting"] + calotype("EncodedImages", "ImageCodecs", "Pixels")),
-        // Sends damaged files through a sandbox; see scripts/test-sandbox.
+        // Decodes mutated files in a sandbox; see scripts/test-sandbox.
         .executableTarget(
             name: "SandboxFuzzer",
             dependencies: ["ImageTesting"]

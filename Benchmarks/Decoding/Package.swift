@@ -3,8 +3,8 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who uses the library builds the peers that it is compared
-// with. Build it with `-Xswiftc -enable-testing`: it takes rows where the codecs hand them on.
+// A separate package, so that clients of the library do not build the peers. Build it with
+// `-Xswiftc -enable-testing`: it accesses internal declarations of the codecs.
 let package = Package(
     name: "decoding-benchmarks",
     platforms: [.macOS(.v15)],

@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who uses the library builds it.
+// A separate package, so that clients of the library do not build it.
 let package = Package(
     name: "loading-benchmarks",
     platforms: [.macOS(.v15)],
@@ -33,7 +33,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/StoreBench"),
-        // Measures what the sandbox costs.
+        // Measures the overhead of the sandbox.
         .executableTarget(
             name: "sandbox-bench",
             dependencies: [

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import PictureCommands
+internal import ImageCommands
 
-/// The command as far as it reads and writes pictures; all else is done by `calotype-server`.
+/// The `calotype` command with the subcommands that read and write files.
 ///
-/// What serves, measures and explains brings so much code that starting it takes as long as decoding
-/// a photograph, and more memory.
+/// The program `calotype-server` runs all others.
+///
+/// With the code for serving and benchmarks, starting would take as long as decoding a photograph,
+/// and more memory.
 @main
 struct Calotype: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,9 +18,9 @@ struct Calotype: AsyncParsableCommand {
     static func main() async {
         do {
             guard var command = try parsed(Array(CommandLine.arguments.dropFirst())) else {
-                goOnAsServer()
+                executeServer()
             }
-            if (command as? Thumbnail)?.explain == true { goOnAsServer() }
+            if (command as? Thumbnail)?.explain == true { executeServer() }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -29,21 +31,22 @@ struct Calotype: AsyncParsableCommand {
         }
     }
 
-    /// The command, or `nil` if it is none of these.
+    /// Parses the arguments; returns `nil` if the subcommand is not one of these.
     private static func parsed(_ arguments: [String]) throws -> (any ParsableCommand)? {
         let command = configuration.subcommands.first {
             $0.configuration.commandName == arguments.first
         }
         guard let command else { return nil }
-        // With the root above it, parsing takes half a millisecond more; but only the root has the
-        // right words for help and errors.
+        let arguments = groupingPaths(arguments)
+        // Parsing from the root takes half a millisecond more, but has the right texts for help and
+        // errors.
         let parsed = try? command.parseAsRoot(Array(arguments.dropFirst()))
         if let parsed, type(of: parsed) == command { return parsed }
         return try parseAsRoot(arguments)
     }
 
-    private static func goOnAsServer() -> Never {
-        report(goOn(asProgramBeside: "calotype-server"))
+    private static func executeServer() -> Never {
+        report(execute(siblingProgram: "calotype-server"))
         exit(withError: ExitCode(1))
     }
 }

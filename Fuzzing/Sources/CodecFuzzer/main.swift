@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Damages the files of a format and decodes them until the time is up.
+// Mutates sample files of a format and decodes them for a given time.
 //
-// Arguments: seconds, a seed, the file that each input is written to before it is decoded, and
-// sample files. A crash, or an input that takes ten seconds of the processor's time, ends the process
-// by a signal and leaves that file; one that takes more than five is counted as slow, copied, and
-// makes the exit code 1.
+// Arguments: seconds, a seed, the file to which each input is written before it is decoded, and
+// sample files. A crash, or an input that takes ten seconds of CPU time, ends the process by a
+// signal and leaves that file. An input that takes more than five seconds is copied, and the exit
+// code is 1.
 
 import EncodedImages
 import Foundation
@@ -17,13 +17,13 @@ import Pixels
 let arguments = Array(CommandLine.arguments.dropFirst())
 guard arguments.count > 3, let seconds = Double(arguments[0]), let seed = UInt64(arguments[1])
 else {
-    fatalError("seconds, a seed, a file for inputs and sample files are needed")
+    fatalError("usage: CodecFuzzer SECONDS SEED INPUT-FILE SAMPLE…")
 }
 let inputPath = arguments[2]
 let samples = arguments.dropFirst(3).compactMap { path in
     FileManager.default.contents(atPath: path).map { Array($0) }
 }.filter { !$0.isEmpty }
-guard !samples.isEmpty else { fatalError("there are no sample files") }
+guard !samples.isEmpty else { fatalError("no sample file can be read") }
 
 var fuzzer = CodecFuzzer(samples: samples, seed: seed)
 let clock = ContinuousClock()
@@ -46,27 +46,27 @@ try? FileManager.default.removeItem(atPath: inputPath)
 print("\(fuzzer), \(slowCount) slow")
 exit(slowCount > 0 ? 1 : 0)
 
-/// What the process has used of the processor: a machine with other work to do makes no input slow.
+/// The CPU time of the process, which other load does not affect.
 func processorTime() -> Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
-/// Lets `SIGPROF` end the process when it has used so much more of the processor; 0 for no limit.
+/// Ends the process by `SIGPROF` after the given CPU time; 0 removes the limit.
 func limitProcessorTime(toSeconds seconds: Int) {
     var timer = itimerval()
     timer.it_value.tv_sec = seconds
     let isSet = unsafe setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil) == 0
-    precondition(isSet, "there is no timer for the processor's time")
+    precondition(isSet, "setitimer failed")
 }
 
-/// Makes damaged files and counts what comes of them.
+/// Creates mutated files and counts the results of decoding them.
 struct CodecFuzzer: CustomStringConvertible {
     private let samples: [[UInt8]]
     private var random: SeededRandom
-    private var shownCount = 0
-    private var refusals: [String: Int] = [:]
+    private var decodedCount = 0
+    private var errors: [String: Int] = [:]
 
     init(samples: [[UInt8]], seed: UInt64) {
         self.samples = samples
@@ -74,16 +74,17 @@ struct CodecFuzzer: CustomStringConvertible {
     }
 
     var description: String {
-        let total = shownCount + refusals.values.reduce(0, +)
-        let reasons = refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        return "\(total) inputs: \(shownCount) shown, \(reasons.joined(separator: ", "))"
+        let total = decodedCount + errors.values.reduce(0, +)
+        let reasons = errors.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        return "\(total) inputs: \(decodedCount) decoded, \(reasons.joined(separator: ", "))"
     }
 
-    /// A sample with a few bytes changed, or pieces cut out, doubled, or taken from another one.
+    /// Returns a sample with bytes changed, or ranges removed, duplicated or copied from another
+    /// sample.
     mutating func nextInput() -> [UInt8] {
         var input = samples[Int.random(in: 0..<samples.count, using: &random)]
         for _ in 0..<(1 << Int.random(in: 0...4, using: &random)) {
-            // Mostly near the start, where sizes, counts and tables stand.
+            // Mostly near the start, where headers and tables are.
             let reach =
                 Bool.random(using: &random) ? input.count : min(input.count, 256)
             let place = Int.random(in: 0..<max(1, reach), using: &random)
@@ -95,7 +96,7 @@ struct CodecFuzzer: CustomStringConvertible {
                     input[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 }
             case 4:
-                // Numbers at which sizes overflow.
+                // Values at which sizes overflow.
                 let values: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, .max]
                 var value = values[Int.random(in: 0..<values.count, using: &random)]
                 if Bool.random(using: &random) { value = value.byteSwapped }
@@ -122,7 +123,7 @@ struct CodecFuzzer: CustomStringConvertible {
         return input
     }
 
-    /// Does with the bytes what programs do: reads facts, metadata, a small picture and frames.
+    /// Reads header, metadata, a page, frames and a reduced image.
     mutating func decode(_ input: [UInt8]) {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 4_000_000
@@ -143,11 +144,11 @@ struct CodecFuzzer: CustomStringConvertible {
                 for _ in 0..<4 { if try frames.next() == nil { break } }
             }
             let image = try source.image(options)
-            precondition(image.size == source.resultSize(options), "the size is another")
-            shownCount += 1
+            precondition(image.size == source.resultSize(options), "unexpected size")
+            decodedCount += 1
         } catch {
             let name = "\(error)".prefix { $0 != " " && $0 != ":" }
-            refusals[String(name), default: 0] += 1
+            errors[String(name), default: 0] += 1
         }
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Damages JPEG files and decodes them until the time is up; a crash is what it looks for.
+// Mutates JPEG files and decodes them for a given time, to find crashes.
 //
-// Arguments: seconds, a seed, and sample files. Before each input its number is written to the
-// file that CALOTYPE_FUZZ_STATE names, so that after a crash the input can be made again:
-// with a number in place of the seconds, "=1234", only the input of that number is decoded, and
-// with CALOTYPE_FUZZ_INPUT, the path of a file, written there first.
+// Arguments: seconds, a seed, and sample files. Before each input, its number is written to the
+// file of CALOTYPE_FUZZ_STATE, so that the input can be reproduced after a crash: with =NUMBER
+// instead of seconds, such as =1234, only that input is decoded, after it was written to the file
+// of CALOTYPE_FUZZ_INPUT if that is set.
 
 import EncodedImages
 import Foundation
@@ -21,7 +21,7 @@ import Pixels
 let arguments = Array(CommandLine.arguments.dropFirst())
 let environment = ProcessInfo.processInfo.environment
 guard arguments.count > 2, let seed = UInt64(arguments[1]) else {
-    fatalError("seconds or =number, a seed and sample files are needed")
+    fatalError("usage: JPEGFuzzer SECONDS|=NUMBER SEED SAMPLE…")
 }
 let files = arguments.dropFirst(2).compactMap { path in
     FileManager.default.contents(atPath: path).map { Array($0) }
@@ -54,14 +54,14 @@ if arguments[0].hasPrefix("="), let number = UInt64(arguments[0].dropFirst()) {
         }
     }
 } else {
-    fatalError("neither seconds nor =number: \(arguments[0])")
+    fatalError("invalid argument: \(arguments[0]); use seconds or =NUMBER")
 }
 
-/// Makes inputs by their numbers, decodes them, and counts what comes of it.
+/// Creates inputs from their numbers, decodes them, and counts the results.
 struct JPEGFuzzer: CustomStringConvertible {
     private let files: [[UInt8]]
     private let seed: UInt64
-    private var tally = (inputs: 0, pictures: 0, errors: 0, planes: 0, notHandled: 0)
+    private var tally = (inputs: 0, images: 0, errors: 0, planes: 0, notHandled: 0)
     private let limits: DecodeLimits
 
     init(files: [[UInt8]], seed: UInt64) {
@@ -75,17 +75,17 @@ struct JPEGFuzzer: CustomStringConvertible {
     }
 
     var description: String {
-        "\(tally.inputs) inputs, \(tally.pictures) pictures, \(tally.errors) errors; shrunk "
-            + "\(tally.planes), left alone \(tally.notHandled)"
+        "\(tally.inputs) inputs, \(tally.images) images, \(tally.errors) errors; shrunk "
+            + "\(tally.planes), not handled \(tally.notHandled)"
     }
 
-    /// Makes the input of a number and decodes it.
+    /// Creates the input of a number and decodes it.
     mutating func run(_ number: UInt64, input path: String?) {
         var random = SeededRandom(seed: seed &* 0x9E37_79B9 &+ number)
         let (file, other) = (anyFile(&random), anyFile(&random))
         var mutation = JPEGMutation(seed: random.next())
         let isStructured = Int.random(in: 0..<3, using: &random) > 0
-        // The first inputs are the files as they are.
+        // The first inputs are the unchanged files.
         let input =
             number < files.count
             ? files[Int(number)]
@@ -112,7 +112,7 @@ struct JPEGFuzzer: CustomStringConvertible {
             let source = try ImageSource(
                 EncodedBytes(input), codecs: builtInCodecs, limits: limits)
             _ = try source.image(options)
-            tally.pictures += 1
+            tally.images += 1
         } catch {
             tally.errors += 1
         }

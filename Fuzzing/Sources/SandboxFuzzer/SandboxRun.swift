@@ -5,13 +5,13 @@ internal import EncodedImages
 internal import Foundation
 internal import Synchronization
 
-/// Decodes files and their variants, some at the same time.
+/// Decodes files and their variants in parallel.
 struct SandboxRun: Sendable {
     let codecs: CodecSet
     let seed: UInt64
     let tally = Tally()
 
-    /// Each file with all its changes; folders are passed over.
+    /// Decodes all variants of each file; folders are skipped.
     func decode(_ files: ArraySlice<String>, threadCount: Int) {
         let next = Atomic(files.startIndex)
         DispatchQueue.concurrentPerform(iterations: threadCount) { _ in
@@ -28,7 +28,7 @@ struct SandboxRun: Sendable {
         }
     }
 
-    /// What programs do: reads facts, metadata and a small picture.
+    /// Reads header, metadata and a reduced image; returns the error.
     private func decode(_ input: [UInt8]) -> CodecError? {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 100_000_000

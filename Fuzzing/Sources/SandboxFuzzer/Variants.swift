@@ -2,7 +2,7 @@
 
 internal import ImageTesting
 
-/// A file, the same cut short, and the same with changed bytes.
+/// A file, truncated copies, and copies with a changed byte.
 struct Variants: Sequence, IteratorProtocol {
     private let file: [UInt8]
     private var random: SeededRandom
@@ -26,7 +26,7 @@ struct Variants: Sequence, IteratorProtocol {
         case ..<(1 + Self.cutCount + Self.changeCount):
             guard !file.isEmpty else { return nil }
             var changed = file
-            // Half of the changes near the start, where sizes, counts and tables stand.
+            // Half of the changes are near the start, where headers and tables are.
             let reach = number % 2 == 0 ? file.count : Swift.min(file.count, 512)
             let place = Int.random(in: 0..<reach, using: &random)
             changed[place] = .random(in: 0...255, using: &random)

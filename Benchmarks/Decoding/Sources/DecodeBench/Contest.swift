@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two ways to do the same work on a file that take turns, so that a machine that is slow for a
-/// while is slow for both.
+/// A comparison of two implementations of the same work on a file.
+///
+/// They run in alternation, so that other load affects both.
 struct Contest {
-    /// The CPU time of each in milliseconds: medians of the rounds.
+    /// The median CPU times of all rounds.
     struct Result: Codable {
         let file: String
         let work: String
@@ -11,12 +12,12 @@ struct Contest {
         let byteCount: Int
         let milliseconds: Double
         let peerMilliseconds: Double
-        /// How many times as long as ours the peer takes, median of the rounds' ratios.
+        /// The median ratio of the peer's time to ours.
         let ratio: Double
     }
 
     let file: String
-    /// What is done, for people.
+    /// The description of the work.
     let work: String
     let pixelCount: Int
     let byteCount: Int
@@ -48,7 +49,7 @@ struct Contest {
     }
 }
 
-/// Why a file cannot be measured.
+/// The reason why a file cannot be measured.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 }

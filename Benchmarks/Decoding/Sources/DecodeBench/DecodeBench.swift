@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Measures decoders on files that are given, beside the library that others use for their format.
+/// Compares our decoders with the reference library of each format.
 @main struct DecodeBench {
     static let usage =
         "usage: decode-bench png|jpeg [--json] [--rounds N] [--only TEXT] [--no-checksums] FILE…"
@@ -11,7 +11,7 @@ internal import Foundation
         var isJSON = false
         var rounds = 11
         var verifiesChecksums = true
-        // Only the work that has this in its name.
+        // A substring of the names of work to measure.
         var only: String?
         var words = CommandLine.arguments.dropFirst()
         let format = words.popFirst()
@@ -48,7 +48,7 @@ internal import Foundation
             print(String(decoding: try encoder.encode(results), as: UTF8.self))
         } else {
             let peer = format == "jpeg" ? JPEGContest.peerName : PNGContest.peerName
-            print("CPU time of a thread, medians of \(rounds) rounds in turn; the peer: \(peer)\n")
+            print("CPU time of a thread, medians of \(rounds) alternating rounds; peer: \(peer)\n")
             print(table(results))
         }
     }

@@ -5,23 +5,23 @@ internal import EncodedImages
 @testable internal import ImageCodecs
 internal import Pixels
 
-/// Our shrinking JPEG decoder against libjpeg-turbo's, both to rows of Y′CbCr that nobody keeps.
+/// Compares our shrinking JPEG decoder with libjpeg-turbo's, without storing rows of Y′CbCr.
 enum JPEGContest {
     static let peerName = "libjpeg-turbo, in this process"
 
     private struct Work {
         let name: String
-        /// The samples across and down that a block of luma becomes.
+        /// The width and height of the output of a luma block, in samples.
         let side: Int
         let color: Color
         var isDraft = false
     }
 
-    /// How far colour is shrunk.
+    /// The reduction of chroma planes.
     private enum Color: String {
-        /// As luma is shrunk, which is enough where the result is 4:2:0.
+        /// The reduction of luma, which suffices for output in 4:2:0.
         case asLuma = "each plane's blocks to n x n"
-        /// To an eighth, which is enough for thumbnails in 4:2:0.
+        /// A reduction to 1/8, which suffices for thumbnails in 4:2:0.
         case eighth = "colour at 1/8"
         case asPeer = "colour as libjpeg-turbo has it"
     }
@@ -78,7 +78,7 @@ enum JPEGContest {
         case .asLuma: return work.side
         case .eighth: return 1
         case .asPeer:
-            // libjpeg-turbo enlarges by its transform as long as both sides allow it.
+            // libjpeg-turbo upsamples with a larger IDCT if both sampling factors permit it.
             let component = frame.components[index]
             let across = frame.maximumHorizontalSampling / component.horizontalSampling
             let down = frame.maximumVerticalSampling / component.verticalSampling
@@ -93,10 +93,10 @@ enum JPEGContest {
                 unsafe libjpeg_peer_decode($0.baseAddress, $0.count, Int32(shrink), &sum)
             }
         }
-        guard isDecoded else { throw Failure(description: "libjpeg-turbo refuses the file") }
+        guard isDecoded else { throw Failure(description: "libjpeg-turbo rejects the file") }
     }
 
-    /// Adds up every 64th sample, which keeps both sides honest.
+    /// Sums every 64th sample, so that the work cannot be optimized away.
     private struct Sum: ComponentSink, ~Copyable {
         let work: Work
         var total: UInt64 = 0

@@ -5,10 +5,10 @@ internal import EncodedImages
 @testable internal import ImageCodecs
 internal import Pixels
 
-/// Our PNG decoder against libpng.
+/// Compares our PNG decoder with libpng.
 ///
-/// Rows are taken where the codec hands them to the resampler, so neither side makes a picture;
-/// ours are premultiplied, libpng's are not.
+/// Rows are read where the codec passes them to the resampler, so that neither side stores an
+/// image; ours are premultiplied, libpng's are not.
 enum PNGContest {
     static let peerName = unsafe String(cString: libpng_peer_version())
 
@@ -37,7 +37,7 @@ enum PNGContest {
         ]
     }
 
-    /// The sum of the samples of every 64th column, which keeps both sides honest.
+    /// The sum of the samples of every 64th column, which must be the same for both.
     private static func sum(
         _ bytes: EncodedBytes, _ verifiesChecksums: Bool
     ) throws(CodecError) -> UInt64 {
@@ -68,7 +68,7 @@ enum PNGContest {
                 unsafe libpng_peer_decode($0.baseAddress, $0.count, &sum)
             }
         }
-        guard isDecoded else { throw Failure(description: "libpng refuses the file") }
+        guard isDecoded else { throw Failure(description: "libpng rejects the file") }
         return sum
     }
 }

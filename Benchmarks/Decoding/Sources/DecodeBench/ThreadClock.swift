@@ -6,9 +6,9 @@
     internal import Darwin
 #endif
 
-/// The CPU time of this thread: what other processes take of the machine is not in it.
+/// The CPU time of the current thread, which other processes do not affect.
 enum ThreadClock {
-    /// The milliseconds of CPU time that `work` takes.
+    /// Measures the CPU time of `work` in milliseconds.
     static func milliseconds<Failure: Error>(_ work: () throws(Failure) -> Void) throws(Failure)
         -> Double
     {
@@ -20,7 +20,7 @@ enum ThreadClock {
     private static func now() -> Double {
         var time = timespec()
         let status = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        precondition(status == 0, "the thread has no clock")
+        precondition(status == 0, "clock_gettime failed")
         return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
     }
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Stands in front of glibc's own functions, which have these names as well.
+// Interposes the functions of glibc with the same names.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Measures what the pipeline itself costs: finding a picture in memory, and sharing one load.
+// Measures the overhead of the pipeline: cache hits, and requests that share a load.
 //
-// Build it with `swift build -c release`. Argument: a picture; a small one, since its decode counts.
+// Build it with `swift build -c release`. Argument: a small image, because its decode is measured,
+// too.
 
 import CAllocationCount
 import EncodedImages
@@ -13,12 +14,12 @@ import Logging
 import Pixels
 import Synchronization
 
-/// Gives its bytes once as many as expected have asked for a picture.
+/// A loader that returns its bytes once the expected number of requests has been made.
 final class HeldLoader: OriginalLoader {
     private let bytes: [UInt8]
     private let expectedCount: Int
-    private let askedCount = Atomic<Int>(0)
-    private let allAsked = AsyncStream<Void>.makeStream()
+    private let requestCount = Atomic<Int>(0)
+    private let allRequested = AsyncStream<Void>.makeStream()
     private let loads = Atomic<Int>(0)
 
     var loadCount: Int { loads.load(ordering: .relaxed) }
@@ -28,9 +29,9 @@ final class HeldLoader: OriginalLoader {
         self.expectedCount = expectedCount
     }
 
-    func ask() {
-        if askedCount.add(1, ordering: .relaxed).newValue == expectedCount {
-            allAsked.continuation.finish()
+    func countRequest() {
+        if requestCount.add(1, ordering: .relaxed).newValue == expectedCount {
+            allRequested.continuation.finish()
         }
     }
 
@@ -38,12 +39,12 @@ final class HeldLoader: OriginalLoader {
         receive: @escaping @Sendable (OriginalLoadEvent) -> Void
     ) async throws(LoadError) -> [UInt8] {
         loads.add(1, ordering: .relaxed)
-        for await _ in allAsked.stream {}
+        for await _ in allRequested.stream {}
         return bytes
     }
 }
 
-/// Prints nanoseconds and allocations a round, five times.
+/// Prints nanoseconds and allocations per call, five times.
 func measure(_ name: String, count: Int, _ body: (Int) async throws -> Void) async throws {
     for _ in 0..<5 {
         let before = calotype_allocation_count()
@@ -90,7 +91,7 @@ try await measure("image(for:), hit", count: 100_000) { _ in
 
 let count = 10_000
 
-/// Runs as many tasks as requests at once, and prints how long all of them took together.
+/// Runs `count` tasks concurrently and prints their total time.
 func together(_ name: String, _ body: @escaping @Sendable () async throws -> LoadedImage)
     async throws
 {
@@ -105,12 +106,12 @@ func together(_ name: String, _ body: @escaping @Sendable () async throws -> Loa
     let time = start.duration(to: .now)
     let allocations = Int(calotype_allocation_count() - before) / count
     print(
-        "\(count) \(name): \(time / .milliseconds(1)) ms, \(allocations) allocations each, \(images) picture"
+        "\(count) \(name): \(time / .milliseconds(1)) ms, \(allocations) allocations each, \(images) image"
     )
 }
 
 for round in 0..<(Int(CommandLine.arguments.dropFirst(2).first ?? "") ?? 5) {
-    // What the language takes for them: each waits for what the last of them gives to all.
+    // The overhead of Swift concurrency: the last task resumes all others.
     let waiting = Mutex<[CheckedContinuation<LoadedImage, Never>]>([])
     try await together("tasks that only wait") {
         await withCheckedContinuation { continuation in
@@ -127,7 +128,7 @@ for round in 0..<(Int(CommandLine.arguments.dropFirst(2).first ?? "") ?? 5) {
     let request = ImageRequest(
         .loader(loader, name: "shared \(round)"), options: DecodeOptions(maximumSide: 100))
     try await together("equal requests") {
-        loader.ask()
+        loader.countRequest()
         return try await pipeline.image(for: request)
     }
     precondition(loader.loadCount == 1, "loaded more than once")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a sandbox costs: time of the processor for a photograph made small, and how much later a tiny
-// picture comes. Both are compared with this process, in turns.
+// Measures the overhead of the sandbox: the CPU time to reduce a photograph, and the latency of a
+// tiny image. Both are compared with decoding in this process, in alternation.
 //
-// Arguments: the worker, a large photograph, a tiny picture.
+// Arguments: the worker, a large photograph, a tiny image.
 
 import DecoderSandbox
 import EncodedImages
@@ -12,10 +12,10 @@ import ImageCodecs
 import Pixels
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4 else { fatalError("a worker, a photograph and a tiny picture") }
+guard arguments.count == 4 else { fatalError("usage: sandbox-bench WORKER PHOTOGRAPH TINY-IMAGE") }
 let rounds = 9
 
-/// Decodes a file at 400 pixels, as often as it is told.
+/// Decodes a file at 400 pixels, `count` times.
 func decode(_ path: String, _ codecs: CodecSet, count: Int) throws {
     var options = DecodeOptions(maximumSide: 400)
     options.acceptsYCbCr = true
@@ -24,7 +24,7 @@ func decode(_ path: String, _ codecs: CodecSet, count: Int) throws {
     }
 }
 
-/// Runs `body` in this process, or in a sandbox of its own that is gone afterwards.
+/// Calls `body` with codecs that decode in this process or in a temporary sandbox.
 func inSandbox(_ isSandboxed: Bool, _ body: (CodecSet) throws -> Void) throws {
     guard isSandboxed else { return try body(builtInCodecs) }
     let sandbox = DecoderSandbox(.init(workerPath: arguments[1], workerCount: 1))
@@ -32,7 +32,7 @@ func inSandbox(_ isSandboxed: Bool, _ body: (CodecSet) throws -> Void) throws {
     try body(builtInCodecs.decoded(by: sandbox))
 }
 
-/// Seconds of the processor that this process and its ended workers have used.
+/// The CPU time of this process and its terminated workers, in seconds.
 func processorSeconds() -> Double {
     [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue].reduce(0) { sum, who in
         var usage = rusage()
@@ -44,7 +44,7 @@ func processorSeconds() -> Double {
     }
 }
 
-/// Milliseconds of the processor for one more picture: what starting costs falls out.
+/// The CPU time per image without start-up, in milliseconds.
 func processorMilliseconds(_ isSandboxed: Bool) throws -> Double {
     let used = try [20, 120].map { count in
         let start = processorSeconds()
@@ -54,7 +54,7 @@ func processorMilliseconds(_ isSandboxed: Bool) throws -> Double {
     return (used[1] - used[0]) * 1000 / 100
 }
 
-/// Microseconds until a picture is there, with a warm worker.
+/// The latency of an image with a running worker, in microseconds.
 func latencyMicroseconds(_ isSandboxed: Bool) throws -> Double {
     var result = 0.0
     try inSandbox(isSandboxed) { codecs in
@@ -82,9 +82,9 @@ func text(_ number: Double, _ digits: Int) -> String {
 let time = try medians(processorMilliseconds)
 print("sandbox              here    sandboxed")
 print(
-    "processor time       \(text(time.here, 2)) ms   \(text(time.sandboxed, 2)) ms   "
+    "CPU time             \(text(time.here, 2)) ms   \(text(time.sandboxed, 2)) ms   "
         + "ratio \(text(time.sandboxed / time.here, 3))")
 let latency = try medians(latencyMicroseconds)
 print(
-    "a tiny picture       \(text(latency.here, 0)) us     \(text(latency.sandboxed, 0)) us   "
+    "a tiny image         \(text(latency.here, 0)) us     \(text(latency.sandboxed, 0)) us   "
         + "\(text(latency.sandboxed - latency.here, 0)) us later")

@@ -5,7 +5,7 @@ import ImageLoading
 import Logging
 import Pixels
 
-/// Measures how long a store of many renditions takes to open and to answer.
+/// Measures the time to open and to read a store of many renditions.
 @main struct StoreBench {
     static let usage = """
         usage: store-bench fill DIRECTORY COUNT BYTES
@@ -37,7 +37,7 @@ import Pixels
             logger: Logger(label: "store-bench") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Keys as the server has them, in text and length.
+    /// A key with the form and length of those of the server.
     private static func key(_ number: Int) -> RenditionKey {
         RenditionKey(
             OriginalVersion(

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Decodes at 1/`shrink` to rows of Y'CbCr or grey, as they come, without converting colours, and
-/// adds up every 64th sample.
+/// Decodes at 1/`shrink` to rows of Y'CbCr or grey without colour conversion, and sums every 64th
+/// sample.
 bool libjpeg_peer_decode(const uint8_t *bytes, size_t count, int shrink, uint64_t *sum);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CALOTYPE_ALLOCATION_COUNT_H
 #define CALOTYPE_ALLOCATION_COUNT_H
 
-/// How often the program has taken memory from the heap.
+/// The number of heap allocations of the process.
 unsigned long calotype_allocation_count(void);
 
 #endif

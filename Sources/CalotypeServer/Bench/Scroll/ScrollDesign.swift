@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ImageLoading
+internal import Logging
+
+/// The designs of an image view, each an improvement of an earlier one.
+enum ScrollDesign: String, CaseIterable, Codable {
+    case synchronous
+    case tagged
+    case displaySize = "display-size"
+    case tiled
+    case neighbours
+    case swapping
+    case calotype
+
+    var summary: String {
+        switch self {
+        case .synchronous: "reads and decodes at full size on the drawing thread"
+        case .tagged: "reads in the background, decodes when drawn; tags identify late results"
+        case .displaySize: "reads and decodes in the background, at the displayed size"
+        case .tiled: "the same in tiles, drawn as they arrive"
+        case .neighbours: "at the displayed size, with a cache; loads the next two in advance"
+        case .swapping: "the same, at reduced size while moving, exact at rest"
+        case .calotype: "the pipeline with its scroll prefetcher"
+        }
+    }
+
+    /// Whether the design uses the store on disk.
+    var usesStore: Bool { self == .calotype }
+
+    /// The cache size of designs with a cache, in bytes.
+    static let cacheByteLimit = 64 << 20
+
+    /// Creates an implementation of the design.
+    ///
+    /// - Parameters:
+    ///   - scene: The screen.
+    ///   - ledger: The statistics of decoded images.
+    ///   - store: The store of a run with a warm store.
+    /// - Returns: The implementation, with no image loaded.
+    func pictures(
+        _ scene: ScrollScene, _ ledger: PictureLedger, _ store: RenditionStore?
+    ) -> any ScrollPictures {
+        typealias Options = BackgroundPictures.Options
+        return switch self {
+        case .synchronous: SynchronousPictures(scene, ledger)
+        case .tagged: TaggedPictures(scene, ledger)
+        case .displaySize: BackgroundPictures(scene, ledger, Options())
+        case .tiled: BackgroundPictures(scene, ledger, Options(tileSide: 256))
+        case .neighbours: BackgroundPictures(scene, ledger, Options(keepsNeighbours: true))
+        case .swapping:
+            BackgroundPictures(
+                scene, ledger, Options(keepsNeighbours: true, swapsResolution: true))
+        case .calotype: PipelinePictures(scene, ledger, store)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ImageCommands
+internal import EncodedImages
+internal import Foundation
+internal import ImageLoading
+internal import Synchronization
+
+/// The `synchronous` design: reads and decodes at full size on the thread that draws.
+final class SynchronousPictures: ScrollPictures {
+    private let scene: ScrollScene
+    private let ledger: PictureLedger
+    private var pictures: [Int: LoadedImage] = [:]
+
+    init(_ scene: ScrollScene, _ ledger: PictureLedger) {
+        self.scene = scene
+        self.ledger = ledger
+    }
+
+    func update(_ frame: ScrollFrame) {
+        pictures = pictures.filter { frame.items.contains($0.key) }
+        for item in frame.items where pictures[item] == nil {
+            pictures[item] = ledger.decode(ImageRequest(path: scene.paths[item]))
+        }
+    }
+
+    func picture(for item: Int) -> ShownPicture? {
+        pictures[item].map { ShownPicture(parts: [$0], lod: .exact) }
+    }
+
+    func end() async {}
+}
+
+/// The `tagged` design: reads files in the background and decodes at full size when an image is
+/// first drawn, as toolkits with deferred decoding do.
+///
+/// A file is tagged with its item and dropped if that is no longer visible.
+final class TaggedPictures: ScrollPictures {
+    private final class Files: Sendable {
+        private let files = Mutex<[(item: Int, bytes: EncodedBytes)]>([])
+
+        func append(_ item: Int, _ bytes: EncodedBytes) {
+            files.withLock { $0.append((item, bytes)) }
+        }
+
+        func take() -> [(item: Int, bytes: EncodedBytes)] {
+            files.withLock { files in
+                defer { files = [] }
+                return files
+            }
+        }
+    }
+
+    private let scene: ScrollScene
+    private let ledger: PictureLedger
+    private let queue = OperationQueue()
+    private let arrived = Files()
+    private var requested: Set<Int> = []
+    private var pictures: [Int: LoadedImage] = [:]
+
+    init(_ scene: ScrollScene, _ ledger: PictureLedger) {
+        self.scene = scene
+        self.ledger = ledger
+        queue.maxConcurrentOperationCount = processorCount()
+    }
+
+    func update(_ frame: ScrollFrame) {
+        requested = requested.filter { frame.items.contains($0) }
+        pictures = pictures.filter { frame.items.contains($0.key) }
+        for (item, bytes) in arrived.take() where requested.contains(item) && pictures[item] == nil
+        {
+            let path = scene.paths[item]
+            pictures[item] = ledger.decode(ImageRequest(path: path), path, bytes)
+        }
+        for item in frame.items where requested.insert(item).inserted {
+            let path = scene.paths[item]
+            queue.addOperation { [arrived, ledger] in
+                if let bytes = ledger.read(path) { arrived.append(item, bytes) }
+            }
+        }
+    }
+
+    func picture(for item: Int) -> ShownPicture? {
+        pictures[item].map { ShownPicture(parts: [$0], lod: .exact) }
+    }
+
+    func end() async {
+        queue.cancelAllOperations()
+        while queue.operationCount > 0 { await Task.yield() }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import EncodedImages
+internal import Pixels
+internal import Synchronization
+
+/// Creates thumbnails in parallel.
+struct ThumbnailBatch: Sendable {
+    let codecs: CodecSet
+    let decodeOptions: DecodeOptions
+    let encodeOptions: EncodeOptions
+
+    /// Creates all thumbnails of a plan; a failure does not stop the others.
+    ///
+    /// At most `jobCount` images are in memory at a time.
+    ///
+    /// - Parameters:
+    ///   - plan: The thumbnails to create. Failures are copied to the results.
+    ///   - jobCount: The maximum number of thumbnails at a time, at least 1. The number of threads
+    ///     does not exceed the number of cores.
+    ///   - isInterrupted: Checked before each thumbnail and while it is decoded. Once it returns
+    ///     true, no further thumbnail is started, and those that are not being written yet are
+    ///     cancelled.
+    ///   - didFinish: Called after each thumbnail, on any thread.
+    /// - Returns: For each element of the plan, in its order, the size of the thumbnail or the
+    ///   failure; `nil` for thumbnails that were not started or were cancelled.
+    func run(
+        _ plan: [Result<PlannedThumbnail, FileFailure>], jobCount: Int,
+        isInterrupted: @escaping @Sendable () -> Bool = { false },
+        didFinish: @Sendable (Result<PixelSize, FileFailure>) -> Void = { _ in }
+    ) -> [Result<PixelSize, FileFailure>?] {
+        let cancellation = CancellationFlag(or: isInterrupted)
+        let next = Atomic(0)
+        let results = Mutex([Result<PixelSize, FileFailure>?](repeating: nil, count: plan.count))
+        DispatchQueue.concurrentPerform(iterations: min(jobCount, plan.count)) { _ in
+            while !isInterrupted() {
+                let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard index < plan.count else { return }
+                let result = plan[index].flatMap { thumbnail in
+                    Result { () throws(FileFailure) in try make(thumbnail, cancellation) }
+                }
+                if case .failure = result, isInterrupted() { return }
+                results.withLock { $0[index] = result }
+                didFinish(result)
+            }
+        }
+        return results.withLock { $0 }
+    }
+
+    private func make(
+        _ thumbnail: PlannedThumbnail, _ cancellation: CancellationFlag
+    ) throws(FileFailure) -> PixelSize {
+        let destination: ImageDestination
+        do throws(CodecError) {
+            destination = try ImageDestination(
+                format: thumbnail.format, codecs: codecs, options: encodeOptions)
+        } catch {
+            throw FileFailure(thumbnail.output, error)
+        }
+        let image: PixelBuffer
+        do throws(CodecError) {
+            var options = decodeOptions
+            options.acceptsYCbCr = destination.prefersYCbCr
+            let source = try ImageSource(EncodedBytes(mapping: thumbnail.input), codecs: codecs)
+            image = try source.image(options, cancellation: cancellation)
+        } catch {
+            throw FileFailure(thumbnail.input, error)
+        }
+        try makeFolder(splitFolder(thumbnail.output).folder)
+        do throws(CodecError) {
+            try destination.write(image, to: thumbnail.output, cancellation: cancellation)
+        } catch {
+            throw FileFailure(thumbnail.output, error)
+        }
+        return image.size
+    }
+}
