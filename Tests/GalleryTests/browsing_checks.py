@@ -5,16 +5,17 @@ import pathlib
 import re
 from urllib.parse import unquote
 
+from gallery_checks import GalleryChecks
 from gallery_driver import folder_hash
 
 MOST_TILES = 200
 SCREENS = 20
 
 
-class BrowsingChecks:
+class BrowsingChecks(GalleryChecks):
     """Looking through folders, as with a mouse or a finger."""
 
-    def modules(self):
+    def test_modules(self):
         gallery = self.open()
         gallery.tiles()
         script = (pathlib.Path(__file__).parent / "layout_checks.js").read_text()
@@ -23,7 +24,7 @@ class BrowsingChecks:
             self.check(name, passed, detail)
         gallery.close()
 
-    def first_screen(self):
+    def test_first_screen(self):
         gallery = self.open()
         self.check_tiles(gallery, "first screen: each tile has its picture at the ladder's step")
         gallery.wait("(total) => document.querySelector('.tile').ariaSetSize == total", self.total)
@@ -45,7 +46,7 @@ class BrowsingChecks:
         )
         self.check("first screen: the page is as high as its layout", page > grid, f"{grid} px")
 
-    def scrolling(self):
+    def test_scrolling(self):
         gallery = self.open()
         gallery.tiles()
         self.wait_for_listing(gallery)
@@ -93,7 +94,7 @@ class BrowsingChecks:
         self.check_quiet(gallery, "scrolling")
         gallery.close()
 
-    def density(self):
+    def test_density(self):
         gallery = self.open()
         heights = {}
         for size in ("small", "medium", "large"):
@@ -116,9 +117,9 @@ class BrowsingChecks:
         self.check_quiet(gallery, "density")
         gallery.close()
 
-    def folders(self):
+    def test_folders(self):
         if self.parent is None:
-            return self.report.skip("folders", "there are no folders inside folders")
+            return self.skip("there are no folders inside folders")
         gallery = self.open(self.parent)
         page = gallery.page
         page.wait_for_selector("#cards a")
@@ -143,7 +144,7 @@ class BrowsingChecks:
         self.check("folders: a missing one is told in words", "no such folder" in message, message)
         gallery.close()
 
-    def phone(self):
+    def test_phone(self):
         gallery = self.open(width=360, height=740, scale=3, is_mobile=True, has_touch=True)
         page = gallery.page
         self.check_tiles(gallery, "phone: each tile has its picture at the ladder's step")
@@ -183,7 +184,7 @@ class BrowsingChecks:
         self.check_quiet(gallery, "phone")
         gallery.close()
 
-    def appearances(self):
+    def test_appearances(self):
         for scheme in ("light", "dark"):
             gallery = self.open(color_scheme=scheme)
             gallery.tiles()

@@ -79,6 +79,18 @@ def find_folders(server, most=60):
     return fullest, parent
 
 
+class ServedFolder:
+    """The folder with the most images, and a folder that contains folders, or none."""
+
+    def __init__(self, server):
+        self.path, self.parent = find_folders(server)
+        if self.path is None:
+            raise AssertionError("the server has no images")
+        self.listing = fetch_listing(server, self.path)
+        self.names = self.listing["pictures"]["name"]
+        self.total = self.listing["total"]
+
+
 @contextlib.contextmanager
 def start_synthetic_server(**options):
     """Runs `synthetic_server.py`; gives its address."""

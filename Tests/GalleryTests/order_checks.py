@@ -3,13 +3,14 @@
 
 import datetime
 
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, fetch_listing, start_synthetic_server
 
 COUNT = 12_000
 
 
-class OrderChecks:
-    def orders(self):
+class OrderChecks(GalleryChecks):
+    def test_orders(self):
         with start_synthetic_server(count=COUNT) as server:
             listing = fetch_listing(server, "many")["pictures"]
             newest = sorted(range(COUNT), key=lambda i: (-listing["modified"][i], i))

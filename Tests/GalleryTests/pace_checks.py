@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked for while the grid flies, moves and rests."""
 
+import pytest
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
 # Scrolls at so many screens a second for a time, as a wheel or a finger does, however many frames the
@@ -18,10 +20,11 @@ SCROLL = """([screens, milliseconds]) => new Promise((done) => {
 })"""
 
 
-class PaceChecks:
+class PaceChecks(GalleryChecks):
     """Three speeds: placeholders only, one step less, exactly what is seen."""
 
-    def paces(self):
+    @pytest.mark.deep
+    def test_paces(self):
         with start_synthetic_server(count=20_000) as server:
             for name, screens, check in (
                 ("flying", 20, self.check_flying),

@@ -2,6 +2,7 @@
 """Information, developers' figures, addresses to share, and what assistive technology finds."""
 
 from axe_playwright_python.sync_playwright import Axe
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
 ROWS = """() => Object.fromEntries(Array.from(document.querySelectorAll("#facts dl div"), (row) =>
@@ -20,10 +21,10 @@ new PerformanceObserver((list) => {
 """
 
 
-class PanelChecks:
+class PanelChecks(GalleryChecks):
     """On pictures whose information is known."""
 
-    def panels(self):
+    def test_panels(self):
         with start_synthetic_server(count=3000) as server:
             self.check_information(server)
             self.check_figures(server)

@@ -5,6 +5,7 @@ import base64
 import io
 
 import numpy
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 from PIL import Image
 from thumbhash import _thumbhash as reference
@@ -23,10 +24,10 @@ def sample_hashes():
             yield bytes(reference.rgba_to_thumb_hash(width, height, pixels.tobytes()))
 
 
-class PlaceholderChecks:
+class PlaceholderChecks(GalleryChecks):
     """The page's ThumbHash decoder against the reference, and what a reader sees of it."""
 
-    def placeholders(self):
+    def test_placeholders(self):
         gallery = self.open()
         self.check_decoder(gallery)
         gallery.close()

@@ -4,6 +4,8 @@
 import json
 from collections import defaultdict
 
+import pytest
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
 COUNT = 100_000
@@ -48,10 +50,11 @@ SHARP = """(since) => new Promise((done) => {
 })"""
 
 
-class ScaleChecks:
+class ScaleChecks(GalleryChecks):
     """What must not grow with the folder: elements, memory, and the time of a frame."""
 
-    def scale(self):
+    @pytest.mark.deep
+    def test_scale(self):
         with start_synthetic_server(count=COUNT) as server:
             gallery = GalleryPage(self.browser, server)
             # Without the driver's own part in every request, which takes longer than the server.
@@ -105,7 +108,7 @@ class ScaleChecks:
         events = json.loads(self.browser.stop_tracing())["traceEvents"]
         work = main_thread_work(events)
         if not work:
-            return self.report.skip("scale: work of frames", "the browser tells no thread times")
+            return self.skip_check("scale: work of frames", "the browser reports no thread times")
         late = sum(milliseconds > 16.7 for milliseconds in work) / len(work)
         work.sort()
         self.check(

@@ -3,16 +3,17 @@
 
 import json
 
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage
 
 
-class TroubleChecks:
+class TroubleChecks(GalleryChecks):
     """The server's answers are altered on their way to the page; the server is not."""
 
-    def changes(self):
+    def test_changes(self):
         """A photograph that appears shifts all others, but not what is on screen."""
         if self.total < 60:
-            return self.report.skip("changes", "needs a folder with 60 pictures")
+            return self.skip("needs a folder with 60 pictures")
         gallery = GalleryPage(self.browser, self.server)
         lacks_first = True
 
@@ -54,10 +55,10 @@ class TroubleChecks:
         self.check("changes: tiles stay in order", positions == sorted(positions))
         gallery.close()
 
-    def giving_up(self):
+    def test_giving_up(self):
         """Requests for what has left the screen are aborted."""
         if self.total < 400:
-            return self.report.skip("giving up", "needs a folder with 400 pictures")
+            return self.skip("needs a folder with 400 pictures")
         gallery = GalleryPage(self.browser, self.server)
         held = []
         is_slow = True
@@ -82,7 +83,7 @@ class TroubleChecks:
             route.abort()
         gallery.close()
 
-    def troubles(self):
+    def test_troubles(self):
         """What the reader sees when a picture is broken, and when the server is busy or away."""
         gallery = GalleryPage(self.browser, self.server)
         refused, busy = [], []

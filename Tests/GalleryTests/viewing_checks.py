@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One picture, large; and everything by keyboard."""
 
+from gallery_checks import GalleryChecks
 from gallery_driver import ladder_step
 
 
-class ViewingChecks:
+class ViewingChecks(GalleryChecks):
     """Opening pictures, going on to others, and coming back."""
 
     def whole_tiles(self, gallery):
@@ -15,7 +16,7 @@ class ViewingChecks:
             if not tile["failed"] and tile["top"] >= 60 and tile["top"] + tile["height"] <= 890
         ]
 
-    def viewing(self):
+    def test_viewing(self):
         gallery = self.open()
         page = gallery.page
         self.wait_for_listing(gallery)
@@ -97,7 +98,7 @@ class ViewingChecks:
         self.check_quiet(gallery, "viewer")
         gallery.close()
 
-    def keyboard(self):
+    def test_keyboard(self):
         gallery = self.open()
         page = gallery.page
         gallery.tiles()

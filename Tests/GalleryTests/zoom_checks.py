@@ -4,6 +4,7 @@
 import io
 
 import numpy
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, ladder_step, start_synthetic_server
 from PIL import Image
 from synthetic_server import LARGE, known_pixels
@@ -18,10 +19,10 @@ TILES_ARE_THERE = """() => {
 }"""
 
 
-class ZoomChecks:
+class ZoomChecks(GalleryChecks):
     """Wheel, double click, keys and fingers; what is drawn is compared pixel by pixel."""
 
-    def zooming(self):
+    def test_zooming(self):
         with start_synthetic_server(count=100) as server:
             self.check_mouse(server)
             self.check_keys(server)

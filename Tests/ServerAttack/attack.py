@@ -10,11 +10,14 @@ machine, and every part is bounded in count or time. Without a PART all of them 
 import argparse
 import importlib
 import os
+import pathlib
 import shutil
 import signal
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "CalotypeServer"))
 
 from report import Context, Report
 

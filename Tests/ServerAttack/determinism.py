@@ -5,8 +5,8 @@ import concurrent.futures
 import random
 import threading
 
-from photographs import PURGE_TOKEN, fetch_singly, other_routes, renditions
-from server import Server, copy_photographs
+from calotype_server import Server
+from photographs import PURGE_TOKEN, copy_photographs, fetch_singly, other_routes, renditions
 
 ROUNDS, BRIEF_ROUNDS = 12, 2
 PHOTOGRAPHS, BRIEF_PHOTOGRAPHS = 4, 2

@@ -4,7 +4,9 @@
 import re
 import socket
 
-from server import Server, copy_photographs
+from calotype_server import Server
+from photographs import copy_photographs
+
 
 # Names under which a page elsewhere may reach a loopback address, by DNS that changes its answer.
 REFUSED = ["evil.example", "evil.example:PORT", "127.0.0.1.evil.example", "localhost.evil.example",

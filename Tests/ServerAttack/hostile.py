@@ -11,11 +11,11 @@ import random
 import threading
 import time
 
+from calotype_server import Client, Server, quoted, raw_connection
 from hostile_files import bombs, slow_metadata
-from photographs import fetch_all, renditions
+from photographs import copy_photographs, fetch_all, renditions
 from prober import sampled
 from report import mebibytes, milliseconds, percentile
-from server import Client, Server, copy_photographs, quoted, raw_connection
 
 SECONDS, BRIEF_SECONDS = 180, 6
 # Good clients, and how often each of them asks: as people do who look through pictures.
@@ -93,7 +93,7 @@ def judge(context, server, alone, among, asked, rate):
     report = context.report
     report.note("hostile", f"alone {alone}")
     report.note("hostile", f"among {among}; {sum(asked.values())} hostile, {rate:.1f} a second: {dict(asked)}")
-    report.verdict("hostile", "the host outlives hostile clients", server.is_alive(), server.last_words()
+    report.verdict("hostile", "the host outlives hostile clients", server.is_alive(), server.last_error()
                    if not server.is_alive() else "")
     report.verdict("hostile", "every good request is answered, with the right bytes", not among.wrong,
                    f"{len(among.wrong)} of {among.count} are not {among.wrong[:3]}", wrong=len(among.wrong))

@@ -16,8 +16,8 @@ import sqlite3
 import threading
 import time
 
-from photographs import PURGE_TOKEN, fetch_singly, other_routes, renditions
-from server import CORPUS, Server, copy_photographs
+from calotype_server import CORPUS, Server
+from photographs import PURGE_TOKEN, copy_photographs, fetch_singly, other_routes, renditions
 
 KILLS, BRIEF_KILLS = 200, 12
 CLIENTS = 8
@@ -84,7 +84,7 @@ class Run:
             time.sleep(self.rng.uniform(0.02, 0.4))
             workers = self.server.workers()
             if not self.server.is_alive():
-                deaths.append(self.server.last_words() or str(self.server.process.returncode))
+                deaths.append(self.server.last_error() or str(self.server.process.returncode))
                 self.server.start()
             elif workers and self.rng.random() < 0.6:
                 with contextlib.suppress(ProcessLookupError):

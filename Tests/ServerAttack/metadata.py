@@ -6,10 +6,11 @@ import http.client
 import threading
 import time
 
+from calotype_server import MEBIBYTE, Server, raw_connection
+from photographs import copy_photographs
 import hostile_files
 from prober import sampled
 from report import mebibytes, milliseconds
-from server import MEBIBYTE, Server, copy_photographs, raw_connection
 
 SCALES, BRIEF_SCALES = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1], [1 / 64, 1 / 16]
 # So many times as much may a file cost that has so many times the bytes, from the smallest on.

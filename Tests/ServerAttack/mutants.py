@@ -11,10 +11,11 @@ import statistics
 import threading
 import time
 
+from calotype_server import CORPUS, MEBIBYTE, Server, ServerEnded, quoted
+from photographs import copy_photographs
 from mutation import mutant
 from prober import probed, sampled
 from report import mebibytes, milliseconds
-from server import CORPUS, MEBIBYTE, Server, ServerEnded, copy_photographs, quoted
 
 COUNT, BRIEF_COUNT = 100_000, 800
 BATCH, CLIENTS = 200, 6
@@ -154,7 +155,7 @@ class Run:
                 status = "503 without Retry-After"
         except (OSError, http.client.HTTPException) as error:
             status, seconds, body = type(error).__name__, time.monotonic() - start, b""
-            self.server.has_died(1)
+            self.server.has_ended(1)
         with self.lock:
             self.statuses[status] += 1
             self.slowest = max(self.slowest, (seconds, path))
@@ -180,7 +181,7 @@ class Run:
     def revive(self, health):
         """Notes a death, and starts the server again unless it died too often."""
         self.deaths.append(f"after {self.done} mutants: {self.server.process.returncode} "
-                           f"{self.server.last_words()}")
+                           f"{self.server.last_error()}")
         if len(self.deaths) >= 10:
             return False
         for folder in self.folder.glob("b*"):

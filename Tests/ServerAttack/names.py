@@ -5,7 +5,8 @@ import json
 import os
 import shutil
 
-from server import CORPUS, Server, quoted
+from calotype_server import CORPUS, Server, quoted
+
 
 # Pairs that are canonically equal, that look alike, or that are equal but for case.
 NAMES = [
@@ -43,9 +44,9 @@ def run(context):
                     failures += [f"{attempt}, {what}: {text}" for text in check(server, references)]
                 except OSError as error:
                     failures.append(f"{attempt}, {what}: {type(error).__name__}")
-                    server.has_died()
+                    server.has_ended()
                 if not server.is_alive():
-                    deaths.append(f"{attempt}, {what}: {server.last_words()[-200:]}")
+                    deaths.append(f"{attempt}, {what}: {server.last_error()[-200:]}")
                     server.start()
     finally:
         server.stop()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The addresses that good clients ask for of a folder of photographs."""
+"""The URLs that valid clients request from a folder of photographs."""
+
+import shutil
 
 # Small and large, cropped and not, in formats that take long and that take little.
 OPTIONS = ["64x64", "160x160,fill", "200x200", "320x240", "512x512", "800x600,q60", "1024x1024",
@@ -45,3 +47,14 @@ def fetch_singly(server, paths, names):
                     client.get(f"/{name}", {"Authorization": "Bearer reference"}, method="DELETE")
             answers.update(fetch_all(client, [path]))
     return answers
+
+
+def copy_photographs(context, folder, count):
+    """Copies the first photographs into a folder; returns their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
+    for number, photograph in enumerate(context.photographs()[:count]):
+        name = f"{number}{photograph.suffix.lower()}"
+        shutil.copy(photograph, folder / name)
+        names.append(name)
+    return names

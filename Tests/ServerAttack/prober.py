@@ -6,7 +6,8 @@ import multiprocessing
 import threading
 import time
 
-from server import Client
+from calotype_server import Client
+
 
 PAUSE, TIMEOUT = 0.1, 10
 

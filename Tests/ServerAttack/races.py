@@ -15,8 +15,8 @@ import subprocess
 import threading
 import time
 
-from photographs import fetch_all
-from server import Server, copy_photographs
+from calotype_server import Server
+from photographs import copy_photographs, fetch_all
 
 SECONDS, BRIEF_SECONDS = 60, 6
 CLIENTS = 4
@@ -114,7 +114,7 @@ class Race:
                 time.sleep(0.05)
                 if not self.server.is_alive():
                     self.outcome.deaths.append(
-                        f"{self.writer.__name__}: {self.server.process.returncode} {self.server.last_words()}")
+                        f"{self.writer.__name__}: {self.server.process.returncode} {self.server.last_error()}")
                     self.server.start()
         finally:
             self.ended.set()

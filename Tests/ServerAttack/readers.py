@@ -4,9 +4,10 @@
 import contextlib
 import time
 
+from calotype_server import MEBIBYTE, Server, raw_connection
+from photographs import copy_photographs
 from prober import sampled
 from report import mebibytes, milliseconds, percentile
-from server import MEBIBYTE, Server, copy_photographs, raw_connection
 
 CLIENTS, BRIEF_CLIENTS = 500, 200
 SECONDS, BRIEF_SECONDS = 10, 2

@@ -6,7 +6,8 @@ import os
 import pathlib
 import sys
 
-from server import CORPUS
+from calotype_server import CORPUS
+
 
 
 class Report:

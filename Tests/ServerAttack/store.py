@@ -8,8 +8,8 @@ import random
 import shutil
 import sqlite3
 
-from photographs import fetch_all
-from server import CORPUS, Server, ServerEnded, copy_photographs
+from calotype_server import CORPUS, Server, ServerEnded
+from photographs import copy_photographs, fetch_all
 
 DAMAGES, BRIEF_DAMAGES = 150, 12
 # One of each kind that a row may hold, and what arithmetic does not expect.
@@ -77,8 +77,8 @@ class Run:
                 try:
                     self.compare(what, path, client.get(path))
                 except (OSError, http.client.HTTPException):
-                    if server.has_died():
-                        self.deaths.append(f"{what}: {path} {server.last_words()}")
+                    if server.has_ended():
+                        self.deaths.append(f"{what}: {path} {server.last_error()}")
                         alive = False
                         break
                     self.wrong.append(f"{what}: {path} was not answered")

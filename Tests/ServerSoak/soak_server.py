@@ -19,10 +19,11 @@ import threading
 import time
 import urllib.parse
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "ServerAttack"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "CalotypeServer"))
 
-from server import CORPUS as SAMPLES
-from server import Server
+from calotype_server import CORPUS as SAMPLES
+from calotype_server import Client as HTTPClient
+from calotype_server import Server, raw_connection
 
 COMMAND, SEED, SECONDS = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 FOLDERS = [SAMPLES] + [pathlib.Path(name) for name in sys.argv[4:]]
@@ -182,7 +183,7 @@ def main():
             ended.set()
             for client in clients:
                 client.join()
-        assert server.is_alive(), f"the server ended: {server.process.returncode} {server.last_words()}"
+        assert server.is_alive(), f"the server ended: {server.process.returncode} {server.last_error()}"
         assert probe.get("/64x64/good.png") == good
         assert server.stop() == 0
         failures = [failure for client in clients for failure in client.failures]
