@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders and their pictures, on screens of several kinds."""
+"""Folders and their images, on several kinds of screens."""
 
 import pathlib
 import re
@@ -13,7 +13,7 @@ SCREENS = 20
 
 
 class BrowsingChecks(GalleryChecks):
-    """Looking through folders, as with a mouse or a finger."""
+    """Browses folders with a mouse or by touch."""
 
     def test_modules(self):
         gallery = self.open()
@@ -26,14 +26,14 @@ class BrowsingChecks(GalleryChecks):
 
     def test_first_screen(self):
         gallery = self.open()
-        self.check_tiles(gallery, "first screen: each tile has its picture at the ladder's step")
+        self.check_tiles(gallery, "first screen: each tile has its image at the step of the ladder")
         gallery.wait("(total) => document.querySelector('.tile').ariaSetSize == total", self.total)
         title = gallery.page.inner_text("#title")
         name = self.folder.split("/")[-1] or "Pictures"
-        self.check("first screen: the title is the folder's name", title == name, title)
+        self.check("first screen: the title is the name of the folder", title == name, title)
         summary = gallery.page.inner_text("#summary")
         self.check(
-            "first screen: the pictures are counted", f"{self.total:,} picture" in summary, summary
+            "first screen: the summary has the number of images", f"{self.total:,} image" in summary, summary
         )
         self.check_height(gallery)
         self.check_quiet(gallery, "first screen")
@@ -44,7 +44,7 @@ class BrowsingChecks(GalleryChecks):
         page, grid = gallery.page.evaluate(
             "[document.documentElement.scrollHeight, document.querySelector('#grid').offsetHeight]"
         )
-        self.check("first screen: the page is as high as its layout", page > grid, f"{grid} px")
+        self.check("first screen: the page has the height of its layout", page > grid, f"{grid} px")
 
     def test_scrolling(self):
         gallery = self.open()
@@ -57,7 +57,7 @@ class BrowsingChecks(GalleryChecks):
             if gallery.page.evaluate("scrollY") == before:
                 break
             gallery.next_frame()
-            self.check_tiles(gallery, f"scrolling: every tile has its picture, screen {screen}")
+            self.check_tiles(gallery, f"scrolling: every tile has its image, screen {screen}")
             most = max(most, gallery.tile_count())
             screens = screen
         self.check(
@@ -70,9 +70,9 @@ class BrowsingChecks(GalleryChecks):
             "(total) => document.querySelector('.tile:last-child').ariaPosInSet == total",
             self.total,
         )
-        self.check_tiles(gallery, "scrolling: the end is reached and has its pictures")
+        self.check_tiles(gallery, "scrolling: the end is reached and has its images")
         tiles = gallery.page.evaluate("document.querySelectorAll('.tile').length")
-        self.check("scrolling: few tiles at the end, too", tiles <= MOST_TILES, f"{tiles}")
+        self.check("scrolling: few tiles at the end", tiles <= MOST_TILES, f"{tiles}")
         asked = sum(len(sides) for sides in gallery.traffic.boxes.values())
         gallery.page.evaluate("scrollBy({ top: -innerHeight / 2, behavior: 'instant' })")
         gallery.tiles()
@@ -82,7 +82,7 @@ class BrowsingChecks(GalleryChecks):
             name for name, sides in gallery.traffic.boxes.items() if len(sides) > len(set(sides))
         ]
         self.check(
-            "scrolling: what was on screen is not fetched again",
+            "scrolling: visible tiles are not requested twice",
             not again or len(again) < asked / 20,
             f"{len(again)} of {asked} twice",
         )
@@ -106,20 +106,20 @@ class BrowsingChecks(GalleryChecks):
                 f"{gallery.tile_count()}",
             )
         self.check(
-            "density: rows grow from small to large",
+            "density: row heights increase from small to large",
             heights["small"] < heights["medium"] < heights["large"],
             f"{heights}",
         )
         gallery.page.reload()
         self.check(
-            "density: the choice is remembered", gallery.tiles()[0]["height"] == heights["large"]
+            "density: the choice is stored", gallery.tiles()[0]["height"] == heights["large"]
         )
         self.check_quiet(gallery, "density")
         gallery.close()
 
     def test_folders(self):
         if self.parent is None:
-            return self.skip("there are no folders inside folders")
+            return self.skip("no folder contains folders")
         gallery = self.open(self.parent)
         page = gallery.page
         page.wait_for_selector("#cards a")
@@ -137,19 +137,19 @@ class BrowsingChecks(GalleryChecks):
         gallery.wait("(hash) => location.hash === hash || hash === '#/'", folder_hash(self.parent))
         page.wait_for_selector("#cards a")
         gallery.wait("(offset) => Math.abs(scrollY - offset) < 2", before)
-        self.check("folders: Back returns to the same place", True, f"{before} px")
+        self.check("folders: Back returns to the same scroll position", True, f"{before} px")
         page.goto(f"{self.server}/#/no/such/folder%3f/")
         page.wait_for_selector("#message:not([hidden])")
         message = page.inner_text("#message h2")
-        self.check("folders: a missing one is told in words", "no such folder" in message, message)
+        self.check("folders: an error message names a missing folder", "no such folder" in message, message)
         gallery.close()
 
     def test_phone(self):
         gallery = self.open(width=360, height=740, scale=3, is_mobile=True, has_touch=True)
         page = gallery.page
-        self.check_tiles(gallery, "phone: each tile has its picture at the ladder's step")
+        self.check_tiles(gallery, "phone: each tile has its image at the step of the ladder")
         overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        self.check("phone: nothing is wider than the screen", overflow <= 0, f"{overflow} px")
+        self.check("phone: no element is wider than the screen", overflow <= 0, f"{overflow} px")
         self.screenshot(gallery, "gallery-phone.png")
         positions = [t["position"] for t in gallery.tiles() if not t["failed"] and t["top"] > 60]
         first = next(p for p in positions if p not in self.listing["pictures"]["error"])
@@ -177,8 +177,8 @@ class BrowsingChecks(GalleryChecks):
             "(name) => document.querySelector('[data-part=name]').textContent === name",
             self.names[first],
         )
-        self.check("phone: a swipe shows the next picture", True)
-        # A tap right after a made-up swipe counts as stopping its momentum; a click never does.
+        self.check("phone: a swipe shows the next image", True)
+        # Right after a synthetic swipe a tap stops its momentum; a click does not.
         page.click("[data-part=close]")
         gallery.wait("!document.querySelector('dialog').open")
         self.check_quiet(gallery, "phone")
@@ -195,11 +195,11 @@ class BrowsingChecks(GalleryChecks):
                     .match(/\\d+/g).map(Number)])""")
             ground, text, quiet = (luminance(color) for color in colors)
             self.check(
-                f"{scheme}: the ground is {scheme}",
+                f"{scheme}: the background is {scheme}",
                 ground > 0.8 if scheme == "light" else ground < 0.05,
             )
             worst = min(contrast(ground, text), contrast(ground, quiet))
-            self.check(f"{scheme}: text has contrast", worst >= 4.5, f"{worst:.1f}")
+            self.check(f"{scheme}: text has sufficient contrast", worst >= 4.5, f"{worst:.1f}")
             self.screenshot(gallery, f"gallery-{scheme}.png")
             self.check_quiet(gallery, scheme)
             gallery.close()
@@ -208,14 +208,14 @@ class BrowsingChecks(GalleryChecks):
         duration = gallery.page.evaluate(
             "getComputedStyle(document.querySelector('.tile.loaded img')).transitionDuration"
         )
-        self.check("reduced motion: pictures do not fade in", duration == "0s", duration)
+        self.check("reduced motion: images do not fade in", duration == "0s", duration)
         asked = []
         gallery.page.on("request", lambda request: asked.append(unquote(request.url)))
         gallery.page.locator(".tile").first.click()
         gallery.wait("() => !document.querySelector('[data-part=exact]').hidden")
         sizes = [url for url in asked if re.search(r"/\d+x\d+", url)]
         self.check(
-            "reduced motion: animations stand still in the viewer",
+            "reduced motion: animations are still images in the viewer",
             bool(sizes) and all(",still/" in url for url in sizes),
             sizes,
         )
@@ -223,7 +223,7 @@ class BrowsingChecks(GalleryChecks):
 
 
 def luminance(color):
-    """Relative luminance of an sRGB colour, as WCAG 2 defines it."""
+    """Returns the relative luminance of an sRGB colour (WCAG 2)."""
     linear = [
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
         for c in (v / 255 for v in color)

@@ -16,7 +16,7 @@ class GalleryChecks:
         self.listing, self.names, self.total = folder.listing, folder.names, folder.total
 
     def check(self, name, passed, detail=""):
-        """Reports a check; the test goes on if it has failed."""
+        """Reports a check; a failed check does not end the test."""
         print(f"{'ok' if passed else 'FAIL'} {name}" + (f" ({detail})" if detail else ""), flush=True)
         with self.subtests.test(name):
             assert passed, detail
@@ -36,7 +36,7 @@ class GalleryChecks:
         gallery.page.screenshot(path=self.artifacts / name)
 
     def check_tiles(self, gallery, name, listing=None):
-        """Every visible tile has its own picture, made for exactly its device pixels."""
+        """Checks that every visible tile shows its own image, at the size of its device pixels."""
         listing = listing or self.listing
         pictures = listing["pictures"]
         tiles = gallery.tiles()
@@ -52,12 +52,12 @@ class GalleryChecks:
                 expected = gallery.expected_step(listing, tile)
                 asked = set(gallery.traffic.boxes.get(tile["name"], []))
                 if asked != {expected}:
-                    wrong.append(f"{tile['name']} asked for {asked}, needs {expected}")
+                    wrong.append(f"{tile['name']} requested {asked}, expected {expected}")
                 shown = tile["naturalWidth"] / tile["naturalHeight"]
                 real = pictures["width"][index] / pictures["height"][index]
                 tolerance = 0.02 + 1.5 / min(tile["naturalWidth"], tile["naturalHeight"])
                 if abs(shown / real - 1) > tolerance:
-                    wrong.append(f"{tile['name']} shows something of {shown:.2f}, not {real:.2f}")
+                    wrong.append(f"{tile['name']} has the aspect ratio {shown:.2f}, not {real:.2f}")
         detail = "; ".join(wrong[:3]) or f"{len(tiles)} tiles"
         self.check(name, not wrong, detail)
 
@@ -69,7 +69,7 @@ class GalleryChecks:
         )
 
     def wait_for_listing(self, gallery):
-        """Waits until the grid is as high as the layout of all pictures: pages come one by one."""
+        """Waits until the grid has the height of all images: the listing arrives in pages."""
         pictures = self.listing["pictures"]
         aspects = [w / h if h else 1 for w, h in zip(pictures["width"], pictures["height"])]
         gallery.wait(
@@ -87,7 +87,7 @@ class GalleryChecks:
         )
 
     def wait_for_exact(self, gallery, name):
-        """Waits until the viewer shows a picture sharp; answers what it is shown as."""
+        """Waits until the viewer shows a sharp image; returns its size on screen and aspect ratio."""
         gallery.wait(
             """(name) => {
             const exact = document.querySelector('[data-part="exact"]');
