@@ -29,7 +29,7 @@ class BrowsingChecks(GalleryChecks):
         self.check_tiles(gallery, "first screen: each tile has its image at the step of the ladder")
         gallery.wait("(total) => document.querySelector('.tile').ariaSetSize == total", self.total)
         title = gallery.page.inner_text("#title")
-        name = self.folder.split("/")[-1] or "Pictures"
+        name = self.folder.split("/")[-1] or "Images"
         self.check("first screen: the title is the name of the folder", title == name, title)
         summary = gallery.page.inner_text("#summary")
         self.check(
@@ -141,7 +141,7 @@ class BrowsingChecks(GalleryChecks):
         page.goto(f"{self.server}/#/no/such/folder%3f/")
         page.wait_for_selector("#message:not([hidden])")
         message = page.inner_text("#message h2")
-        self.check("folders: an error message names a missing folder", "no such folder" in message, message)
+        self.check("folders: an error message names a missing folder", "Folder not found" in message, message)
         gallery.close()
 
     def test_phone(self):
