@@ -50,6 +50,7 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(pytest.mark.skip(reason="make test-deep runs it"))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report):
     # Each check has printed its line.
     if isinstance(report, SubtestReport) and report.passed:

@@ -3,7 +3,7 @@
 /**
  * Loaded images by URL, up to a number of bytes, with least recently used eviction.
  *
- * A image in use is never dropped. Each has one object URL for as long as it is here, so that
+ * An image in use is never evicted. Each keeps one object URL while it is cached, so that
  * the browser reuses its decoded pixels when an image becomes visible again.
  */
 export class BlobCache {

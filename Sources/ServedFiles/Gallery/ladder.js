@@ -21,8 +21,8 @@ export function coarserStep(ladder, step) {
 /**
  * Returns the longest side, in device pixels, of an image that fills a tile of `width` × `height`.
  *
- * A image beyond the layout's aspects is cropped by its tile, so it reaches beyond the tile and
- * needs more pixels than the tile has.
+ * An image outside the aspect limits of the layout is cropped by its tile, and therefore needs more
+ * pixels than the tile has.
  */
 export function tileSide(width, height, aspect, layout, devicePixelRatio) {
   let side = Math.max(width, height);

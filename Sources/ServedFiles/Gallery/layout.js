@@ -3,7 +3,7 @@
 /** Images with a smaller aspect ratio are cropped. */
 const NARROWEST = 0.4;
 
-/** A image wider than a row of this share of the wanted height is shown cropped. */
+/** An image wider than a row of this share of the target height is cropped. */
 const LOWEST_ROW = 0.6;
 
 /**

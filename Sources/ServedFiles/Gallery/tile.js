@@ -13,7 +13,7 @@ const TOO_SMALL_TO_FILL = 0.5;
 /** Added to the priority of a larger rendition: empty tiles load first. */
 const HAS_PICTURE = 1e5;
 
-/** A image's place in the grid: a link with the image, or with the reason why there is none. */
+/** A tile of the grid: a link with an image or an error message. */
 export class Tile {
   element = element("li", "tile");
   link = document.createElement("a");
@@ -152,7 +152,7 @@ export class Tile {
       return;
     }
     if (!this.#pending.has(request)) return;
-    // A image that has become sharper does not fade in again.
+    // A sharper rendition does not fade in again.
     if (this.#shown !== null) this.element.classList.add("instant");
     this.#replaceImage(image);
     this.#shown?.release();
