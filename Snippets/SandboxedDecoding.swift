@@ -7,5 +7,6 @@ import ImageCodecs
 // snippet.show
 import DecoderSandbox
 
-let sandbox = DecoderSandbox(.init(workerPath: "/usr/lib/calotype/calotype-decoder", workerCount: 4))
+let worker = "/usr/lib/calotype/calotype-decoder"
+let sandbox = DecoderSandbox(.init(workerPath: worker, workerCount: 4))
 let codecs = builtInCodecs.decoded(by: sandbox)  // for ImageSource and ImagePipeline, as above
