@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes a picture with Pillow to RGBA of 8 bits a sample: FILE [FRAME].
+"""Decodes an image with Pillow to RGBA of 8 bits a sample: FILE [FRAME].
 
 No profile is applied and nothing is turned.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blurs a picture or rounds its corners: FILE blur SIGMA, or FILE corners RADIUS; FILE is PNG."""
+"""Blurs an image or rounds its corners: FILE blur SIGMA, or FILE corners RADIUS; FILE is PNG."""
 
 import sys
 

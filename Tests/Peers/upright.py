@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes a picture of the HEIF family to RGBA of 8 bits a sample, turned upright: FILE [FRAME].
+"""Decodes an image of the HEIF family to RGBA of 8 bits a sample, turned upright: FILE [FRAME].
 
 Pillow reads AVIF, pillow-heif, where it is installed, HEIC. No profile is applied.
 """

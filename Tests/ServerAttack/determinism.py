@@ -28,18 +28,18 @@ def run(context):
         order, clients = ordered(rng, paths, number)
         with Server(context.program, folder, context.place / f"round{number}") as server:
             answers = at_once(server, order, clients)
-        for path, answer in answers:
+        for path, response in answers:
             reference = references[path]
-            if answer is None or answer.status == 503:
+            if response is None or response.status == 503:
                 failed.append(path)
             elif path.startswith(("/info/", "/placeholder/")):
                 # The placeholder is made from the first image that is decoded; the tag names its bytes.
-                if (answer.tag == reference.tag) != (answer.body == reference.body):
+                if (response.tag == reference.tag) != (response.body == reference.body):
                     tags.add(path)
             else:
-                if answer.body != reference.body:
+                if response.body != reference.body:
                     different.setdefault(path, set()).add(number)
-                if answer.tag != reference.tag:
+                if response.tag != reference.tag:
                     tags.add(path)
     context.report.verdict(
         "determinism", "the same address has the same bytes, whatever is asked for besides", not different,

@@ -21,16 +21,16 @@ ORIGINS = ["http://evil.example", "null", "http://localhost.evil.example"]
 
 def run(context):
     folder = context.place / "photos"
-    picture = copy_photographs(context, folder, 1)[0]
+    image = copy_photographs(context, folder, 1)[0]
     verdict = context.report.verdict
-    paths = [path.replace("PICTURE", picture) for path in PATHS]
+    paths = [path.replace("PICTURE", image) for path in PATHS]
     with Server(context.program, folder, context.place / "cache") as server:
         answered = [f"{host} {path}: {status}" for host in REFUSED for path in paths
                     if not 400 <= (status := asked(server, path, host)[0]) < 500]
         verdict("host", "other names are refused on every route", not answered,
                 f"{len(answered)} of {len(REFUSED) * len(paths)} answered {answered[:3]}",
                 answered=len(answered))
-        odd = odd_forms(server, f"/64x64/{picture}")
+        odd = odd_forms(server, f"/64x64/{image}")
         verdict("host", "other names are refused in every form of a request", not odd, "; ".join(odd))
         refused = [f"{host} {path}: {status}" for host in ACCEPTED for path in paths
                    if (status := asked(server, path, host)[0]) != 200]
@@ -44,7 +44,7 @@ def run(context):
                 f"{len(readable)} may {readable[:3]}" if readable else "", readable=len(readable))
     public = ["--public-address", "https://pictures.example"]
     with Server(context.program, folder, context.place / "public", *public) as server:
-        path = f"/64x64/{picture}"
+        path = f"/64x64/{image}"
         named = {host: asked(server, path, host)[0]
                  for host in ("pictures.example", "PICTURES.example", "localhost:PORT", "127.0.0.1:PORT")}
         verdict("host", "the public address is one of its names", set(named.values()) == {200}, f"{named}")

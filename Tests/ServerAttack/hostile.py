@@ -18,7 +18,7 @@ from prober import sampled
 from report import mebibytes, milliseconds, percentile
 
 SECONDS, BRIEF_SECONDS = 180, 6
-# Good clients, and how often each of them asks: as people do who look through pictures.
+# Good clients, and how often each of them asks: as people do who look through images.
 CLIENTS, PAUSE = 8, 0.1
 COLD_SHARE, HOSTILE_SHARE = 0.1, 0.1
 LISTED, BRIEF_LISTED = 100_001, 5_000
@@ -45,7 +45,7 @@ def run(context):
     with Server(context.program, folder, context.place / "cache") as server:
         hot = renditions(names, SIZES)
         with server.client() as client:
-            references = {path: answer.body for path, answer in fetch_all(client, hot).items()}
+            references = {path: response.body for path, response in fetch_all(client, hot).items()}
             client.get("/-/listing/")
         alone = Good(server, names, references, context.seed, 0, max(seconds / 3, 3)).finish()
         rate = alone.count / alone.seconds * HOSTILE_SHARE / (1 - HOSTILE_SHARE)
@@ -156,9 +156,9 @@ def good_clients(port, names, references, seed, phase, seconds, pipe):
                 path = f"/{side}x{side},fill,q{quality}/{name}"
             start = time.monotonic()
             try:
-                answer = client.get(path)
-                right = answer.status == 200 and references.get(path, answer.body) == answer.body
-                said = answer.status
+                response = client.get(path)
+                right = response.status == 200 and references.get(path, response.body) == response.body
+                said = response.status
             except (OSError, http.client.HTTPException) as error:
                 right, said = False, type(error).__name__
             with lock:

@@ -81,7 +81,7 @@ def profile_bomb(length):
 
 
 def gif_bomb():
-    """A canvas of the largest size with one pixel of picture."""
+    """A canvas of the largest size with one pixel of image."""
     return (b"GIF89a" + struct.pack("<HHBBB", 65535, 65535, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
             + b"\x2c" + struct.pack("<HHHHB", 0, 0, 65535, 65535, 0) + b"\x02\x02\x44\x01\0\x3b")
 

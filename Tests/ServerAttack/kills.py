@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers and hosts that are killed while clients load photographs and small pictures.
+"""Workers and hosts that are killed while clients load photographs and small images.
 
-Each picture that is answered has the bytes that a server gives which is asked for it alone. After a
+Each image that is answered has the bytes that a server gives which is asked for it alone. After a
 kill no worker may be left; in the end the store must be whole, and nothing temporary left.
 """
 
@@ -70,7 +70,7 @@ class Run:
                 f"{self.statuses[200] - len(self.wrong)} of {self.statuses[200]} while "
                 f"{kills - hosts} workers and {hosts} hosts were killed; {self.wrong[:3]}",
                 wrong=len(self.wrong), answers=self.statuses[200])
-        verdict("kills", "only pictures, lost connections and 503", not self.unexpected,
+        verdict("kills", "only images, lost connections and 503", not self.unexpected,
                 f"{dict(self.statuses)} {self.unexpected[:3]}")
         verdict("kills", "the host outlives its workers", not deaths, "; ".join(deaths[:3]))
         verdict("kills", "no worker is left behind by a killed host", not self.left, f"{self.left}")
@@ -109,16 +109,16 @@ class Run:
                     self.statuses["lost"] += 1
                 time.sleep(0.01)
 
-    def compare(self, path, answer):
+    def compare(self, path, response):
         reference = self.references[path]
         with self.lock:
-            self.statuses[answer.status] += 1
-            if answer.status not in EXPECTED:
-                self.unexpected.append(f"{path}: {answer.status} {answer.body[:80]!r}")
-            elif path.startswith(("/info/", "/placeholder/")) and answer.tag != reference.tag:
+            self.statuses[response.status] += 1
+            if response.status not in EXPECTED:
+                self.unexpected.append(f"{path}: {response.status} {response.body[:80]!r}")
+            elif path.startswith(("/info/", "/placeholder/")) and response.tag != reference.tag:
                 # The placeholder is made from the first image that is decoded; the tag names its bytes.
                 pass
-            elif answer.status == 200 and (answer.body, answer.tag) != (reference.body, reference.tag):
+            elif response.status == 200 and (response.body, response.tag) != (reference.body, reference.tag):
                 self.wrong.append(path)
 
 
@@ -130,7 +130,7 @@ def damages(cache):
         found.append("there is no store")
     for store in stores:
         with contextlib.closing(sqlite3.connect(store)) as database:
-            answer = database.execute("PRAGMA integrity_check").fetchall()
-        if answer != [("ok",)]:
-            found.append(f"{store.name}: {answer[:2]}")
+            response = database.execute("PRAGMA integrity_check").fetchall()
+        if response != [("ok",)]:
+            found.append(f"{store.name}: {response[:2]}")
     return found

@@ -43,7 +43,7 @@ def run(context):
                 f"{largest} bytes", largest=largest)
         verdict("metadata", f"the host grows by 64 MiB at most for {name}", growth <= GROWTH,
                 mebibytes(growth), growth=growth)
-    verdict("metadata", f"new sizes of other pictures take {OTHER} s at most meanwhile",
+    verdict("metadata", f"new sizes of other images take {OTHER} s at most meanwhile",
             max(other) <= OTHER, f"worst {milliseconds(max(other))} of {len(other)}", worst=max(other))
     unread(context, folder, f"{scale}-control.png")
 
@@ -56,7 +56,7 @@ class Cost:
 
 
 def measured(context, folder, name, names, other):
-    """Asks a fresh server for the facts of a file, and meanwhile for new sizes of other pictures."""
+    """Asks a fresh server for the facts of a file, and meanwhile for new sizes of other images."""
     with Server(context.program, folder, context.place / f"cache-{name}") as server:
         for known in names:
             server.get(f"/32x32/{known}")
@@ -65,8 +65,8 @@ def measured(context, folder, name, names, other):
         def ask():
             start = time.monotonic()
             try:
-                answer = server.get(f"/info/{name}")
-                answers.append((answer.seconds, len(answer.body)))
+                response = server.get(f"/info/{name}")
+                answers.append((response.seconds, len(response.body)))
             except (OSError, http.client.HTTPException):
                 answers.append((time.monotonic() - start, 0))
 
@@ -77,9 +77,9 @@ def measured(context, folder, name, names, other):
             while asking.is_alive() or number < 3:
                 number += 1
                 with contextlib.suppress(OSError, http.client.HTTPException):
-                    answer = client.get(f"/{64 + number}x{64 + number},q{30 + number % 60}/{names[number % 3]}")
-                    other.append(answer.seconds)
-                # A picture that is new to the server needs its inspection, too.
+                    response = client.get(f"/{64 + number}x{64 + number},q{30 + number % 60}/{names[number % 3]}")
+                    other.append(response.seconds)
+                # An image that is new to the server needs its inspection, too.
                 if number % 4 == 0:
                     fresh = folder / f"new-{name}-{number}.jpg"
                     fresh.write_bytes((folder / names[number % 3]).read_bytes() + b"%d" % number)

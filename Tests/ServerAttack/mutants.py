@@ -149,9 +149,9 @@ class Run:
     def ask(self, path):
         start = time.monotonic()
         try:
-            answer = self.client().get(path)
-            status, seconds, body = answer.status, answer.seconds, answer.body
-            if status == 503 and "Retry-After" not in answer.headers:
+            response = self.client().get(path)
+            status, seconds, body = response.status, response.seconds, response.body
+            if status == 503 and "Retry-After" not in response.headers:
                 status = "503 without Retry-After"
         except (OSError, http.client.HTTPException) as error:
             status, seconds, body = type(error).__name__, time.monotonic() - start, b""
@@ -206,7 +206,7 @@ class Run:
         verdict("no answer takes over 5 s", not self.slow,
                 f"slowest {self.slowest[0]:.2f} s {self.slowest[1]}; {len(self.slow)} over",
                 slowest=self.slowest[0], over=len(self.slow))
-        verdict("only pictures and refusals", not self.unexpected,
+        verdict("only images and refusals", not self.unexpected,
                 f"{dict(self.statuses.most_common())} {'; '.join(self.unexpected[:3])}".strip())
         verdict("the canary stays the same", not self.strange, "; ".join(self.strange[:3]))
         largest = max(held for _, held in self.memory)

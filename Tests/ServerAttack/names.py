@@ -53,7 +53,7 @@ def run(context):
     verdict = context.report.verdict
     verdict("names", "the host outlives names that look the same", not deaths,
             f"{len(deaths)} deaths {deaths[:1]}" if deaths else f"{len(NAMES)} names", deaths=len(deaths))
-    verdict("names", "listings, sprites and pictures have each name by its bytes", not failures,
+    verdict("names", "listings, sprites and images have each name by its bytes", not failures,
             f"{len(failures)} failures {failures[:3]}" if failures else "")
 
 
@@ -62,7 +62,7 @@ def pictures(samples):
 
 
 def fill(folder, plain, samples):
-    """Each name has a picture of its own, and under a number elsewhere the same one."""
+    """Each name has an image of its own, and under a number elsewhere the same one."""
     folder.mkdir()
     plain.mkdir()
     for number, sample in pictures(samples):
@@ -77,10 +77,10 @@ def fill(folder, plain, samples):
 
 
 def listing(server, _):
-    answer = server.get("/-/listing/?limit=1000")
-    if answer.status != 200:
-        return [f"{answer.status}"]
-    page = json.loads(answer.body)
+    response = server.get("/-/listing/?limit=1000")
+    if response.status != 200:
+        return [f"{response.status}"]
+    page = json.loads(response.body)
     missing = set(NAMES) - set(page["pictures"]["name"])
     lost = set(FOLDERS) - set(page["folders"]["name"])
     return [f"missing {name!a}" for name in sorted(missing | lost)]
@@ -90,36 +90,36 @@ def renditions(server, references):
     wrong = []
     with server.client() as client:
         for name, reference in zip(NAMES, references, strict=True):
-            answer = client.get(f"/32x32,png/{quoted(name)}")
-            if answer.body != reference:
-                wrong.append(f"{name!a}: {answer.status}, another picture")
-            answer = client.get(f"/info/{quoted(name)}")
-            if answer.status != 200:
-                wrong.append(f"/info of {name!a}: {answer.status}")
+            response = client.get(f"/32x32,png/{quoted(name)}")
+            if response.body != reference:
+                wrong.append(f"{name!a}: {response.status}, another image")
+            response = client.get(f"/info/{quoted(name)}")
+            if response.status != 200:
+                wrong.append(f"/info of {name!a}: {response.status}")
     return wrong
 
 
 def broken(server, _):
     with server.client() as client:
         answers = [client.get(f"/32x32/{quoted(name)}").status for name in BROKEN]
-    return [f"{answer}" for answer in answers if answer not in (200, 400, 404)]
+    return [f"{response}" for response in answers if response not in (200, 400, 404)]
 
 
 def sprites(server, _):
     wrong = []
     with server.client(timeout=30) as client:
         for path in ("/sprite/32x32/", "/sprite/32x32,fill/?as=json", "/sprite/32x32/?arrangement=packed"):
-            answer = client.get(path)
-            if answer.status != 200:
-                wrong.append(f"{path}: {answer.status}")
+            response = client.get(path)
+            if response.status != 200:
+                wrong.append(f"{path}: {response.status}")
             elif "as=json" in path:
-                text = json.dumps(json.loads(answer.body), ensure_ascii=False)
+                text = json.dumps(json.loads(response.body), ensure_ascii=False)
                 wrong += [f"{name!a} not in {path}" for name in NAMES
                           if json.dumps(name, ensure_ascii=False) not in text]
         body = json.dumps(NAMES[:7]).encode()
-        answer = client.get("/sprite/32x32/", method="POST", body=body)
-        if answer.status != 200:
-            wrong.append(f"POST of equal names: {answer.status} {answer.body[:80]!r}")
+        response = client.get("/sprite/32x32/", method="POST", body=body)
+        if response.status != 200:
+            wrong.append(f"POST of equal names: {response.status} {response.body[:80]!r}")
     return wrong
 
 

@@ -26,10 +26,10 @@ def fetch_all(client, paths):
     """Answers by address, each asked for when the one before has come."""
     answers = {}
     for path in paths:
-        answer = client.get(path)
-        if answer.status != 200:
-            raise AssertionError(f"{path}: {answer.status} {answer.body[:200]!r}")
-        answers[path] = answer
+        response = client.get(path)
+        if response.status != 200:
+            raise AssertionError(f"{path}: {response.status} {response.body[:200]!r}")
+        answers[path] = response
     return answers
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file that is rewritten in place while the server and the command read it.
 
-Two pictures of different content and length take turns in one file. Writers truncate it first, copy
+Two images of different content and length take turns in one file. Writers truncate it first, copy
 over it, or write its blocks in place; each is done within a moment, and leaves a whole file for
 longer. A slow writer, of which no reader can tell whether it has finished, may only do no harm.
 """
@@ -24,7 +24,7 @@ ROUTES = ["/64x64/NAME", "/300x300/NAME", "/200x200,webp/NAME", "/info/NAME", "/
           "/tiles/NAME.dzi", "/tiles/NAME_files/9/0_0.jpg", "/tiles/NAME_files/8/0_0.jpg",
           "/iiif/3/NAME/info.json", "/iiif/3/NAME/square/100,/0/default.jpg", "/sprite/64x64/",
           "/-/listing/", "/NAME"]
-# Renditions of one picture: of these each answer must be that of one version or of the other.
+# Renditions of one image: of these each answer must be that of one version or of the other.
 WHOLE = [route for route in ROUTES if route[1].isdigit() or route.startswith(("/tiles/NAME_f", "/iiif/3/NAME/s"))]
 EXPECTED = {200, 404, 415, 422, 503}
 NAME = "changing.jpg"
@@ -46,8 +46,8 @@ def run(context):
         with Server(context.program, place, context.place / f"cache{number}") as server:
             with server.client() as client:
                 paths = [route.replace("NAME", NAME) for route in WHOLE]
-                for path, answer in fetch_all(client, paths).items():
-                    accepted[path].add(answer.body)
+                for path, response in fetch_all(client, paths).items():
+                    accepted[path].add(response.body)
     contents = [version.read_bytes() for version in versions]
     seconds = context.seconds(SECONDS, BRIEF_SECONDS) / len(WRITERS)
     total = Outcome()
@@ -65,7 +65,7 @@ def judge(report, total):
     report.verdict("races", "no command ends by a signal", not total.signals,
                    f"{len(total.signals)} of {total.commands} {collections.Counter(total.signals).most_common(4)}",
                    signals=len(total.signals), commands=total.commands)
-    report.verdict("races", "only pictures, refusals, and 503 with Retry-After", not total.unexpected,
+    report.verdict("races", "only images, refusals, and 503 with Retry-After", not total.unexpected,
                    f"{dict(total.statuses.most_common())} {total.unexpected[:3]}",
                    unexpected=len(total.unexpected))
     report.verdict("races", "a rendition is one of the two whole versions", not total.mixed,
@@ -147,17 +147,17 @@ class Race:
                 self.outcome.statuses["lost"] += 1
                 time.sleep(0.02)
 
-    def note(self, path, answer):
-        status, outcome = answer.status, self.outcome
+    def note(self, path, response):
+        status, outcome = response.status, self.outcome
         with self.lock:
             outcome.statuses[status] += 1
             if status not in EXPECTED:
-                outcome.unexpected.append(f"{path}: {status} {answer.body[:80]!r}")
-            elif status == 503 and "Retry-After" not in answer.headers:
+                outcome.unexpected.append(f"{path}: {status} {response.body[:80]!r}")
+            elif status == 503 and "Retry-After" not in response.headers:
                 outcome.unexpected.append(f"{path}: 503 without Retry-After")
             elif status == 200 and path in self.accepted:
                 outcome.compared += 1
-                if answer.body not in self.accepted[path]:
+                if response.body not in self.accepted[path]:
                     outcome.mixed.append(f"{self.writer.__name__} {path}")
 
     def command(self, seed):

@@ -22,7 +22,7 @@ def run(context):
     folder = context.place / "photos"
     names = copy_photographs(context, folder, 2)
     whole = (folder / names[0]).read_bytes()
-    # What follows the end of a JPEG belongs to the original, and to no picture.
+    # What follows the end of a JPEG belongs to the original, and to no image.
     (folder / "large.jpg").write_bytes(whole + bytes(ORIGINAL))
     slow_readers(context, folder, names, "original", "/large.jpg")
     slow_readers(context, folder, names, "rendition", f"/1600x1600,up,png/{names[0]}")
@@ -56,7 +56,7 @@ def slow_readers(context, folder, names, what, path):
                 growth=growth)
         verdict("readers", f"health answers within 1 s beside readers of the {what}", max(times) <= 1,
                 f"{milliseconds(percentile(times, 0.5))}, worst {milliseconds(max(times))}", worst=max(times))
-        verdict("readers", f"a picture is answered beside readers of the {what}", same)
+        verdict("readers", f"an image is answered beside readers of the {what}", same)
         verdict("readers", f"the server is good after readers of the {what}",
                 recovered(server, names[1], reference))
 

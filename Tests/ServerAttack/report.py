@@ -61,7 +61,7 @@ class Context:
         return self.wanted_seconds or (brief if self.brief else usual)
 
     def photographs(self):
-        """Photographs from the smallest file on; pictures of the corpus where there are none."""
+        """Photographs from the smallest file on; images of the corpus where there are none."""
         folder = pathlib.Path(self.photograph_folder)
         found = sorted(folder.glob("*.jpg"), key=lambda file: (file.stat().st_size, file.name))
         return found or sorted(CORPUS.glob("jpeg/valid/*.jpg"))

@@ -31,7 +31,7 @@ def run(context):
     with Server(context.program, folder, whole) as server, server.client() as client:
         fetch_all(client, paths)
         # Once more: facts and placeholders are complete from now on.
-        references = {path: known(answer) for path, answer in fetch_all(client, paths).items()}
+        references = {path: known(response) for path, response in fetch_all(client, paths).items()}
         listing = client.get("/-/listing/").body
     Run(context, rng, folder, whole, references, listing).run()
 
@@ -87,24 +87,24 @@ class Run:
             self.refusals.append(f"{what}: ended with {status}")
         return alive
 
-    def compare(self, what, path, answer):
+    def compare(self, what, path, response):
         if path == "/-/listing/":
-            right = answer.status == 200 and facts(answer.body) == facts(self.listing)
+            right = response.status == 200 and facts(response.body) == facts(self.listing)
         elif path.startswith("/info/"):
-            right = answer.status == 200 and without_placeholder(answer.body) == without_placeholder(
+            right = response.status == 200 and without_placeholder(response.body) == without_placeholder(
                 self.references[path][0])
         elif path.startswith("/placeholder/"):
             # Made anew from the first image that is decoded; the tag names its bytes.
-            right = answer.status == 200 and json.loads(answer.body)["thumbhash"] in answer.tag
+            right = response.status == 200 and json.loads(response.body)["thumbhash"] in response.tag
         else:
-            right = answer.status == 200 and known(answer) == self.references[path]
+            right = response.status == 200 and known(response) == self.references[path]
         if not right:
-            self.wrong.append(f"{what}: {path} {answer.status} {answer.body[:60]!r}")
+            self.wrong.append(f"{what}: {path} {response.status} {response.body[:60]!r}")
 
 
-def known(answer):
+def known(response):
     """What must be the same each time."""
-    return answer.body, answer.tag, answer.headers.get("Content-Type")
+    return response.body, response.tag, response.headers.get("Content-Type")
 
 
 def facts(listing):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells Schemathesis what there is, so that not every request is for a picture that is not there."""
+"""Tells Schemathesis what there is, so that not every request is for an image that is not there."""
 
 import schemathesis
 

@@ -4,8 +4,8 @@
 usage: imgproxy_addresses.py ADDRESS [COUNT [SEED [KEY SALT]]], the last two in hexadecimal
 
 Schemathesis writes the colons in them as %3A, which is another form. What is right must be answered
-with a picture, what is wrong with the reason, and everything within a second and as the server
-describes itself. With a key every other address is signed wrongly, and never answered with a picture.
+with an image, what is wrong with the reason, and everything within a second and as the server
+describes itself. With a key every other address is signed wrongly, and never answered with an image.
 """
 
 import base64
@@ -161,7 +161,7 @@ class Server:
         if status >= 500:
             found.append("an error of the server")
         if is_right and is_signed and status not in (200, 304):
-            found.append(f"no picture: {body[:200]!r}")
+            found.append(f"no image: {body[:200]!r}")
         # What is damaged may be an address of another form, which needs no signature.
         if not is_signed and status < 400 and path.count("/") > 1:
             found.append("answered though it is not signed")
@@ -170,7 +170,7 @@ class Server:
         if fields["X-Content-Type-Options"] != "nosniff":
             found.append("no X-Content-Type-Options")
         if status == 200 and not fields["Content-Type"].startswith("image/"):
-            found.append(f"a picture of type {fields['Content-Type']}")
+            found.append(f"an image of type {fields['Content-Type']}")
         if status >= 400:
             found += error_problems(method, fields, body)
         elif method == "HEAD" and body:

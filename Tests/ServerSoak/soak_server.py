@@ -2,7 +2,7 @@
 """Mixes what means harm with what does not, and looks at what a server keeps of it.
 
 Arguments: the command, a seed, the seconds, and folders of more files. No answer may be a failure of
-the server, a good picture must stay the same to the byte, and in a minute or more memory must not
+the server, a good image must stay the same to the byte, and in a minute or more memory must not
 grow from the first third to the last.
 """
 
@@ -95,8 +95,8 @@ class Client(threading.Thread):
             for name, value in headers.items():
                 connection.putheader(name, value)
             connection.endheaders()
-            answer = connection.getresponse()
-            return answer.status, answer.read()
+            response = connection.getresponse()
+            return response.status, response.read()
         finally:
             connection.close()
 
@@ -127,7 +127,7 @@ class Client(threading.Thread):
         if dice < 0.3:
             status, body = self.get("/64x64/good.png")
             if status != 503 and (status, body) != self.good:
-                self.failures.append(f"the good picture is another: {status}")
+                self.failures.append(f"the good image is another: {status}")
             return self.note(status)
         if dice < 0.38:
             self.rude()
