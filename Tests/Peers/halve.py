@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Halves an image again and again with Pillow's means: FILE LEVEL, FILE being PNG."""
+"""Halves an image repeatedly with Pillow's box filter: FILE LEVEL; FILE is PNG."""
 
 import sys
 

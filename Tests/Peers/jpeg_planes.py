@@ -15,9 +15,9 @@ for path in sys.argv[2:]:
     try:
         image = Image.open(path)
         tile = image.tile[0]
-        # What Image.draft() does, which only knows the scales that leave a side of one pixel.
+        # Like Image.draft(), which supports only scales that leave a side of one pixel.
         raw_mode = tile.args[0]
-        # The order in which libjpeg believes them.
+        # The precedence in libjpeg.
         if "jfif" in image.info:
             is_rgb_file = False
         elif "adobe_transform" in image.info:
@@ -26,7 +26,7 @@ for path in sys.argv[2:]:
             is_rgb_file = bytes(row[0] for row in image.layer) == b"RGB"
         if raw_mode == "RGB" and not is_rgb_file:
             image._mode = raw_mode = "YCbCr"
-        # "CMYK;I" would turn the inks round.
+        # "CMYK;I" would invert the inks.
         raw_mode = raw_mode.removesuffix(";I")
         size = tuple((side + scale - 1) // scale for side in image.size)
         image._size = size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes and draws placeholders with the reference of ThumbHash and a port of that of BlurHash.
+"""Encodes and renders placeholders with the reference of ThumbHash and a port of that of BlurHash.
 
     placeholders.py thumbhash FILE            the bytes of the hash
     placeholders.py thumbhash-image HEX     the image, P7

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns an image into sRGB with Pillow, by its profile if it has one; bare inks by plain products."""
+"""Converts an image to sRGB with Pillow, by its profile if it has one; CMYK without a profile by products."""
 
 import io
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SSIM of two images of one size, of luma over white: FILE OTHER.
+"""Prints the SSIM of two images of equal size, of luma over white: FILE OTHER.
 
 Writes two numbers: with blocks of 8 by 8, one every 4 pixels, and as the paper has it, with a Gaussian
 of 11 by 11 over every pixel (-1 for images that are too small for it).
@@ -20,7 +20,7 @@ def luma(path):
 
 
 def ssim(a, b, mean):
-    """By the definition, from means that `mean` takes over each window."""
+    """Returns SSIM by its definition; `mean` averages over each window."""
     mean_a, mean_b = mean(a), mean(b)
     variance_a, variance_b = mean(a * a) - mean_a**2, mean(b * b) - mean_b**2
     covariance = mean(a * b) - mean_a * mean_b

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same addresses of fresh servers, in other orders and many at once: the same bytes and tags."""
+"""Requests the same URLs from new servers in other orders and concurrently: bytes and tags are equal."""
 
 import concurrent.futures
 import random
@@ -33,7 +33,7 @@ def run(context):
             if response is None or response.status == 503:
                 failed.append(path)
             elif path.startswith(("/info/", "/placeholder/")):
-                # The placeholder is made from the first image that is decoded; the tag names its bytes.
+                # The placeholder is computed from the first decoded image; the tag depends on its bytes.
                 if (response.tag == reference.tag) != (response.body == reference.body):
                     tags.add(path)
             else:
@@ -42,18 +42,18 @@ def run(context):
                 if response.tag != reference.tag:
                     tags.add(path)
     context.report.verdict(
-        "determinism", "the same address has the same bytes, whatever is asked for besides", not different,
-        f"{len(different)} of {len(paths)} addresses differ {sorted(different)[:3]}",
+        "determinism", "the same URL has the same bytes, independently of other requests", not different,
+        f"{len(different)} of {len(paths)} URLs differ {sorted(different)[:3]}",
         different=len(different), addresses=len(paths))
     context.report.verdict(
-        "determinism", "the same address has the same tag", not tags, f"{len(tags)} differ {sorted(tags)[:3]}")
+        "determinism", "the same URL has the same tag", not tags, f"{len(tags)} differ {sorted(tags)[:3]}")
     context.report.verdict(
-        "determinism", "every request is answered", not failed, f"{len(failed)} of all were not {failed[:3]}")
+        "determinism", "every request gets a response", not failed, f"{len(failed)} of all did not {failed[:3]}")
 
 
 def ordered(rng, paths, number):
-    """The order of a round and how many clients ask at once: all sizes of a photograph together,
-    large ones first, or any."""
+    """Returns the order of a round and its number of clients: all sizes of a photograph together,
+    large sizes first, or random."""
     paths = list(paths)
     rng.shuffle(paths)
     if number % 3 == 0:

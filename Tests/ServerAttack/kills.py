@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers and hosts that are killed while clients load photographs and small images.
+"""Kills workers and hosts while clients load photographs and small images.
 
-Each image that is answered has the bytes that a server gives which is asked for it alone. After a
-kill no worker may be left; in the end the store must be whole, and nothing temporary left.
+Each image must have the bytes that an idle server returns. After a kill no worker may remain. At the
+end the store must be intact, without temporary files.
 """
 
 import collections
@@ -21,7 +21,7 @@ from photographs import PURGE_TOKEN, copy_photographs, fetch_singly, other_route
 
 KILLS, BRIEF_KILLS = 200, 12
 CLIENTS = 8
-# Part of an answer, or none, is what the client of a killed server sees.
+# "lost": the connection to a killed server broke.
 EXPECTED = {200, 503, "lost"}
 
 
@@ -66,17 +66,17 @@ class Run:
                 self.compare(path, client.get(path))
         status = self.server.stop()
         verdict = self.context.report.verdict
-        verdict("kills", "every answer is the reference, to the byte", not self.wrong,
+        verdict("kills", "every response equals the reference", not self.wrong,
                 f"{self.statuses[200] - len(self.wrong)} of {self.statuses[200]} while "
                 f"{kills - hosts} workers and {hosts} hosts were killed; {self.wrong[:3]}",
                 wrong=len(self.wrong), answers=self.statuses[200])
         verdict("kills", "only images, lost connections and 503", not self.unexpected,
                 f"{dict(self.statuses)} {self.unexpected[:3]}")
-        verdict("kills", "the host outlives its workers", not deaths, "; ".join(deaths[:3]))
-        verdict("kills", "no worker is left behind by a killed host", not self.left, f"{self.left}")
-        verdict("kills", "the server ends with 0 after SIGTERM", status == 0, f"{status}")
+        verdict("kills", "the host survives its workers", not deaths, "; ".join(deaths[:3]))
+        verdict("kills", "no worker remains after its host was killed", not self.left, f"{self.left}")
+        verdict("kills", "the server exits with 0 after SIGTERM", status == 0, f"{status}")
         damaged = damages(cache)
-        verdict("kills", "the store is whole and nothing temporary is left", not damaged, "; ".join(damaged))
+        verdict("kills", "the store is intact, without temporary files", not damaged, "; ".join(damaged))
 
     def kill(self, count):
         hosts, deaths = 0, []
@@ -116,7 +116,7 @@ class Run:
             if response.status not in EXPECTED:
                 self.unexpected.append(f"{path}: {response.status} {response.body[:80]!r}")
             elif path.startswith(("/info/", "/placeholder/")) and response.tag != reference.tag:
-                # The placeholder is made from the first image that is decoded; the tag names its bytes.
+                # The placeholder is computed from the first decoded image; the tag depends on its bytes.
                 pass
             elif response.status == 200 and (response.body, response.tag) != (reference.body, reference.tag):
                 self.wrong.append(path)
@@ -127,7 +127,7 @@ def damages(cache):
              if "XXXXXX" in path.name or "tmp" in path.name]
     stores = [path for path in cache.rglob("*") if path.suffix in (".sqlite", ".db")]
     if not stores:
-        found.append("there is no store")
+        found.append("no store was created")
     for store in stores:
         with contextlib.closing(sqlite3.connect(store)) as database:
             response = database.execute("PRAGMA integrity_check").fetchall()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""File names that look the same, or are no text at all, in one folder."""
+"""File names that look alike, or are not UTF-8, in one folder."""
 
 import json
 import os
@@ -8,19 +8,19 @@ import shutil
 from calotype_server import CORPUS, Server, quoted
 
 
-# Pairs that are canonically equal, that look alike, or that are equal but for case.
+# Names that are canonically equivalent, look alike, or differ only in case.
 NAMES = [
-    "\u00e9.png", "e\u0301.png",  # NFC and NFD, as Linux and macOS write them
-    "\u212b.png", "\u00c5.png", "A\u030a.png",  # the sign of angstrom, and both forms of the letter
-    "\uac00.png", "\u1100\u1161.png",  # Hangul, as a syllable and as its parts
+    "\u00e9.png", "e\u0301.png",  # NFC and NFD, as written by Linux and macOS
+    "\u212b.png", "\u00c5.png", "A\u030a.png",  # the angstrom sign, and both forms of the letter
+    "\uac00.png", "\u1100\u1161.png",  # Hangul, composed and decomposed
     "\u1e69.png", "s\u0323\u0307.png", "s\u0307\u0323.png",  # marks in two orders
-    "\ufb01.png", "fi.png",  # a ligature, equal only by compatibility
+    "\ufb01.png", "fi.png",  # a ligature, equal only under compatibility normalization
     "a\u200db.png", "ab.png", "AB.png", "Ab.png",
     "\u0430b.png",  # Cyrillic
     "\u2126.png", "\u03a9.png", "K.png", "\u212a.png",
     "a b.png", "a+b.png", "a%20b.png", "\U0001f600.png", "1\u20442.png", "x\ny.png",
 ]
-# No UTF-8: it may be left out, and must not do harm.
+# Not UTF-8: may be omitted from listings.
 BROKEN = [b"\xff\xfe.png", b"\xc3.png", b"e\xcc.png"]
 FOLDERS = ["\u00fc", "u\u0308"]
 
@@ -51,9 +51,9 @@ def run(context):
     finally:
         server.stop()
     verdict = context.report.verdict
-    verdict("names", "the host outlives names that look the same", not deaths,
+    verdict("names", "the host survives names that look alike", not deaths,
             f"{len(deaths)} deaths {deaths[:1]}" if deaths else f"{len(NAMES)} names", deaths=len(deaths))
-    verdict("names", "listings, sprites and images have each name by its bytes", not failures,
+    verdict("names", "listings, sprites and images distinguish names by their bytes", not failures,
             f"{len(failures)} failures {failures[:3]}" if failures else "")
 
 
@@ -62,7 +62,7 @@ def pictures(samples):
 
 
 def fill(folder, plain, samples):
-    """Each name has an image of its own, and under a number elsewhere the same one."""
+    """Copies one image to each name, and to a numbered file in another folder."""
     folder.mkdir()
     plain.mkdir()
     for number, sample in pictures(samples):
@@ -92,7 +92,7 @@ def renditions(server, references):
         for name, reference in zip(NAMES, references, strict=True):
             response = client.get(f"/32x32,png/{quoted(name)}")
             if response.body != reference:
-                wrong.append(f"{name!a}: {response.status}, another image")
+                wrong.append(f"{name!a}: {response.status}, wrong image")
             response = client.get(f"/info/{quoted(name)}")
             if response.status != 200:
                 wrong.append(f"/info of {name!a}: {response.status}")
