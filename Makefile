@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each goal does all of its own set-up on Debian or Ubuntu, given a Swift toolchain.
+# Each goal installs what it needs on Debian or Ubuntu; it requires a Swift toolchain.
 
-# Plain assignments: only the command line changes them, not an environment that has a HOST.
+# Plain assignments, so that only the command line changes them and not an environment variable HOST.
 PHOTOS =
 HOST = 127.0.0.1
 PORT = 8080
@@ -16,21 +16,21 @@ COUNT =
 export PHOTOS HOST PORT
 
 .PHONY: help run check test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
-        bench bench-server build format lint clean
+        bench bench-server build docs format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'make run PHOTOS=~/Pictures PORT=8080 HOST=127.0.0.1 shows a folder of your own.'
+	@echo 'make run PHOTOS=~/Pictures PORT=8080 HOST=127.0.0.1 serves a folder of your own.'
 
-run: ## show a folder of photographs in the browser (PHOTOS=…, HOST=…, PORT=…)
+run: ## serve a folder of photographs as a gallery (PHOTOS=…, HOST=…, PORT=…)
 	@scripts/run
 
 check: ## the inner loop: lint, build and tests of what changed (BASE=HEAD)
 	@BASE="$(BASE)" scripts/check
 
-test: ## what CI runs: lint, every test suite, the gallery in a browser, servers under attack
+test: ## what CI runs: lint, all tests, the gallery in a browser, servers under attack
 	@scripts/test
 
 test-deep: ## an hour: release tests, traits, sanitizers, fuzzing, scale (FILES=20000)
@@ -42,20 +42,20 @@ test-asan: ## run every test with AddressSanitizer and UndefinedBehaviorSanitize
 test-tsan: ## run the tests of loading and serving with ThreadSanitizer
 	@scripts/test-tsan
 
-test-sandbox: ## send whole, cut and changed files through the sandbox
+test-sandbox: ## send complete, truncated and changed files through the sandbox
 	@scripts/test-sandbox
 
-soak: ## mix requests that mean harm with others (SECONDS=300 SEED=1)
+soak: ## mix hostile requests with valid ones (SECONDS=300 SEED=1)
 	@scripts/soak "$(SECONDS)" "$(SEED)"
 
-attack: ## attack a server: damage, hostile clients, races, kills (PARTS=… COUNT=… SECONDS=… SEED=1)
+attack: ## attack a server: damaged files, hostile clients, races, kills (PARTS=… COUNT=… SECONDS=… SEED=1)
 	@scripts/attack $(PARTS) --seed "$(SEED)" $(if $(COUNT),--count "$(COUNT)") \
 	    $(if $(filter command line,$(origin SECONDS)),--seconds "$(SECONDS)")
 
-fuzz: ## damage files and decode them with AddressSanitizer (SECONDS=300 each, FORMATS=…)
+fuzz: ## decode damaged files with AddressSanitizer (SECONDS=300 per format, FORMATS=…)
 	@scripts/fuzz "$(SECONDS)" $(FORMATS)
 
-fuzz-server: ## compare what a server answers with its description (EXAMPLES=100 SEED=1)
+fuzz-server: ## compare responses with the OpenAPI description (EXAMPLES=100 SEED=1)
 	@scripts/fuzz-server "$(EXAMPLES)" "$(SEED)"
 
 bench: ## compare with vipsthumbnail, Pillow, libjpeg-turbo and libpng
@@ -67,14 +67,17 @@ bench-server: ## compare the server with nginx's image_filter and with thumbor
 build: ## build the calotype command in release mode
 	@scripts/build
 
+docs: ## build the documentation site (artifacts/documentation/site)
+	@scripts/docs
+
 format: ## format every Swift file
 	@scripts/require-swift
 	@swift format --in-place --parallel --recursive \
-	    Package.swift Sources Tests Benchmarks/*/Sources Fuzzing/Sources/*Fuzzer
+	    Package.swift Sources Tests Snippets Benchmarks/*/Sources Fuzzing/Sources/*Fuzzer
 
-lint: ## check the format and the length of every file
+lint: ## check format, length and snippets (CALOTYPE_LINT_LANGUAGE=1: wording as well)
 	@scripts/require-swift
 	@scripts/lint
 
-clean: ## remove what was built
+clean: ## remove build products
 	rm -rf .build .build-* artifacts

@@ -11,7 +11,7 @@ test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
     curl libjpeg-turbo-progs librsvg2-dev openssl python3-venv
 )
-# Ubuntu calls it by another name; any that is there already will do.
+# The package name differs on Ubuntu; any installed Chromium is sufficient.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then
     if grep -q '^ID=ubuntu' /etc/os-release; then
         test_packages+=(chromium-browser)

@@ -22,7 +22,7 @@ import time
 PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 TABLE = pathlib.Path(__file__).with_name("faults.tsv")
 TEST_PROGRAM = ".build/debug/calotypePackageTests.xctest"
-# In seconds. All tests take a third of this; a fault that makes a test hang counts as caught.
+# In seconds. All tests take a third of this; a fault that makes a test hang counts as detected.
 TIME_LIMIT = 600
 
 
@@ -37,7 +37,7 @@ class Fault:
         return self.path.split("/")[1]
 
     def apply(self, package: pathlib.Path) -> str:
-        """Changes the file, and returns what it held."""
+        """Changes the file, and returns its previous contents."""
         file = package / self.path
         text = file.read_text()
         if text.count(self.old) != 1:

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders and their pictures, on screens of several kinds."""
+"""Folders and their images, on several kinds of screens."""
 
 import pathlib
 import re
 from urllib.parse import unquote
 
+from gallery_checks import GalleryChecks
 from gallery_driver import folder_hash
 
 MOST_TILES = 200
 SCREENS = 20
 
 
-class BrowsingChecks:
-    """Looking through folders, as with a mouse or a finger."""
+class BrowsingChecks(GalleryChecks):
+    """Browses folders with a mouse or by touch."""
 
-    def modules(self):
+    def test_modules(self):
         gallery = self.open()
         gallery.tiles()
         script = (pathlib.Path(__file__).parent / "layout_checks.js").read_text()
@@ -23,16 +24,16 @@ class BrowsingChecks:
             self.check(name, passed, detail)
         gallery.close()
 
-    def first_screen(self):
+    def test_first_screen(self):
         gallery = self.open()
-        self.check_tiles(gallery, "first screen: each tile has its picture at the ladder's step")
+        self.check_tiles(gallery, "first screen: each tile has its image at the step of the ladder")
         gallery.wait("(total) => document.querySelector('.tile').ariaSetSize == total", self.total)
         title = gallery.page.inner_text("#title")
-        name = self.folder.split("/")[-1] or "Pictures"
-        self.check("first screen: the title is the folder's name", title == name, title)
+        name = self.folder.split("/")[-1] or "Images"
+        self.check("first screen: the title is the name of the folder", title == name, title)
         summary = gallery.page.inner_text("#summary")
         self.check(
-            "first screen: the pictures are counted", f"{self.total:,} picture" in summary, summary
+            "first screen: the summary has the number of images", f"{self.total:,} image" in summary, summary
         )
         self.check_height(gallery)
         self.check_quiet(gallery, "first screen")
@@ -43,9 +44,9 @@ class BrowsingChecks:
         page, grid = gallery.page.evaluate(
             "[document.documentElement.scrollHeight, document.querySelector('#grid').offsetHeight]"
         )
-        self.check("first screen: the page is as high as its layout", page > grid, f"{grid} px")
+        self.check("first screen: the page has the height of its layout", page > grid, f"{grid} px")
 
-    def scrolling(self):
+    def test_scrolling(self):
         gallery = self.open()
         gallery.tiles()
         self.wait_for_listing(gallery)
@@ -56,7 +57,7 @@ class BrowsingChecks:
             if gallery.page.evaluate("scrollY") == before:
                 break
             gallery.next_frame()
-            self.check_tiles(gallery, f"scrolling: every tile has its picture, screen {screen}")
+            self.check_tiles(gallery, f"scrolling: every tile has its image, screen {screen}")
             most = max(most, gallery.tile_count())
             screens = screen
         self.check(
@@ -69,9 +70,9 @@ class BrowsingChecks:
             "(total) => document.querySelector('.tile:last-child').ariaPosInSet == total",
             self.total,
         )
-        self.check_tiles(gallery, "scrolling: the end is reached and has its pictures")
+        self.check_tiles(gallery, "scrolling: the end is reached and has its images")
         tiles = gallery.page.evaluate("document.querySelectorAll('.tile').length")
-        self.check("scrolling: few tiles at the end, too", tiles <= MOST_TILES, f"{tiles}")
+        self.check("scrolling: few tiles at the end", tiles <= MOST_TILES, f"{tiles}")
         asked = sum(len(sides) for sides in gallery.traffic.boxes.values())
         gallery.page.evaluate("scrollBy({ top: -innerHeight / 2, behavior: 'instant' })")
         gallery.tiles()
@@ -81,7 +82,7 @@ class BrowsingChecks:
             name for name, sides in gallery.traffic.boxes.items() if len(sides) > len(set(sides))
         ]
         self.check(
-            "scrolling: what was on screen is not fetched again",
+            "scrolling: visible tiles are not requested twice",
             not again or len(again) < asked / 20,
             f"{len(again)} of {asked} twice",
         )
@@ -93,7 +94,7 @@ class BrowsingChecks:
         self.check_quiet(gallery, "scrolling")
         gallery.close()
 
-    def density(self):
+    def test_density(self):
         gallery = self.open()
         heights = {}
         for size in ("small", "medium", "large"):
@@ -105,20 +106,20 @@ class BrowsingChecks:
                 f"{gallery.tile_count()}",
             )
         self.check(
-            "density: rows grow from small to large",
+            "density: row heights increase from small to large",
             heights["small"] < heights["medium"] < heights["large"],
             f"{heights}",
         )
         gallery.page.reload()
         self.check(
-            "density: the choice is remembered", gallery.tiles()[0]["height"] == heights["large"]
+            "density: the choice is stored", gallery.tiles()[0]["height"] == heights["large"]
         )
         self.check_quiet(gallery, "density")
         gallery.close()
 
-    def folders(self):
+    def test_folders(self):
         if self.parent is None:
-            return self.report.skip("folders", "there are no folders inside folders")
+            return self.skip("no folder contains folders")
         gallery = self.open(self.parent)
         page = gallery.page
         page.wait_for_selector("#cards a")
@@ -136,19 +137,19 @@ class BrowsingChecks:
         gallery.wait("(hash) => location.hash === hash || hash === '#/'", folder_hash(self.parent))
         page.wait_for_selector("#cards a")
         gallery.wait("(offset) => Math.abs(scrollY - offset) < 2", before)
-        self.check("folders: Back returns to the same place", True, f"{before} px")
+        self.check("folders: Back returns to the same scroll position", True, f"{before} px")
         page.goto(f"{self.server}/#/no/such/folder%3f/")
         page.wait_for_selector("#message:not([hidden])")
         message = page.inner_text("#message h2")
-        self.check("folders: a missing one is told in words", "no such folder" in message, message)
+        self.check("folders: an error message names a missing folder", "Folder not found" in message, message)
         gallery.close()
 
-    def phone(self):
+    def test_phone(self):
         gallery = self.open(width=360, height=740, scale=3, is_mobile=True, has_touch=True)
         page = gallery.page
-        self.check_tiles(gallery, "phone: each tile has its picture at the ladder's step")
+        self.check_tiles(gallery, "phone: each tile has its image at the step of the ladder")
         overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        self.check("phone: nothing is wider than the screen", overflow <= 0, f"{overflow} px")
+        self.check("phone: no element is wider than the screen", overflow <= 0, f"{overflow} px")
         self.screenshot(gallery, "gallery-phone.png")
         positions = [t["position"] for t in gallery.tiles() if not t["failed"] and t["top"] > 60]
         first = next(p for p in positions if p not in self.listing["pictures"]["error"])
@@ -176,14 +177,14 @@ class BrowsingChecks:
             "(name) => document.querySelector('[data-part=name]').textContent === name",
             self.names[first],
         )
-        self.check("phone: a swipe shows the next picture", True)
-        # A tap right after a made-up swipe counts as stopping its momentum; a click never does.
+        self.check("phone: a swipe shows the next image", True)
+        # Right after a synthetic swipe a tap stops its momentum; a click does not.
         page.click("[data-part=close]")
         gallery.wait("!document.querySelector('dialog').open")
         self.check_quiet(gallery, "phone")
         gallery.close()
 
-    def appearances(self):
+    def test_appearances(self):
         for scheme in ("light", "dark"):
             gallery = self.open(color_scheme=scheme)
             gallery.tiles()
@@ -194,11 +195,11 @@ class BrowsingChecks:
                     .match(/\\d+/g).map(Number)])""")
             ground, text, quiet = (luminance(color) for color in colors)
             self.check(
-                f"{scheme}: the ground is {scheme}",
+                f"{scheme}: the background is {scheme}",
                 ground > 0.8 if scheme == "light" else ground < 0.05,
             )
             worst = min(contrast(ground, text), contrast(ground, quiet))
-            self.check(f"{scheme}: text has contrast", worst >= 4.5, f"{worst:.1f}")
+            self.check(f"{scheme}: text has sufficient contrast", worst >= 4.5, f"{worst:.1f}")
             self.screenshot(gallery, f"gallery-{scheme}.png")
             self.check_quiet(gallery, scheme)
             gallery.close()
@@ -207,14 +208,14 @@ class BrowsingChecks:
         duration = gallery.page.evaluate(
             "getComputedStyle(document.querySelector('.tile.loaded img')).transitionDuration"
         )
-        self.check("reduced motion: pictures do not fade in", duration == "0s", duration)
+        self.check("reduced motion: images do not fade in", duration == "0s", duration)
         asked = []
         gallery.page.on("request", lambda request: asked.append(unquote(request.url)))
         gallery.page.locator(".tile").first.click()
         gallery.wait("() => !document.querySelector('[data-part=exact]').hidden")
         sizes = [url for url in asked if re.search(r"/\d+x\d+", url)]
         self.check(
-            "reduced motion: animations stand still in the viewer",
+            "reduced motion: animations are still images in the viewer",
             bool(sizes) and all(",still/" in url for url in sizes),
             sizes,
         )
@@ -222,7 +223,7 @@ class BrowsingChecks:
 
 
 def luminance(color):
-    """Relative luminance of an sRGB colour, as WCAG 2 defines it."""
+    """Returns the relative luminance of an sRGB colour (WCAG 2)."""
     linear = [
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
         for c in (v / 255 for v in color)

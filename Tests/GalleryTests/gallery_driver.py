@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives the gallery page in a browser, and knows what the page should have asked for."""
+"""Drives the gallery page in a browser, and computes the requests that it should send."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ POLICY = (
 )
 TIMEOUT = 60_000  # ms; a server may make each rendition for the first time
 
-# What a reader would see: the tiles that overlap the window, with what is in them.
+# The tiles that overlap the window, with their contents.
 VISIBLE_TILES = """() => [...document.querySelectorAll(".tile")].flatMap((tile) => {
   const { left, top, width, height, bottom } = tile.getBoundingClientRect();
   if (bottom <= 0 || top >= innerHeight) return [];
@@ -39,14 +39,14 @@ VISIBLE_TILES_ARE_DONE = f"""() => {{
 
 
 def fetch_listing(server, folder):
-    """The whole listing of a folder, its pages joined."""
+    """Returns the complete listing of a folder: all pages joined."""
     path = "/".join(quote(segment, safe="") for segment in folder.split("/"))
     listing, offset = None, 0
     while offset is not None:
         with urllib.request.urlopen(
             f"{server}/-/listing/{path}?offset={offset}&limit=5000"
-        ) as answer:
-            page = json.load(answer)
+        ) as response:
+            page = json.load(response)
         errors = {int(key) + offset: why for key, why in page["pictures"].get("error", {}).items()}
         if listing is None:
             listing = page
@@ -60,7 +60,7 @@ def fetch_listing(server, folder):
 
 
 def find_folders(server, most=60):
-    """The folder with the most pictures, and one with folders inside; each None without such."""
+    """Returns the folder with the most images, and a folder that contains folders; None if absent."""
     fullest, fullest_count, parent = None, 0, None
     waiting = [""]
     seen = 0
@@ -68,8 +68,8 @@ def find_folders(server, most=60):
         folder = waiting.pop(0)
         seen += 1
         path = "/".join(quote(segment, safe="") for segment in folder.split("/"))
-        with urllib.request.urlopen(f"{server}/-/listing/{path}?offset=0&limit=1") as answer:
-            page = json.load(answer)
+        with urllib.request.urlopen(f"{server}/-/listing/{path}?offset=0&limit=1") as response:
+            page = json.load(response)
         if page["total"] > fullest_count:
             fullest, fullest_count = folder, page["total"]
         inside = page["folders"]["name"]
@@ -79,9 +79,21 @@ def find_folders(server, most=60):
     return fullest, parent
 
 
+class ServedFolder:
+    """The folder with the most images, and a folder that contains folders, or none."""
+
+    def __init__(self, server):
+        self.path, self.parent = find_folders(server)
+        if self.path is None:
+            raise AssertionError("the server has no images")
+        self.listing = fetch_listing(server, self.path)
+        self.names = self.listing["pictures"]["name"]
+        self.total = self.listing["total"]
+
+
 @contextlib.contextmanager
 def start_synthetic_server(**options):
-    """Runs `synthetic_server.py`; gives its address."""
+    """Runs `synthetic_server.py`; yields its URL."""
     script = pathlib.Path(__file__).parent / "synthetic_server.py"
     arguments = [f"--{name}={value}" for name, value in options.items()]
     server = subprocess.Popen(
@@ -100,17 +112,17 @@ def folder_hash(folder):
 
 
 def ladder_step(ladder, side):
-    """The smallest step that covers `side` device pixels; None means the original."""
+    """Returns the smallest step of at least `side` device pixels; None means the original."""
     return next((step for step in ladder if step >= side - 0.01), None)
 
 
 class Traffic:
-    """What a page asked of the server, and what went wrong."""
+    """The requests of a page, and its errors."""
 
     def __init__(self, page):
         self.troubles = []
         self.aborted = []
-        self.boxes = {}  # picture's name -> sides asked for, None being the original
+        self.boxes = {}  # image name -> requested sides; None is the original
         self.in_flight = set()
         self.most_in_flight = 0
         page.on("console", self._console)
@@ -139,7 +151,7 @@ class Traffic:
 
     def _failed(self, request):
         self.in_flight.discard(request)
-        # The page gives up requests for what left the screen; that is how it should be.
+        # The page cancels requests of tiles that left the screen.
         if "ERR_ABORTED" in (request.failure or ""):
             self.aborted.append(request.url)
         else:
@@ -151,7 +163,7 @@ class Traffic:
 
 
 class GalleryPage:
-    """The page in a fresh browser context, under the strictest policy that a server may set."""
+    """The page in a new browser context, under the strictest content security policy."""
 
     def __init__(self, browser, server, width=1440, height=900, scale=1, **options):
         self.server = server
@@ -174,21 +186,21 @@ class GalleryPage:
         self.page.goto(f"{self.server}/{folder_hash(folder)}")
 
     def wait(self, condition, argument=None):
-        """Waits until a condition in the page holds, looking once a frame.
+        """Waits until a condition in the page holds; evaluates it once per frame.
 
-        Playwright's own wait evaluates strings inside the page, which the policy forbids.
+        Playwright's `wait_for_function` evaluates strings inside the page, which the policy forbids.
         """
         deadline = time.monotonic() + TIMEOUT / 1000
         while not self.page.evaluate(condition, argument):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"still not so: {' '.join(condition.split())}")
+                raise TimeoutError(f"timeout: {' '.join(condition.split())}")
             self.next_frame()
 
     def next_frame(self):
         self.page.evaluate("new Promise((done) => requestAnimationFrame(() => done()))")
 
     def tiles(self):
-        """The visible tiles, once each has its picture or says why it has none."""
+        """Returns the visible tiles, once each has its image or an error message."""
         self.wait(VISIBLE_TILES_ARE_DONE)
         return self.page.evaluate(VISIBLE_TILES)
 
@@ -202,18 +214,18 @@ class GalleryPage:
         return self.page.locator(f".tile[aria-posinset='{position}'] a")
 
     def focused_position(self):
-        """The position of the tile that has the focus, or None."""
+        """Returns the position of the focused tile, or None."""
         return self.page.evaluate(
             "Number(document.activeElement.closest('.tile')?.ariaPosInSet) || null"
         )
 
     def expected_step(self, listing, tile):
-        """The ladder's step for a tile; a cropped picture reaches beyond its tile."""
+        """Returns the step of the ladder for a tile; a cropped image is larger than its tile."""
         index = tile["position"] - 1
         aspect = listing["pictures"]["width"][index] / listing["pictures"]["height"][index]
         width, height = tile["width"], tile["height"]
         side = max(width, height)
-        # Whole pixels distort a tile by one at most; what is more is a crop.
+        # Rounding to pixels changes a tile by at most one; a larger difference is a crop.
         if height * aspect - width > aspect + 1.5:
             side = height * aspect
         elif width / aspect - height > 1 / aspect + 1.5:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Evaluated in the page: the pure modules as the browser runs them. Answers [name, passed, detail].
+// Evaluated in the page: tests the modules without side effects. Returns [name, passed, detail].
 async () => {
   const { justifiedRows, rowAt } = await import("/-/gallery/layout.js");
   const { ladderStep } = await import("/-/gallery/ladder.js");
@@ -10,16 +10,16 @@ async () => {
     results.push([name, Boolean(passed), String(detail)]);
   };
 
-  // A linear congruential generator: the same pictures in every run.
+  // A linear congruential generator: the same images in every run.
   let seed = 1;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const ordinary = [4 / 3, 3 / 2, 2 / 3, 3 / 4, 1, 16 / 9];
-  const picture = () => ordinary[Math.floor(random() * ordinary.length)];
-  const pictures = (count) => Float64Array.from({ length: count }, picture);
+  const aspect = () => ordinary[Math.floor(random() * ordinary.length)];
+  const images = (count) => Float64Array.from({ length: count }, aspect);
 
   const cases = [[1408, 204, 6], [340, 118, 3], [1001, 333, 7], [64, 200, 6]];
   for (const [width, rowHeight, gap] of cases) {
-    const aspects = pictures(2000);
+    const aspects = images(2000);
     const layout = justifiedRows(aspects, width, rowHeight, gap);
     const { x, y, w, h, rowStart, rowCount } = layout;
     const shown = aspects.map((aspect) => Math.min(aspect, layout.maxAspect));
@@ -41,7 +41,7 @@ async () => {
     }
     const of = `at ${width} px, rows of ${rowHeight} px`;
     check(`layout: rows fill the width exactly ${of}`, unfilled === 0, `${unfilled} do not`);
-    check(`layout: aspects are kept within a pixel ${of}`, distorted === 0, `${distorted} are not`);
+    check(`layout: aspect ratios are kept within a pixel ${of}`, distorted === 0, `${distorted} are not`);
     check(`layout: gaps are kept ${of}`, misplaced === 0, `${misplaced} are not`);
   }
 
@@ -49,22 +49,22 @@ async () => {
   const tallest = Math.max(...extreme.h);
   const lowest = Math.min(...extreme.h);
   const within = extreme.x.every((left, i) => left >= 0 && left + extreme.w[i] <= 1000);
-  check("layout: panoramas and slivers are clamped", lowest >= 90 && tallest <= 500 && within,
+  check("layout: extreme aspect ratios are clamped", lowest >= 90 && tallest <= 500 && within,
     `heights ${lowest} to ${tallest}`);
 
   const lone = justifiedRows([1.5], 1000, 200, 6);
   check("layout: the last row is not stretched", lone.w[0] === 300 && lone.h[0] === 200);
   const none = justifiedRows([], 1000, 200, 6);
-  check("layout: no pictures need no height", none.height === 0 && none.rowCount === 0);
+  check("layout: no images need no height", none.height === 0 && none.rowCount === 0);
 
-  const many = pictures(100000);
+  const many = images(100000);
   justifiedRows(many, 1408, 204, 6);
   const times = Array.from({ length: 5 }, () => {
     const start = performance.now();
     justifiedRows(many, 1408, 204, 6);
     return performance.now() - start;
   }).sort((a, b) => a - b);
-  check("layout: 100,000 pictures in less than 30 ms", times[2] < 30, `${times[2].toFixed(1)} ms`);
+  check("layout: 100,000 images in less than 30 ms", times[2] < 30, `${times[2].toFixed(1)} ms`);
 
   const large = justifiedRows(many, 1408, 204, 6);
   const found = [0, 1, 777, large.rowCount - 1].every((row) => {
@@ -75,24 +75,24 @@ async () => {
 
   const ladder = [64, 128, 256];
   const steps = [1, 64, 64.005, 65, 256, 257].map((side) => ladderStep(ladder, side));
-  check("ladder: the smallest step that covers", `${steps}` === "64,64,64,128,256,", steps);
+  check("ladder: the smallest step that covers a side", `${steps}` === "64,64,64,128,256,", steps);
 
   const space = new ScrollSpace(20_000_000, 900);
   const offsets = [-50, 0, 12_345, 9_999_999, 19_999_100, 19_999_200];
   const returns = offsets.every((o) => Math.abs(space.toContent(space.toElement(o)) - o) < 1e-3);
-  check("scrolling: very tall content is mapped there and back", returns);
+  check("scrolling: offsets of very tall content are mapped in both directions", returns);
   check("scrolling: the end of the element is the end of the content",
     space.elementHeight === 8_000_000 && space.toContent(8_000_000 - 900) === 20_000_000 - 900);
   const isNear = (one, other) => Math.abs(one - other) < 1;
   const top = space.follow(4_000_000);
   const wheel = [100, 200, 150].map((step) => space.follow(4_000_000 + step) - top);
-  check("scrolling: a notch of the wheel moves very tall content by as much",
+  check("scrolling: a wheel step moves very tall content by the same distance",
     isNear(top, space.toContent(4_000_000)) && `${wheel}` === "100,200,150", wheel);
   const pinned = space.pin(top + 150);
-  check("scrolling: at rest the page goes to where the content is, which stays",
+  check("scrolling: at rest the scroll position is synchronized with the content",
     isNear(space.toElement(top + 150), pinned) && !space.isOff
       && space.follow(pinned) === top + 150);
-  check("scrolling: a jump is in proportion",
+  check("scrolling: a jump is proportional",
     isNear(space.follow(1_000_000), space.toContent(1_000_000)));
   check("scrolling: both ends are reached",
     space.follow(8_000_000 - 900) === 20_000_000 - 900 && space.follow(0) === 0);

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders of pictures, and the handle that leads to any place among them."""
+"""The sort orders, and the scrubber, which scrolls to any position."""
 
 import datetime
 
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, fetch_listing, start_synthetic_server
 
 COUNT = 12_000
 
 
-class OrderChecks:
-    def orders(self):
+class OrderChecks(GalleryChecks):
+    def test_orders(self):
         with start_synthetic_server(count=COUNT) as server:
             listing = fetch_listing(server, "many")["pictures"]
             newest = sorted(range(COUNT), key=lambda i: (-listing["modified"][i], i))
@@ -26,14 +27,14 @@ class OrderChecks:
             self.wait_for_pages(gallery)
             first = gallery.tiles()[0]["name"]
             self.check(
-                "order: the choice is remembered", first == listing["name"][newest[0]], first
+                "order: the choice is stored", first == listing["name"][newest[0]], first
             )
             self.check_quiet(gallery, "order")
             gallery.close()
             self.check_finger(server)
 
     def wait_for_pages(self, gallery):
-        """Until every page of the listing is laid out."""
+        """Waits until every page of the listing is laid out."""
         gallery.wait(
             """async (count) => {
             const tile = document.querySelector(".tile");
@@ -54,7 +55,7 @@ class OrderChecks:
         self.wait_for_exact(gallery, listing["name"][newest[1]])
         gallery.page.keyboard.press("ArrowRight")
         self.wait_for_exact(gallery, listing["name"][newest[2]])
-        self.check("order: the viewer keeps to it", True)
+        self.check("order: the viewer uses the same order", True)
         gallery.page.keyboard.press("Escape")
         gallery.wait("!document.querySelector('dialog').open")
 
@@ -62,7 +63,7 @@ class OrderChecks:
         return gallery.page.inner_text("#scrubber .label")
 
     def first_below_bar(self, gallery):
-        """The position of the topmost picture that is looked at."""
+        """Returns the position of the topmost visible image."""
         bar = gallery.page.evaluate("document.querySelector('#bar').offsetHeight")
         tiles = [t for t in gallery.tiles() if t["top"] + t["height"] > bar + 2]
         return min(tile["position"] for tile in tiles)
@@ -72,13 +73,13 @@ class OrderChecks:
             "Array.from(document.querySelectorAll('#scrubber .marks span'), (m) => m.textContent)"
         )
         self.check(
-            "scrubber: marks stand for letters, in order",
+            "scrubber: marks show letters in order",
             len(marks) > 20 and marks == sorted(set(marks)),
             "".join(marks),
         )
         box = gallery.page.locator("#scrubber").bounding_box()
         gallery.page.mouse.move(box["x"] + 30, box["y"] + box["height"] / 2)
-        self.check("scrubber: pointing at the middle names it", self.label(gallery) in "LMN")
+        self.check("scrubber: the pointer at the middle shows a letter of the middle", self.label(gallery) in "LMN")
 
     def check_months(self, gallery, listing, newest):
         box = gallery.page.locator("#scrubber").bounding_box()
@@ -93,13 +94,13 @@ class OrderChecks:
             "scrollY / (document.documentElement.scrollHeight - innerHeight)"
         )
         page.mouse.up()
-        self.check("scrubber: dragging scrolls in proportion", abs(place - 0.5) < 0.05, f"{place}")
+        self.check("scrubber: dragging scrolls proportionally", abs(place - 0.5) < 0.05, f"{place}")
         position = self.first_below_bar(gallery)
         taken = datetime.datetime.fromtimestamp(listing["modified"][newest[position - 1]])
         self.check(
-            "scrubber: tells the month of the topmost picture",
+            "scrubber: shows the month of the topmost image",
             dragged == f"{taken:%B %Y}",
-            f"{dragged}, picture {position}",
+            f"{dragged}, image {position}",
         )
 
     def check_slider_keys(self, gallery):
@@ -119,16 +120,16 @@ class OrderChecks:
         texts.append(slider.get_attribute("aria-valuetext"))
         values = [text.split()[1] for text in texts]
         self.check(
-            "scrubber: End, Page Up and Arrow Up go back in time by steps",
+            "scrubber: End, Page Up and Arrow Up move back in time in steps",
             texts[0] != texts[1] != texts[2] and values[0] <= values[1] <= values[2],
             "; ".join(texts),
         )
         page.keyboard.press("Home")
         gallery.wait("scrollY === 0")
-        self.check("scrubber: Home leads to the top", True)
+        self.check("scrubber: Home scrolls to the top", True)
 
     def check_finger(self, server):
-        """On a phone the handle comes while one scrolls, and a finger drags it."""
+        """On a phone the handle appears during scrolling, and can be dragged by touch."""
         gallery = GalleryPage(
             self.browser, server, width=360, height=740, scale=2, is_mobile=True, has_touch=True
         )
@@ -146,7 +147,7 @@ class OrderChecks:
                 "Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points}
             )
         place = page.evaluate("scrollY / (document.documentElement.scrollHeight - innerHeight)")
-        self.check("scrubber: a finger drags it", abs(place - 0.5) < 0.05, f"{place:.3f}")
+        self.check("scrubber: dragging by touch scrolls proportionally", abs(place - 0.5) < 0.05, f"{place:.3f}")
         gallery.tiles()
         self.check_quiet(gallery, "scrubber on a phone")
         gallery.close()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked for while the grid flies, moves and rests."""
+"""The requests while the grid scrolls fast, scrolls slowly and rests."""
 
+import pytest
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
-# Scrolls at so many screens a second for a time, as a wheel or a finger does, however many frames the
-# machine draws; answers when it is over.
+# Scrolls by a number of screens per second for a time, independently of the frame rate; resolves at the
+# end.
 SCROLL = """([screens, milliseconds]) => new Promise((done) => {
   const start = performance.now();
   let last = start;
@@ -18,10 +20,11 @@ SCROLL = """([screens, milliseconds]) => new Promise((done) => {
 })"""
 
 
-class PaceChecks:
-    """Three speeds: placeholders only, one step less, exactly what is seen."""
+class PaceChecks(GalleryChecks):
+    """Three speeds: placeholders only, one step lower, exact sizes."""
 
-    def paces(self):
+    @pytest.mark.deep
+    def test_paces(self):
         with start_synthetic_server(count=20_000) as server:
             for name, screens, check in (
                 ("flying", 20, self.check_flying),
@@ -33,9 +36,9 @@ class PaceChecks:
                 known = set(gallery.traffic.boxes)
                 gallery.page.evaluate(SCROLL, [screens, 1500])
                 asked = {
-                    picture: list(sides)
-                    for picture, sides in gallery.traffic.boxes.items()
-                    if picture not in known
+                    name: list(sides)
+                    for name, sides in gallery.traffic.boxes.items()
+                    if name not in known
                 }
                 check(asked)
                 self.check_rest(gallery, name)
@@ -43,13 +46,13 @@ class PaceChecks:
                 gallery.close()
 
     def check_flying(self, asked):
-        # The first frames are still slow: a mean over a while has to grow first.
+        # The page averages the speed, so the first frames still count as slow.
         self.check(
-            "flying: next to nothing is asked for", len(asked) < 30, f"{len(asked)} pictures"
+            "flying: few images are requested", len(asked) < 30, f"{len(asked)} images"
         )
 
     def check_moving(self, asked):
-        self.check("moving: pictures are asked for", len(asked) > 5, f"{len(asked)} pictures")
+        self.check("moving: images are requested", len(asked) > 5, f"{len(asked)} images")
 
     def check_rest(self, gallery, name):
         tiles = gallery.tiles()
@@ -64,7 +67,7 @@ class PaceChecks:
             if not blurred:
                 break
             gallery.next_frame()
-        self.check(f"{name}, then at rest: every picture is sharp", not blurred, f"{len(tiles)}")
+        self.check(f"{name}, then at rest: every image is sharp", not blurred, f"{len(tiles)}")
         if name == "moving":
             coarser = 0
             for tile in tiles:
@@ -73,11 +76,11 @@ class PaceChecks:
                 lower = listing["ladder"][listing["ladder"].index(step) - 1]
                 coarser += sides[:1] == [lower]
             self.check(
-                "moving: a step less was asked for first", coarser > 0, f"{coarser} of {len(tiles)}"
+                "moving: a lower step was requested first", coarser > 0, f"{coarser} of {len(tiles)}"
             )
 
     def synthetic_listing(self, gallery):
-        """The whole listing, as `expected_step` needs it."""
+        """Returns the complete listing in the form that `expected_step` requires."""
         return gallery.page.evaluate("""async () => {
             const { loadFolder } = await import("/-/gallery/folder-listing.js");
             const { signal } = new AbortController();

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Information, developers' figures, addresses to share, and what assistive technology finds."""
+"""The information panel, the developer panel, sharing, and accessibility."""
 
 from axe_playwright_python.sync_playwright import Axe
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
 ROWS = """() => Object.fromEntries(Array.from(document.querySelectorAll("#facts dl div"), (row) =>
     [row.querySelector("dt").textContent, row.querySelector("dd").textContent]))"""
 FIGURES = ROWS.replace("#facts", "#developer")
 
-# Sums up what moves while a page comes up, as the browser itself measures it.
+# Collects the layout shifts that the browser reports while a page loads.
 OBSERVE_SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
@@ -20,10 +21,10 @@ new PerformanceObserver((list) => {
 """
 
 
-class PanelChecks:
-    """On pictures whose information is known."""
+class PanelChecks(GalleryChecks):
+    """Uses images whose information is known."""
 
-    def panels(self):
+    def test_panels(self):
         with start_synthetic_server(count=3000) as server:
             self.check_information(server)
             self.check_figures(server)
@@ -36,7 +37,7 @@ class PanelChecks:
         page = gallery.page
         page.goto(f"{server}/#/large/large.jpg")
         self.wait_for_exact(gallery, "large.jpg")
-        self.check("information: not asked for before somebody wants it", page.is_hidden("#facts"))
+        self.check("information: hidden until it is opened", page.is_hidden("#facts"))
         page.keyboard.press("i")
         gallery.wait(f"() => 'Camera' in ({ROWS})()")
         rows = page.evaluate(ROWS)
@@ -48,25 +49,25 @@ class PanelChecks:
             "Colours": "Display P3",
         }
         differing = {name: rows.get(name) for name, text in expected.items() if rows.get(name) != text}
-        self.check("information: told as the server knows it", not differing, f"{differing}")
+        self.check("information: matches the response of the server", not differing, f"{differing}")
         self.check_quiet(gallery, "information")
         self.screenshot(gallery, "viewer-information.png")
         page.keyboard.press("ArrowRight")
         self.wait_for_exact(gallery, "next.jpg")
         rows = page.evaluate(ROWS)
         self.check(
-            "information: where the server has none, the listing's is shown",
+            "information: falls back to the listing",
             set(rows) == {"Size", "Changed"} and page.inner_text("#facts h3") == "next.jpg",
             f"{rows}",
         )
         page.keyboard.press("i")
-        self.check("information: closes as it opened", page.is_hidden("#facts"))
+        self.check("information: the key that opens it closes it", page.is_hidden("#facts"))
         gallery.close()
 
     def check_figures(self, server):
         gallery = GalleryPage(self.browser, server)
         page = gallery.page
-        page.unroute_all()  # with routes Playwright turns the browser's cache off
+        page.unroute_all()  # with routes, Playwright disables the browser's cache
         gallery.open("many")
         tiles = gallery.tiles()
         page.keyboard.press("d")
@@ -74,12 +75,12 @@ class PanelChecks:
         gallery.wait(f"() => ({FIGURES})().LOD?.includes('{step} ×')")
         figures = page.evaluate(FIGURES)
         self.check(
-            "developers: figures tell where pictures came from",
+            "developer panel: shows the sources of images",
             "server" in figures["Came from"] and "sharp" in figures["Tiles"],
             f"{figures['Came from']}; {figures['Tiles']}",
         )
         self.check(
-            "developers: so does each tile",
+            "developer panel: each tile has a label",
             page.locator(".tile a[data-label]").count() > 0,
             page.locator(".tile a[data-label]").first.get_attribute("data-label"),
         )
@@ -88,10 +89,10 @@ class PanelChecks:
         gallery.tiles()
         page.keyboard.press("d")
         gallery.wait(f"() => ({FIGURES})()['Came from']?.includes('HTTP cache')")
-        self.check("developers: after a reload they come from the browser's cache", True)
+        self.check("developer panel: after a reload images come from the HTTP cache", True)
         page.keyboard.press("d")
         left = page.locator(".tile a[data-label]").count()
-        self.check("developers: closing leaves nothing behind", left == 0 and page.is_hidden("#developer"))
+        self.check("developer panel: closing removes all labels", left == 0 and page.is_hidden("#developer"))
         self.check_quiet(gallery, "developers")
         gallery.close()
 
@@ -107,11 +108,11 @@ class PanelChecks:
             "document.querySelector('[data-part=announcement]').textContent.includes('copied')"
         )
         copied = page.evaluate("navigator.clipboard.readText()")
-        self.check("sharing: the picture's address is copied, and said so", copied == page.url, copied)
+        self.check("sharing: the URL of the image is copied, and announced", copied == page.url, copied)
         page.goto("about:blank")
         page.goto(copied)
         self.wait_for_exact(gallery, "next.jpg")
-        self.check("sharing: the address leads to the picture", True)
+        self.check("sharing: the URL opens the image", True)
         gallery.close()
 
     def check_accessibility(self, server):
@@ -137,10 +138,10 @@ class PanelChecks:
 
     def check_axe(self, axe, page, what):
         violations = axe.run(page).response["violations"]
-        told = [
+        violated = [
             f"{found['id']}: {found['nodes'][0]['html'][:90]}" for found in violations
         ]
-        self.check(f"axe: nothing is found in the {what}", not told, "; ".join(told))
+        self.check(f"axe: no violation in the {what}", not violated, "; ".join(violated))
 
     def check_shifts(self, server):
         gallery = GalleryPage(self.browser, server)
@@ -153,6 +154,6 @@ class PanelChecks:
         shifts = gallery.page.evaluate("window.shifts")
         total = sum(value for value, _ in shifts)
         self.check(
-            "layout: nothing shifts while pictures come", total < 0.01, f"{total:.4f} {shifts[:3]}"
+            "layout: no shift while images load", total < 0.01, f"{total:.4f} {shifts[:3]}"
         )
         gallery.close()

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is drawn before any rendition is there."""
+"""Placeholders, which are displayed before renditions are loaded."""
 
 import base64
 import io
 
 import numpy
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 from PIL import Image
 from thumbhash import _thumbhash as reference
 
-# A picture of waves with a transparent corner, in four shapes: every layout that a hash can have.
+# Waves with a transparent corner in four shapes, which cover every layout of a hash.
 SHAPES = [(100, 75), (75, 100), (64, 64), (100, 20)]
 
 
@@ -23,10 +24,10 @@ def sample_hashes():
             yield bytes(reference.rgba_to_thumb_hash(width, height, pixels.tobytes()))
 
 
-class PlaceholderChecks:
-    """The page's ThumbHash decoder against the reference, and what a reader sees of it."""
+class PlaceholderChecks(GalleryChecks):
+    """Compares the page's ThumbHash decoder with the reference, and the tiles on screen."""
 
-    def placeholders(self):
+    def test_placeholders(self):
         gallery = self.open()
         self.check_decoder(gallery)
         gallery.close()
@@ -47,20 +48,20 @@ class PlaceholderChecks:
                 base64.b64encode(hash_bytes).decode(),
             )
             if size != [width, height]:
-                return self.check("placeholders: the reference's size", False, f"{size}")
+                return self.check("placeholders: the size equals the reference", False, f"{size}")
             worst = max(worst, abs(numpy.array(data) - expected).max())
         self.check(
-            "placeholders: pixels as of the reference decoder, within 1", worst <= 1, f"{worst}"
+            "placeholders: pixels equal the reference decoder's within 1", worst <= 1, f"{worst}"
         )
         refused = gallery.page.evaluate("""async () => {
             const { parseThumbHash } = await import("/-/gallery/thumbhash.js");
             return ["", "?", "AAAA", "AAAAAAA=", "3OcRJYB4d3h/iIeHeEh3eIhw+j2w/w=="]
                 .every((text) => parseThumbHash(text) === null);
         }""")
-        self.check("placeholders: what is no hash is refused", refused)
+        self.check("placeholders: invalid hashes are rejected", refused)
 
     def check_painted(self, server):
-        """While renditions are held back, tiles look like their placeholders, in their places."""
+        """Checks that tiles show their placeholders while renditions are delayed."""
         gallery = GalleryPage(self.browser, server)
         held = []
         gallery.page.route("**/*x*/**", lambda route: held.append(route))
@@ -73,7 +74,7 @@ class PlaceholderChecks:
         gallery.next_frame()
         shot = Image.open(io.BytesIO(gallery.page.screenshot())).convert("RGB")
         listing = gallery.page.evaluate(
-            "fetch('/-/listing/many?offset=0&limit=100').then((answer) => answer.json())"
+            "fetch('/-/listing/many?offset=0&limit=100').then((response) => response.json())"
         )
         tiles = gallery.visible_tiles()
         whole = [t for t in tiles if t["top"] > 60 and t["top"] + t["height"] < 900]
@@ -89,7 +90,7 @@ class PlaceholderChecks:
             difference = numpy.asarray(seen, int)[inner] - numpy.asarray(expected, int)[inner]
             distances.append(abs(difference).mean())
         self.check(
-            "placeholders: tiles look like them before any rendition is there",
+            "placeholders: tiles show them before any rendition is loaded",
             len(whole) > 5 and max(distances) < 8,
             f"{len(whole)} tiles, mean distance up to {max(distances, default=-1):.1f} of 255",
         )
@@ -98,6 +99,6 @@ class PlaceholderChecks:
         for route in held:
             route.continue_()
         after = {tile["name"]: tile["left"] for tile in gallery.tiles()}
-        self.check("placeholders: pictures take their places without a shift", before == after)
+        self.check("placeholders: images replace them without a layout shift", before == after)
         self.check_quiet(gallery, "placeholders")
         gallery.close()

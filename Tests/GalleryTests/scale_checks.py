@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hundred thousand pictures in one folder, from one end to the other."""
+"""A folder of 100,000 images, scrolled from one end to the other."""
 
 import json
 from collections import defaultdict
 
+import pytest
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
 COUNT = 100_000
 FLINGS = 10
 MOST_ELEMENTS = 300
 
-# Scrolls over the whole page in some seconds, slowly at both ends, and records every frame: its
-# time, how many elements the grid had, and how long the page's own work took in it.
+# Scrolls over the whole page in some seconds, slowly at both ends. Records the time of every frame and the
+# maximum number of elements in the grid.
 FLING = """([start, end, milliseconds]) => new Promise((done) => {
   const range = document.documentElement.scrollHeight - innerHeight;
   const frames = [];
@@ -30,7 +32,7 @@ FLING = """([start, end, milliseconds]) => new Promise((done) => {
   });
 })"""
 
-# How long after a time until every visible picture has a pixel for each of the screen's.
+# Returns the milliseconds from a time until every visible image is sharp.
 SHARP = """(since) => new Promise((done) => {
   requestAnimationFrame(function look() {
     const images = [...document.querySelectorAll(".tile img")].filter((image) => {
@@ -48,13 +50,14 @@ SHARP = """(since) => new Promise((done) => {
 })"""
 
 
-class ScaleChecks:
-    """What must not grow with the folder: elements, memory, and the time of a frame."""
+class ScaleChecks(GalleryChecks):
+    """Checks that elements, memory and frame times do not grow with the folder."""
 
-    def scale(self):
+    @pytest.mark.deep
+    def test_scale(self):
         with start_synthetic_server(count=COUNT) as server:
             gallery = GalleryPage(self.browser, server)
-            # Without the driver's own part in every request, which takes longer than the server.
+            # Interception by the driver would take longer than the server.
             gallery.page.unroute_all()
             gallery.open("many")
             gallery.tiles()
@@ -70,7 +73,7 @@ class ScaleChecks:
                 memory.send("HeapProfiler.collectGarbage")
                 heaps.append(memory.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
             self.check(
-                f"scale: at most {MOST_ELEMENTS} elements in the grid of {COUNT:,} pictures",
+                f"scale: at most {MOST_ELEMENTS} elements in the grid of {COUNT:,} images",
                 most <= MOST_ELEMENTS,
                 f"{most}",
             )
@@ -85,7 +88,7 @@ class ScaleChecks:
             gallery.close()
 
     def check_frames(self, frames, sharp):
-        """Fails for late frames only where a machine is quiet enough to ask for it."""
+        """Fails for late frames only on a quiet machine."""
         late = sum(frame > 17.5 for frame in frames) / len(frames)
         detail = (
             f"{len(frames)} frames, median {sorted(frames)[len(frames) // 2]:.1f} ms, "
@@ -95,29 +98,29 @@ class ScaleChecks:
         self.check("scale: frames are on time", is_smooth or not self.is_quiet, detail)
         detail = ", ".join(f"{milliseconds:.0f}" for milliseconds in sharp) + " ms"
         self.check(
-            "scale: at rest all is sharp soon", max(sharp) <= (400 if self.is_quiet else 15000), detail
+            "scale: all images become sharp at rest", max(sharp) <= (400 if self.is_quiet else 15000), detail
         )
 
     def check_work(self, gallery):
-        """What the page itself does in a frame: other work of the machine does not count."""
+        """Measures the CPU time of the page per frame, which excludes other work of the machine."""
         self.browser.start_tracing(page=gallery.page, categories=["toplevel", "devtools.timeline"])
         gallery.page.evaluate(FLING, [0, 1, 3000])
         events = json.loads(self.browser.stop_tracing())["traceEvents"]
         work = main_thread_work(events)
         if not work:
-            return self.report.skip("scale: work of frames", "the browser tells no thread times")
+            return self.skip_check("scale: work of frames", "the browser reports no thread times")
         late = sum(milliseconds > 16.7 for milliseconds in work) / len(work)
         work.sort()
         self.check(
-            "scale: the page's own work leaves time in each frame",
+            "scale: the work of the page leaves time in each frame",
             (work[-1] <= 50 and late <= 0.05) or not self.is_quiet,
-            f"median {work[len(work) // 2]:.1f} ms, worst {work[-1]:.1f} ms of processor time, "
+            f"median {work[len(work) // 2]:.1f} ms, worst {work[-1]:.1f} ms of CPU time, "
             f"{100 * late:.1f} % above 16.7 ms, {len(work)} frames",
         )
 
 
 def main_thread_work(events):
-    """Processor time, in milliseconds, of each task in which the page made a frame."""
+    """Returns the CPU time, in milliseconds, of each task in which the page produced a frame."""
     is_main = {
         (event["pid"], event["tid"])
         for event in events

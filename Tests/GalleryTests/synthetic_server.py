@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of pictures that exist in no file: as many as a check needs, of any size.
+"""A server of synthetic images: any number, of any size.
 
-Speaks what the page asks of Calotype's server: the page's own files, listings, renditions, deep
-zoom tiles and information. `#/many/` has as many pictures as it is told, drawn after a thousand
-originals; `#/large/` has one of 8000 x 6000 pixels whose every pixel is known, and one small one;
-`#/plain/` has one without tiles or information.
+Implements the routes that the page uses: its own files, listings, renditions, Deep Zoom tiles and
+information. `#/many/` has the given number of images, drawn from a thousand originals. `#/large/` has one
+of 8000 x 6000 pixels whose pixels are known, and two small ones. `#/plain/` has images without tiles
+or information.
 """
 
 import argparse
@@ -37,7 +37,7 @@ DAY = 86_400
 
 
 def known_pixels(left, top, right, bottom, scale=1):
-    """Pixels of the large picture, `scale` of its own to one: colours tell the place."""
+    """Returns pixels of the large image, reduced by `scale`; the colour encodes the position."""
     x = (numpy.arange(left, right) * scale)[None, :]
     y = (numpy.arange(top, bottom) * scale)[:, None]
     red = x * 255 / LARGE[0] + y * 0
@@ -48,7 +48,7 @@ def known_pixels(left, top, right, bottom, scale=1):
 
 @functools.cache
 def original(number):
-    """One of the thousand, at 1/10 of the size that it claims to have."""
+    """Returns one of the thousand originals, at 1/10 of the size in the listing."""
     width, height = (side // 10 for side in SIZES[number % len(SIZES)])
     x = numpy.linspace(0, 6 + number % 7, width)[None, :]
     y = numpy.linspace(0, 4 + number % 5, height)[:, None]
@@ -80,12 +80,12 @@ def jpeg(image):
 
 
 class Folder:
-    """A listing in columns, as the server sends it."""
+    """A listing in columns, in the format of the server."""
 
     def __init__(self, count, sizes, names):
         self.count, self.names = count, names
         self.widths, self.heights = zip(*(sizes[i % len(sizes)] for i in range(count)))
-        # Ten years, and not in the order of the names.
+        # Dates over ten years, not in the order of the names.
         self.modified = [NOW - (i * 7919 % count) * 3650 * DAY // count for i in range(count)]
         self.places = {name: i for i, name in enumerate(names)}
 
@@ -128,7 +128,7 @@ def folders(count):
 
 
 class Server:
-    """Answers GET, one request after the other on each connection."""
+    """Responds to GET requests, one after the other on each connection."""
 
     def __init__(self, count, delay):
         self.folders, self.delay = folders(count), delay
@@ -138,7 +138,7 @@ class Server:
             while line := await reader.readline():
                 while (await reader.readline()).strip():
                     pass
-                status, media_type, body, caching = await self.answer(line.split()[1].decode())
+                status, media_type, body, caching = await self.respond(line.split()[1].decode())
                 writer.write(
                     f"HTTP/1.1 {status} -\r\nContent-Type: {media_type}\r\n"
                     f"Content-Length: {len(body)}\r\nCache-Control: {caching}\r\n"
@@ -151,16 +151,16 @@ class Server:
         finally:
             writer.close()
 
-    async def answer(self, target):
-        address = urlsplit(target)
-        segments = [unquote(segment) for segment in address.path[1:].split("/")]
-        if address.path == "/" or segments[:2] == ["-", "gallery"]:
+    async def respond(self, target):
+        url = urlsplit(target)
+        segments = [unquote(segment) for segment in url.path[1:].split("/")]
+        if url.path == "/" or segments[:2] == ["-", "gallery"]:
             file = PAGE / (segments[-1] or "index.html")
             if not file.is_file():
                 return self.missing()
             return 200, MEDIA_TYPES[file.suffix] + "; charset=utf-8", file.read_bytes(), "no-cache"
         if segments[:2] == ["-", "listing"] and segments[2:][:1][0] in self.folders:
-            query = parse_qs(address.query)
+            query = parse_qs(url.query)
             page = self.folders[segments[2]].page(int(query["offset"][0]), int(query["limit"][0]))
             return 200, "application/json", page, "no-cache"
         body = self.picture(segments)
@@ -245,9 +245,9 @@ async def run(count, port, delay):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=100_000, help="pictures in `many`")
-    parser.add_argument("--port", type=int, default=0, help="0 for any free one")
-    parser.add_argument("--delay", type=float, default=0, help="seconds before each picture")
+    parser.add_argument("--count", type=int, default=100_000, help="images in `many`")
+    parser.add_argument("--port", type=int, default=0, help="0 selects a free port")
+    parser.add_argument("--delay", type=float, default=0, help="delay of each image in seconds")
     options = parser.parse_args()
     asyncio.run(run(options.count, options.port, options.delay))
 

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens when folders change, readers hurry and servers fail."""
+"""Changing folders, fast scrolling and failing servers."""
 
 import json
 
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage
 
 
-class TroubleChecks:
-    """The server's answers are altered on their way to the page; the server is not."""
+class TroubleChecks(GalleryChecks):
+    """Intercepts responses between the server and the page."""
 
-    def changes(self):
-        """A photograph that appears shifts all others, but not what is on screen."""
+    def test_changes(self):
+        """Checks that a new photograph does not move the visible tiles."""
         if self.total < 60:
-            return self.report.skip("changes", "needs a folder with 60 pictures")
+            return self.skip("needs a folder with 60 images")
         gallery = GalleryPage(self.browser, self.server)
         lacks_first = True
 
-        def answer(route):
+        def respond(route):
             if not lacks_first or "offset=0" not in route.request.url:
                 return route.continue_()
             response = route.fetch(headers={**route.request.headers, "if-none-match": ""})
@@ -29,7 +30,7 @@ class TroubleChecks:
             page["total"] = len(page["pictures"]["name"])
             return route.fulfill(status=200, body=json.dumps(page), content_type="application/json")
 
-        gallery.page.route("**/-/listing/**", answer)
+        gallery.page.route("**/-/listing/**", respond)
         gallery.open(self.folder)
         gallery.tiles()
         gallery.page.evaluate("scrollTo({ top: 1000, behavior: 'instant' })")
@@ -42,22 +43,22 @@ class TroubleChecks:
         after = {tile["name"]: tile["top"] for tile in gallery.tiles()}
         kept = [name for name in before if name in after and abs(after[name] - before[name]) < 1]
         self.check(
-            "changes: a new photograph appears and the place is kept",
+            "changes: a new photograph appears and the scroll position is kept",
             len(kept) > 0,
             f"{len(kept)} tiles stayed",
         )
         still = gallery.page.evaluate("document.activeElement.dataset.name")
-        self.check("changes: the focus stays with its picture", still == focused, f"{still}")
+        self.check("changes: the focus stays on its image", still == focused, f"{still}")
         positions = gallery.page.evaluate(
             "[...document.querySelectorAll('.tile')].map((t) => t.ariaPosInSet - 0)"
         )
         self.check("changes: tiles stay in order", positions == sorted(positions))
         gallery.close()
 
-    def giving_up(self):
-        """Requests for what has left the screen are aborted."""
+    def test_giving_up(self):
+        """Checks that requests of tiles that left the screen are aborted."""
         if self.total < 400:
-            return self.report.skip("giving up", "needs a folder with 400 pictures")
+            return self.skip("needs a folder with 400 images")
         gallery = GalleryPage(self.browser, self.server)
         held = []
         is_slow = True
@@ -74,7 +75,7 @@ class TroubleChecks:
         gallery.tiles()
         given_up = waiting & set(gallery.traffic.aborted)
         self.check(
-            "giving up: requests of tiles that left are aborted",
+            "giving up: requests of tiles that left the screen are aborted",
             given_up == waiting,
             f"{len(given_up)} of {len(waiting)}",
         )
@@ -82,12 +83,12 @@ class TroubleChecks:
             route.abort()
         gallery.close()
 
-    def troubles(self):
-        """What the reader sees when a picture is broken, and when the server is busy or away."""
+    def test_troubles(self):
+        """Checks the messages for a damaged image, a busy server and an unreachable server."""
         gallery = GalleryPage(self.browser, self.server)
         refused, busy = [], []
 
-        def answer(route):
+        def respond(route):
             url = route.request.url
             if not refused or url in refused:
                 refused.append(url)
@@ -99,27 +100,27 @@ class TroubleChecks:
                 return route.fulfill(status=503, body="{}", headers={"Retry-After": "1"})
             return route.continue_()
 
-        gallery.page.route("**/*x*/**", answer)
+        gallery.page.route("**/*x*/**", respond)
         gallery.open(self.folder)
         tiles = gallery.tiles()
         failed = [tile for tile in tiles if "made to fail" in tile["text"]]
         named = len(failed) == 1 and failed[0]["name"] in failed[0]["text"]
         self.check(
-            "troubles: a broken picture's tile tells name and reason",
+            "troubles: the tile of a damaged image shows name and reason",
             named,
             failed[0]["text"].replace("\n", ", ") if failed else "",
         )
-        self.check("troubles: a busy server is asked again", len(busy) == 1 and len(failed) == 1)
+        self.check("troubles: a request to a busy server is repeated", len(busy) == 1 and len(failed) == 1)
 
         gallery.context.set_offline(True)
         gallery.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         gallery.page.wait_for_selector("#banner:not([hidden])")
         self.check(
-            "troubles: an unreachable server is told", True, gallery.page.inner_text("#banner")
+            "troubles: a banner reports an unreachable server", True, gallery.page.inner_text("#banner")
         )
         gallery.page.evaluate("scrollBy({ top: innerHeight * 3, behavior: 'instant' })")
         gallery.context.set_offline(False)
         gallery.page.wait_for_selector("#banner", state="hidden")
         gallery.tiles()
-        self.check("troubles: the page goes on when the server is back", True)
+        self.check("troubles: the page continues when the server is reachable again", True)
         gallery.close()

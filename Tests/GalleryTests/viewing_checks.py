@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One picture, large; and everything by keyboard."""
+"""The viewer, and navigation by keyboard."""
 
+from gallery_checks import GalleryChecks
 from gallery_driver import ladder_step
 
 
-class ViewingChecks:
-    """Opening pictures, going on to others, and coming back."""
+class ViewingChecks(GalleryChecks):
+    """Opens images, moves to others, and returns."""
 
     def whole_tiles(self, gallery):
-        """Positions of the tiles that are wholly on screen and show a picture."""
+        """Returns the positions of the completely visible tiles that show an image."""
         return [
             tile["position"]
             for tile in gallery.tiles()
             if not tile["failed"] and tile["top"] >= 60 and tile["top"] + tile["height"] <= 890
         ]
 
-    def viewing(self):
+    def test_viewing(self):
         gallery = self.open()
         page = gallery.page
         self.wait_for_listing(gallery)
@@ -28,22 +29,22 @@ class ViewingChecks:
         expected = ladder_step(self.listing["ladder"], side)
         asked = gallery.traffic.boxes[names[first - 1]]
         self.check(
-            "viewer: asks for exactly the step that it shows",
+            "viewer: requests exactly the step that it shows",
             asked[-1] == expected,
             f"{asked}, {expected}",
         )
         self.check(
-            "viewer: the address names the picture",
+            "viewer: the URL contains the name of the image",
             not page.evaluate("location.hash").endswith("/"),
         )
         position = page.inner_text("[data-part=position]")
         self.check(
-            "viewer: tells the position", position == f"{first:,} / {self.total:,}", position
+            "viewer: shows the position", position == f"{first:,} / {self.total:,}", position
         )
         size = page.inner_text("[data-part=details]")
         pictures = self.listing["pictures"]
         expected = f"{pictures['width'][first - 1]} × {pictures['height'][first - 1]}"
-        self.check("viewer: tells the pixel size", size.startswith(expected), size)
+        self.check("viewer: shows the pixel size", size.startswith(expected), size)
         href = page.get_attribute("[data-part=original]", "href")
         status = page.request.get(f"{self.server}{href}").status
         self.check("viewer: the original can be downloaded", status == 200, href)
@@ -51,7 +52,7 @@ class ViewingChecks:
 
         page.keyboard.press("ArrowRight")
         self.wait_for_exact(gallery, names[first])
-        self.check("viewer: the right arrow shows the next picture", True, names[first])
+        self.check("viewer: the right arrow shows the next image", True, names[first])
         for _ in range(9):
             page.keyboard.press("Tab")
         inside = page.evaluate("document.activeElement.matches('body, dialog *')")
@@ -59,10 +60,10 @@ class ViewingChecks:
         page.keyboard.press("Escape")
         gallery.wait("!document.querySelector('dialog').open")
         gallery.wait("location.hash.endsWith('/')")
-        # A dialog tells of its end a moment later, and only then hands the focus back.
+        # The close event of a dialog is asynchronous, and the focus returns after it.
         gallery.wait("document.activeElement.closest('.tile') !== null")
         focused = gallery.focused_position()
-        self.check("viewer: Escape gives the focus to the tile", focused == first + 1, f"{focused}")
+        self.check("viewer: Escape returns the focus to the tile", focused == first + 1, f"{focused}")
 
         gallery.tile_link(first).click()
         self.wait_for_exact(gallery, names[first - 1])
@@ -76,7 +77,7 @@ class ViewingChecks:
         gallery.wait("document.activeElement.closest('.tile') !== null")
         focused = gallery.focused_position()
         self.check(
-            "viewer: Back closes it, at the tile of the last picture",
+            "viewer: Back closes it, with the focus on the last image shown",
             focused == self.total,
             f"{focused}",
         )
@@ -92,12 +93,12 @@ class ViewingChecks:
         page.click("[data-part=close]")
         gallery.wait("!document.querySelector('dialog').open && location.hash.endsWith('/')")
         self.check(
-            "viewer: a picture's address opens it, and closing leads to the folder", True, link
+            "viewer: the URL of an image opens it, and closing shows the folder", True, link
         )
         self.check_quiet(gallery, "viewer")
         gallery.close()
 
-    def keyboard(self):
+    def test_keyboard(self):
         gallery = self.open()
         page = gallery.page
         gallery.tiles()
@@ -106,18 +107,18 @@ class ViewingChecks:
             page.keyboard.press("Tab")
             if gallery.focused_position() is not None:
                 break
-        self.check("keyboard: Tab reaches the pictures", gallery.focused_position() == 1)
+        self.check("keyboard: Tab reaches the images", gallery.focused_position() == 1)
         stops = page.evaluate("document.querySelectorAll('.tile a[tabindex=\"0\"]').length")
-        self.check("keyboard: the pictures are a single stop", stops == 1, f"{stops}")
+        self.check("keyboard: the images are a single tab stop", stops == 1, f"{stops}")
         ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         self.check("keyboard: the focus is visible", ring != "none", ring)
         page.keyboard.press("ArrowRight")
-        self.check("keyboard: right moves to the next picture", gallery.focused_position() == 2)
+        self.check("keyboard: right moves to the next image", gallery.focused_position() == 2)
         left = page.evaluate("document.activeElement.getBoundingClientRect().left")
         page.keyboard.press("ArrowDown")
         below = page.evaluate("document.activeElement.getBoundingClientRect().left")
         self.check(
-            "keyboard: down moves to the picture below",
+            "keyboard: down moves to the image below",
             gallery.focused_position() > 2 and abs(below - left) < 400,
             f"{left:.0f} px, {below:.0f} px",
         )
@@ -129,16 +130,16 @@ class ViewingChecks:
             return top >= document.querySelector("#bar").offsetHeight && bottom <= innerHeight;
         }""")
         self.check(
-            "keyboard: down goes on across rows that had no tiles",
+            "keyboard: down continues across rows without tiles",
             reached and reached > min(60, self.total - 12) and visible,
-            f"picture {reached}",
+            f"image {reached}",
         )
         page.keyboard.press("End")
         self.check(
-            "keyboard: End leads to the last picture", gallery.focused_position() == self.total
+            "keyboard: End moves to the last image", gallery.focused_position() == self.total
         )
         page.keyboard.press("Home")
-        self.check("keyboard: Home leads to the first picture", gallery.focused_position() == 1)
+        self.check("keyboard: Home moves to the first image", gallery.focused_position() == 1)
         page.keyboard.press("Enter")
         gallery.wait("document.querySelector('dialog').open")
         page.keyboard.press("Escape")

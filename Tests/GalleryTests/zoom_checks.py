@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Zooming into a picture, from its tiles before its original."""
+"""Zooming into an image, with its tiles instead of its original."""
 
 import io
 
 import numpy
+from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, ladder_step, start_synthetic_server
 from PIL import Image
 from synthetic_server import LARGE, known_pixels
@@ -18,10 +19,10 @@ TILES_ARE_THERE = """() => {
 }"""
 
 
-class ZoomChecks:
-    """Wheel, double click, keys and fingers; what is drawn is compared pixel by pixel."""
+class ZoomChecks(GalleryChecks):
+    """Zooms by wheel, double click, keys and touch, and compares the screen pixel by pixel."""
 
-    def zooming(self):
+    def test_zooming(self):
         with start_synthetic_server(count=100) as server:
             self.check_mouse(server)
             self.check_keys(server)
@@ -37,7 +38,7 @@ class ZoomChecks:
         return gallery
 
     def settle(self, gallery):
-        """Waits until the motion is over and every tile is drawn; answers the picture's place."""
+        """Waits until the motion has ended and every tile is drawn; returns the position of the image."""
         before = None
         while (now := gallery.page.evaluate(FRAME)) != before:
             before = now
@@ -47,7 +48,7 @@ class ZoomChecks:
         return now
 
     def distance(self, gallery, place, box):
-        """The mean distance of the screen's pixels in a box from the picture's, of 255."""
+        """Returns the mean difference between the screen and the image in a box, of 255."""
         shot = Image.open(io.BytesIO(gallery.page.screenshot())).convert("RGB").crop(box)
         scale = LARGE[0] / (place["width"] * gallery.scale)
         left = round((place["left"] * gallery.scale - box[0]) * -1)
@@ -65,22 +66,22 @@ class ZoomChecks:
         place = self.settle(gallery)
         moved = abs(numpy.array(self.point_under(gallery, 500, 400)) - point).max()
         self.check(
-            "zoom: the wheel zooms in, and what is under the pointer stays there",
+            "zoom: the wheel zooms in around the pointer",
             place["width"] > 2 * fitted and moved < 12,
-            f"{place['width'] / fitted:.2f} times, {moved:.1f} px of the picture",
+            f"{place['width'] / fitted:.2f} times, {moved:.1f} px of the image",
         )
         off = self.distance(gallery, place, (300, 250, 900, 650))
-        self.check("zoom: tiles lie where the picture does", off < 6, f"{off:.1f} of 255")
+        self.check("zoom: tiles are aligned with the image", off < 6, f"{off:.1f} of 255")
         page.keyboard.press("0")
         page.mouse.dblclick(700, 500)
         place = self.settle(gallery)
         self.check(
-            "zoom: a double click leads to the picture's own pixels",
+            "zoom: a double click shows one image pixel per device pixel",
             abs(place["width"] - LARGE[0]) < 1,
             f"{place['width']}",
         )
         off = self.distance(gallery, place, (300, 250, 900, 650))
-        self.check("zoom: pixel by pixel as the original", off < 3, f"{off:.2f} of 255")
+        self.check("zoom: pixels equal the original", off < 3, f"{off:.2f} of 255")
         self.screenshot(gallery, "viewer-zoomed.png")
         page.mouse.move(700, 500)
         page.mouse.down()
@@ -89,14 +90,14 @@ class ZoomChecks:
         page.mouse.up()
         after = page.evaluate(FRAME)
         self.check(
-            "zoom: the picture is dragged",
+            "zoom: dragging moves the image",
             after["left"] <= place["left"] - 99 and after["top"] <= place["top"] - 79,
         )
         asked = gallery.traffic.boxes["large.jpg"]
         self.check("zoom: the original is never loaded", None not in asked, f"{asked}")
         page.mouse.dblclick(700, 500)
         gallery.wait("!document.querySelector('.stage').classList.contains('zoomed')")
-        self.check("zoom: a second double click leads back", True)
+        self.check("zoom: a second double click resets the zoom", True)
         self.check_quiet(gallery, "zoom")
         gallery.close()
 
@@ -113,7 +114,7 @@ class ZoomChecks:
             page.keyboard.press(key)
             widths.append(page.evaluate(FRAME)["width"])
         self.check(
-            "zoom: + and - zoom by steps, at once for who wants no motion",
+            "zoom: + and - zoom in steps, without animation for reduced motion",
             widths[0] < widths[1] < widths[2] and abs(widths[1] - widths[3]) < 1,
             f"{[round(width) for width in widths]}",
         )
@@ -122,11 +123,11 @@ class ZoomChecks:
         page.keyboard.press("ArrowRight")
         name = page.inner_text("[data-part=name]")
         moved = page.evaluate(FRAME)["left"] < left
-        self.check("zoom: arrows move over the picture", moved and name == "large.jpg")
+        self.check("zoom: arrow keys move the image", moved and name == "large.jpg")
         page.keyboard.press("0")
         page.keyboard.press("ArrowRight")
         self.wait_for_exact(gallery, "next.jpg")
-        self.check("zoom: once all is seen they turn again", True)
+        self.check("zoom: arrow keys change the image when it is not zoomed", True)
         self.check_quiet(gallery, "zoom by keys")
         gallery.close()
 
@@ -143,7 +144,7 @@ class ZoomChecks:
         self.wait_for_exact(gallery, "next.jpg")
         given_up = waiting & set(gallery.traffic.aborted)
         self.check(
-            "zoom: tiles of a picture that is left are given up",
+            "zoom: requests for tiles are aborted when the image changes",
             given_up == waiting,
             f"{len(given_up)} of {len(waiting)}",
         )
@@ -166,7 +167,7 @@ class ZoomChecks:
             )
         place = self.settle(gallery)
         self.check(
-            "phone: two fingers zoom as far as they part",
+            "phone: pinching zooms by the ratio of the distances",
             abs(place["width"] / fitted - 4) < 0.4,
             f"{place['width'] / fitted:.2f} times",
         )
@@ -218,12 +219,12 @@ class ZoomChecks:
             if large(6) and large(5):
                 break
             gallery.next_frame()
-        self.check("viewer: goes on loading where the reader goes", large(6) and large(5))
+        self.check("viewer: prefetches in the direction of navigation", large(6) and large(5))
         page.keyboard.press("ArrowLeft")
         before = len(gallery.traffic.boxes.get(names[6], []))
         self.wait_for_exact(gallery, names[6])
         after = len(gallery.traffic.boxes.get(names[6], []))
-        self.check("viewer: the next picture is there already", before == after)
+        self.check("viewer: the next image is prefetched", before == after)
         gallery.close()
 
 

@@ -25,7 +25,7 @@ extension Bomb {
             picture(before: [("zTXt", Array("Comment\0\0".utf8) + gigabytes)])
         },
         Bomb("png rows of 2 GiB for one pixel", .picture) {
-            // Whoever reads on to the end finds it damaged.
+            // The file is damaged at its end.
             let stream = Array(gigabytes.dropLast()) + [7]
             return pngStart(1, 1) + PNGFile.chunk("IDAT", stream) + PNGFile.chunk("IEND", [])
         },

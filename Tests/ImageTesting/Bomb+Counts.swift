@@ -28,7 +28,7 @@ extension Bomb {
         }.with { $0.limits.maximumChunkCount = 20_000 }
     }
 
-    /// Animations of more frames, or more pixels in all, than anybody looks at.
+    /// Animations with more frames, or more pixels in all frames, than the limits allow.
     static let animations: [Bomb] = [
         Bomb("gif of 50,000 frames", .limit(.frameCount, at: .open)) {
             gif(1, frameCount: 50_000)
@@ -61,7 +61,7 @@ extension Bomb {
             + PNGFile.chunk("IEND", [])
     }
 
-    /// A progressive file whose last scan comes again and again.
+    /// A progressive file that repeats its last scan.
     ///
     /// - Parameters:
     ///   - file: a progressive JPEG file.

@@ -3,7 +3,7 @@
 internal import EncodedImages
 
 extension Bomb {
-    /// Headers that declare more pixels than anybody has memory for.
+    /// Headers that declare more pixels than fit into memory.
     static let floods: [Bomb] = anySide(65_535) + anySide(0x7FFF_FFFF) + boundedSide
 
     private static func anySide(_ side: Int) -> [Bomb] {
@@ -113,7 +113,7 @@ extension Bomb {
         append(0, 3)
         append(3, 2)
         append(side - 1, 30)
-        // All that describes the picture is as usual.
+        // The properties of the image itself are ordinary.
         append(3, 2)
         let bytes = stride(from: 0, to: bits.count, by: 8).map { start in
             (0..<8).reduce(UInt8(0)) {

@@ -14,7 +14,7 @@ extension Bomb {
         }
     }
 
-    /// Pictures made of pictures.
+    /// Images composed of images.
     static let items: [Bomb] = ["heic", "avif"].flatMap { brand in
         let coded = Item(brand == "heic" ? "hvc1" : "av01")
         return [
@@ -48,7 +48,7 @@ extension Bomb {
         ]
     }
 
-    /// A file whose first item is its picture; coded items are empty.
+    /// A file whose first item is its image; coded items are empty.
     static func itemFile(_ brand: String, _ items: [Item], size: Int) -> [UInt8] {
         func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
             .big(body.count + 8) + Array(type.utf8) + body

@@ -2,7 +2,7 @@
 
 public import EncodedImages
 
-/// A small file that asks for much, and how it is to be answered.
+/// A small file that requires many resources, with the expected result.
 public struct Bomb: Sendable, CustomStringConvertible {
     /// What is done with a file, in this order.
     public enum Step: String, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ public struct Bomb: Sendable, CustomStringConvertible {
     public let name: String
     public let answer: Answer
     public internal(set) var limits = DecodeLimits()
-    /// Whether its first frame is the picture, and comes in before anybody asks for the others.
+    /// Whether its first frame is the image, which is decoded before the others are requested.
     public internal(set) var isStillAtFirst = false
     private let make: @Sendable () -> [UInt8]
 

@@ -3,7 +3,7 @@
 internal import Foundation
 public import Pixels
 
-/// Makes the files of a camera whose sensor sees what sRGB's primaries are, one colour a pixel.
+/// Makes files of a camera whose sensor has the primaries of sRGB, one colour per pixel.
 public enum DNGFile {
     /// Patches of linear light from left to right and top to bottom, four a row; the first is white.
     public static let patches: [[Double]] = [

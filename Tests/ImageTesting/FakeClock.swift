@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Time that goes on only when a test says so.
+/// A clock that only a test advances.
 public final class FakeClock: Clock, Sendable {
     public struct Instant: InstantProtocol {
         public var offset: Duration
@@ -36,14 +36,14 @@ public final class FakeClock: Clock, Sendable {
     public var minimumResolution: Duration { .nanoseconds(1) }
     /// Seconds since 1970.
     public var date: Int { Self.startDate + Int(now.offset.components.seconds) }
-    /// How long those who sleep have left, the shortest first.
+    /// The remaining times of the sleeping tasks, the shortest first.
     public var sleeps: [Duration] {
         state.withLock { state in
             state.sleepers.values.map { state.now.duration(to: $0.deadline) }.sorted()
         }
     }
 
-    /// Waits until somebody sleeps for a second at most, which no timeout is as short as.
+    /// Waits until a task sleeps for at most a second, which is shorter than any timeout.
     public func sleepsBriefly() async {
         await eventually { sleeps.first.map { $0 <= .seconds(1) } ?? false }
     }

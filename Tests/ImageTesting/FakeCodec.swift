@@ -10,7 +10,7 @@ internal import Synchronization
 /// A file is the signature `FAKE`, width and height in two bytes each, the lower first, and the
 /// grey that every pixel has; what follows does not count.
 public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
-    /// What a decode does, with the grey of its picture.
+    /// Called by each decode, with the grey value of its image.
     public enum Event: Hashable, Sendable {
         case began(UInt8), cancelled(UInt8), finished(UInt8)
     }
@@ -31,7 +31,7 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
 
     /// - Parameters:
     ///   - isGated: whether each decode waits for ``letThrough(_:)`` once it has begun.
-    ///   - isProgressive: whether each byte behind the grey is a pass of a picture that is coming
+    ///   - isProgressive: whether each byte behind the grey is a pass of an image that is coming
     ///     in; the preview of a pass has its number as grey.
     public init(isGated: Bool = false, isProgressive: Bool = false) {
         gate = isGated ? DispatchSemaphore(value: 0) : nil
@@ -56,7 +56,7 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
         for _ in 0..<count { gate?.signal() }
     }
 
-    /// A whole file, as the encoder writes it: with as many bytes behind it as there are pixels.
+    /// A complete file as the encoder writes it, followed by one byte per pixel.
     public static func file(_ size: PixelSize, grey: UInt8) -> [UInt8] {
         let sides = [size.width, size.height].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         return Array("FAKE".utf8) + sides + [UInt8](repeating: grey, count: 1 + size.area)

@@ -5,7 +5,7 @@ public import EncodedImages
 public import Pixels
 internal import Synchronization
 
-/// Reads pictures of any size that are a formula, row by row, so that they take no memory.
+/// Decodes images of any size from a formula, row by row, without memory for pixels.
 ///
 /// A file is the signature `ROWS`, then a byte each for the channels, the orientation and, in four
 /// bytes each, the lowest first, width, height and the row at which it turns out to be damaged.
@@ -43,7 +43,7 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
                 + numbers.flatMap { number in (0..<4).map { UInt8(number >> (8 * $0) & 255) } })
     }
 
-    /// The sample that a picture has at a place; alpha is never less than a colour.
+    /// Returns the sample of an image at a position; alpha is never less than a colour.
     public static func sample(_ x: Int, _ y: Int, _ channel: Int) -> UInt8 {
         let mixed = (x &* 73_856_093) ^ (y &* 19_349_663) ^ (channel &* 83_492_791)
         let noise = UInt8(truncatingIfNeeded: (mixed >> 7) & 127)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// XMP packets that are made to take much work, as long as a test asks for.
+/// XMP packets of a given length that are slow to parse.
 public struct GrowingPacket: Sendable, CustomStringConvertible {
     public let description: String
     private let make: @Sendable (Int) -> String

@@ -110,7 +110,7 @@ struct JPEGAssembly {
         }
     }
 
-    /// What says whether three or four components are colours, or luma and chroma.
+    /// The marker that distinguishes RGB or CMYK components from luma and chroma.
     private func adobe(_ random: inout SeededRandom) -> [JPEGSegment] {
         guard sampling.count > 2, random.chance(60) else { return [] }
         let transform: UInt8 = random.chance(50) ? 0 : sampling.count == 3 ? 1 : 2
@@ -141,7 +141,7 @@ struct JPEGDecoration {
         return JPEGSegment.file(of: segments) { random.chance(25) ? 1 + Int(random.next() % 3) : 0 }
     }
 
-    /// A comment, or a segment of an application, that looks like the start of a file inside.
+    /// A comment or application segment that resembles the start of a file.
     private func comment(_ random: inout SeededRandom) -> JPEGSegment {
         let noise = (0..<Int.random(in: 0...20, using: &random)).map { _ in
             UInt8(truncatingIfNeeded: random.next())
@@ -168,7 +168,7 @@ struct JPEGDecoration {
 }
 
 extension JPEGSegment {
-    /// A whole file.
+    /// A complete file.
     ///
     /// - Parameters:
     ///   - segments: All between the start and the end of the image.

@@ -32,7 +32,7 @@ public struct JPEGMutation {
     /// Damages a file in one to three ways that know its segments.
     ///
     /// - Parameters:
-    ///   - file: A file; one that is not whole is only damaged byte by byte.
+    ///   - file: A file; an incomplete file is only damaged byte by byte.
     ///   - other: A file from which segments are taken.
     /// - Returns: The damaged file.
     public mutating func structure(of file: [UInt8], with other: [UInt8]) -> [UInt8] {
@@ -53,7 +53,7 @@ public struct JPEGMutation {
         return result
     }
 
-    /// - Returns: Whether the damage is done; if not, a byte wants to be changed.
+    /// - Returns: Whether the file was damaged; if not, the caller changes a byte.
     private mutating func change(_ segments: inout [JPEGSegment], _ others: [JPEGSegment]) -> Bool {
         let index = Int.random(in: 0..<segments.count, using: &random)
         switch Int.random(in: 0..<11, using: &random) {

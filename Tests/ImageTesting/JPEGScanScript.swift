@@ -54,7 +54,7 @@ struct JPEGScanScript {
                     random.chance(70)
                     ? open[0] : open.randomElement(using: &random) ?? open[0]
                 let level = sent[index][first]
-                // As far as the same bits are wanted, and not too many scans.
+                // Bounded by the bits that remain, and by the number of scans.
                 let most = (first...63).prefix { sent[index][$0] == level }.last ?? first
                 let last =
                     lines.count > 8 || random.chance(50)

@@ -23,7 +23,7 @@ struct JPEGSegment {
 
     /// The segments between the start and the end of the image.
     ///
-    /// - Parameter file: The whole file.
+    /// - Parameter file: The complete file.
     /// - Returns: All segments, in the order of the file.
     /// - Throws: ``PlainJPEGError/damaged(_:)``.
     static func all(in file: [UInt8]) throws -> [JPEGSegment] {

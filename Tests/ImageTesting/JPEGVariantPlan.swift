@@ -55,7 +55,7 @@ struct JPEGVariantPlan {
         return "seed \(seed) number \(number): " + steps.joined(separator: "; ")
     }
 
-    // MARK: A picture that cjpeg writes
+    // MARK: An image that cjpeg writes
 
     private mutating func planPicture(
         _ size: (width: Int, height: Int), _ random: inout SeededRandom
@@ -110,7 +110,7 @@ struct JPEGVariantPlan {
         return "\(width)x\(height)+\(x)+\(y)"
     }
 
-    // MARK: Grey pictures put together
+    // MARK: Grey images put together
 
     private mutating func planAssembly(
         _ size: (width: Int, height: Int), _ random: inout SeededRandom
@@ -210,7 +210,7 @@ struct JPEGVariantPlan {
             : (Int.random(in: 1...4, using: &random), Int.random(in: 1...4, using: &random))
     }
 
-    /// Factors that cjpeg knows how to make: each divides the largest.
+    /// Sampling factors that cjpeg supports: each divides the largest.
     private func factors(_ random: inout SeededRandom) -> [Sampling] {
         if random.chance(40) {
             let common = [(1, 1), (2, 1), (1, 2), (2, 2)].randomElement(using: &random) ?? (1, 1)

@@ -21,7 +21,7 @@ public struct JPEGVariant: Sendable {
 ///
 /// The same seed and number make the same file as long as the tools are the same.
 public enum JPEGVariants {
-    /// Without them there are no files; tests are then skipped.
+    /// Without them no files are generated, and tests are skipped.
     public static var toolsAreInstalled: Bool { tools != nil }
 
     /// Why a test is skipped.
@@ -41,7 +41,7 @@ public enum JPEGVariants {
     /// Makes files by their numbers, each of which depends on its number and the seed alone.
     ///
     /// - Parameters:
-    ///   - numbers: One file for each; a test of many files asks for some hundreds at a time.
+    ///   - numbers: The numbers of the files; tests of many files pass a few hundred at a time.
     ///   - seed: Another seed gives other files.
     ///   - folder: An existing folder, which is as it was afterwards.
     /// - Returns: The files in the order of their numbers.
@@ -150,7 +150,7 @@ public enum JPEGVariants {
     }
 }
 
-/// Why there are no files.
+/// The reason why no files are available.
 public enum JPEGVariantError: Error {
     case toolsAreMissing
     /// A tool does not make the file of this recipe.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes PNG files of every sort, with the filters that a test wants; nothing is compressed.
+/// Writes PNG files of all kinds, with given filters and without compression.
 ///
 /// It is as plain as the specification (ISO/IEC 15948), so that it shares no mistake with a decoder.
 public struct PNGFile: Sendable, CustomStringConvertible {
@@ -36,7 +36,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
 
     public var channelCount: Int { [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colorType] ?? 1 }
 
-    /// A picture of flat areas, slopes and noise, so that filters find all sorts of neighbours.
+    /// An image of flat areas, slopes and noise, which exercise every filter.
     public func sample(_ x: Int, _ y: Int, _ channel: Int) -> Int {
         let top = 1 << bitDepth - 1
         switch (x / 13 + y / 5) % 4 {

@@ -7,7 +7,7 @@ public import Pixels
 public struct PeerFrame {
     public let image: PixelBuffer
     public let milliseconds: Int
-    /// What the file says of loops, in the terms of its format; -1 for nothing.
+    /// The loop count in the terms of the format; -1 if the file contains none.
     public let loop: Int
 }
 

@@ -16,7 +16,7 @@ public struct PeerPlanes: Sendable {
     ///
     /// - Parameters:
     ///   - files: JPEG files.
-    ///   - scale: 1, 2, 4 or 8: the part of the size that is asked for.
+    ///   - scale: 1, 2, 4 or 8: the divisor of the size.
     /// - Returns: One entry for each file, `nil` where Pillow refuses it; or `nil` without Pillow.
     /// - Throws: If Pillow cannot be started.
     public static func read(_ files: [URL], scale: Int) throws -> [PeerPlanes?]? {

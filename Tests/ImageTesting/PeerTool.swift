@@ -36,8 +36,8 @@ public enum PeerTool {
         process.arguments = arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // NumPy's threads spin while they have nothing to do, and Pillow asks the system for the memory
-        // of each picture anew: together half of the time of the comparisons.
+        // Idle threads of NumPy spin, and Pillow allocates the memory of each image from the system:
+        // together half of the time of the comparisons.
         process.environment = ProcessInfo.processInfo.environment
             .merging(["OPENBLAS_NUM_THREADS": "1", "PILLOW_BLOCKS_MAX": "4096"]) { $1 }
         try process.run()
@@ -46,14 +46,14 @@ public enum PeerTool {
         return process.terminationStatus == 0 ? Array(bytes) : nil
     }
 
-    /// Runs a script of `Tests/Peers` with ``python`` and answers the picture that it wrote.
+    /// Runs a script of `Tests/Peers` with ``python`` and returns the image that it wrote.
     public static func picture(_ script: String, _ arguments: [String]) throws -> PixelBuffer? {
         guard let python else { return nil }
         let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/\(script)").path
         return try run(python, [path] + arguments).flatMap(picture)
     }
 
-    /// How like each other two picture files look, as `Tests/Peers/ssim.py` measures it.
+    /// Returns the similarity of two image files, as measured by `Tests/Peers/ssim.py`.
     public static func similarity(
         _ file: URL, _ other: URL
     ) throws -> (blocks: Double, gaussian: Double) {
@@ -64,7 +64,7 @@ public enum PeerTool {
         return numbers.count == 2 ? (numbers[0], numbers[1]) : (.nan, .nan)
     }
 
-    /// Reads a binary PNM or PAM picture: grey, RGB, or RGBA, which is then premultiplied.
+    /// Reads a binary PNM or PAM image: grey, RGB, or RGBA, which is then premultiplied.
     public static func picture(_ file: [UInt8]) -> PixelBuffer? {
         var fields: [Int] = []
         var offset = 2

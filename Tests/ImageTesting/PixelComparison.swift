@@ -2,9 +2,9 @@
 
 public import Pixels
 
-/// How far two pictures are from each other.
+/// The differences between two images.
 public struct PixelComparison: CustomStringConvertible {
-    /// The largest difference of two samples, or 256 if the pictures are of different shape.
+    /// The largest difference of two samples, or 256 if the sizes or formats differ.
     public private(set) var maximumDifference = 0
     /// The mean of all differences.
     public private(set) var meanDifference = 0.0
@@ -58,7 +58,7 @@ extension PixelBuffer {
         return bytes
     }
 
-    /// A picture of pixels without padding.
+    /// Returns an image of pixels without padding.
     public init(packed bytes: [UInt8], _ size: PixelSize, _ format: PixelFormat) {
         let rowByteCount = size.width * format.bytesPerPixel
         precondition(bytes.count == rowByteCount * size.height, "the pixels do not fill the size")
@@ -71,7 +71,7 @@ extension PixelBuffer {
         self = buffer.finish()
     }
 
-    /// The same picture as premultiplied RGBA.
+    /// Returns the image as premultiplied RGBA.
     public var asRGBA: PixelBuffer {
         guard format != .yCbCr420 else { return convertedFromYCbCr().asRGBA }
         let channelCount = format.channelCount

@@ -2,7 +2,7 @@
 
 /// A JPEG decoder as ITU-T T.81 describes it, without any thought of speed.
 ///
-/// It is what faster decoders are tested against. It knows baseline, extended and progressive
+/// It is the reference for faster decoders. It supports baseline, extended and progressive
 /// files of 8 bits with Huffman codes, keeps every coefficient, and trusts that a file is valid.
 public struct PlainJPEG: Sendable {
     public private(set) var size: (width: Int, height: Int) = (0, 0)
@@ -24,7 +24,7 @@ public struct PlainJPEG: Sendable {
     /// Decodes all scans of a file.
     ///
     /// - Parameters:
-    ///   - bytes: The whole file.
+    ///   - bytes: The complete file.
     ///   - skipsRefinement: Whether to leave out the scans that bring one bit more.
     /// - Throws: ``PlainJPEGError``.
     public init(_ bytes: [UInt8], skipsRefinement: Bool = false) throws {

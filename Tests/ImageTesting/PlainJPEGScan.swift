@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a scan header says (B.2.3).
+/// A scan header (B.2.3).
 struct PlainScan {
     struct Part {
         /// An index into the components of the frame.

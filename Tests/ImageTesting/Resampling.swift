@@ -3,7 +3,7 @@
 public import Pixels
 
 extension PixelBuffer {
-    /// Feeds a picture to a ``RowResampler`` row by row.
+    /// Feeds an image to a ``RowResampler`` row by row.
     public func resampled(
         to size: PixelSize, region: SampleRegion? = nil, kernel: ResamplingKernel = .lanczos3,
         approximation: RowResampler.Approximation = .none, orientation: Orientation = .upright
@@ -18,7 +18,7 @@ extension PixelBuffer {
     /// The same by the definition alone, in double precision and without any shortcut.
     ///
     /// Each axis weighs the samples within the kernel's radius, stretched by the scale when the
-    /// picture becomes smaller; weights are divided by their sum.
+    /// image becomes smaller; weights are divided by their sum.
     public func referenceResampled(
         to size: PixelSize, region: SampleRegion? = nil, kernel: ResamplingKernel
     ) -> PixelBuffer {

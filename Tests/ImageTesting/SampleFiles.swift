@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Picture files that tests find by walking folders; nobody lists them.
+/// Image files that tests find by traversing folders; they are not listed in code.
 public enum SampleFiles {
     /// The folder that holds Package.swift.
     public static let packageDirectory = URL(filePath: #filePath)
@@ -22,7 +22,7 @@ public enum SampleFiles {
         }
     }
 
-    /// Real pictures outside the project; empty on a machine that does not have them.
+    /// Photographs outside the project; empty on a machine without them.
     ///
     /// The folder is that of the environment variable `CALOTYPE_CORPUS`, else `../shared/corpus`.
     public static func real(_ subfolder: String = "", extensions: Set<String>) -> [URL] {

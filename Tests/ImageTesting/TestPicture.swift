@@ -2,9 +2,9 @@
 
 public import Pixels
 
-/// Pictures made by a formula, the same on every machine.
+/// Images computed by a formula, identical on every machine.
 public enum TestPicture {
-    /// Smooth waves with some noise, as photographs have; alpha, if any, runs from left to right.
+    /// Smooth waves with noise, similar to photographs; alpha, if present, increases from left to right.
     public static func photograph(
         _ size: PixelSize, _ format: PixelFormat = .rgb8, seed: UInt64 = 1
     ) -> PixelBuffer {
@@ -16,7 +16,7 @@ public enum TestPicture {
         }
     }
 
-    /// Every sample at random: the hardest picture for a resampler.
+    /// Random samples: the most difficult image for a resampler.
     public static func noise(
         _ size: PixelSize, _ format: PixelFormat = .rgb8, seed: UInt64 = 1
     ) -> PixelBuffer {
@@ -24,7 +24,7 @@ public enum TestPicture {
         return make(size, format) { _, _, _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
-    /// One value everywhere.
+    /// One value in every sample.
     public static func flat(
         _ size: PixelSize, _ format: PixelFormat, _ value: [UInt8]
     ) -> PixelBuffer {

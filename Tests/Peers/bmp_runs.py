@@ -25,7 +25,7 @@ def take(count):
 
 
 def values(count, is_run):
-    """The next pixels: colours for 24 bits, else indices."""
+    """Returns the next pixels: colours for 24 bits, indices otherwise."""
     if depth == 24:
         part = take(3) * count if is_run else take(3 * count)
         return [part[i : i + 3][::-1] for i in range(0, 3 * count, 3)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes a picture with Pillow to RGBA of 8 bits a sample: FILE [FRAME].
+"""Decodes an image with Pillow to RGBA of 8 bits a sample: FILE [FRAME].
 
 No profile is applied and nothing is turned.
 """
@@ -14,7 +14,7 @@ image = Image.open(sys.argv[1])
 if len(sys.argv) > 2:
     image.seek(int(sys.argv[2]))
 if image.format == "TIFF":
-    # Pillow leaves floating-point numbers, numbers with a sign and numbers of 12 bits as they are.
+    # Pillow does not scale floating-point, signed and 12-bit samples.
     samples = numpy.asarray(image)
     kinds = image.tag_v2.get(339, (1,))
     depth = image.tag_v2.get(258, (1,))[0]

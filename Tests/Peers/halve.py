@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Halves a picture again and again with Pillow's means: FILE LEVEL, FILE being PNG."""
+"""Halves an image repeatedly with Pillow's box filter: FILE LEVEL; FILE is PNG."""
 
 import sys
 
 from PIL import Image
 
-picture = Image.open(sys.argv[1])
+image = Image.open(sys.argv[1])
 for _ in range(int(sys.argv[2])):
-    picture = picture.reduce(2)
+    image = image.reduce(2)
 sys.stdout.buffer.write(
-    f"P7 {picture.width} {picture.height} {len(picture.getbands())}\n".encode()
+    f"P7 {image.width} {image.height} {len(image.getbands())}\n".encode()
 )
-sys.stdout.buffer.write(picture.tobytes())
+sys.stdout.buffer.write(image.tobytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of iiif-validator-ng that a server says it passes: BASE-URL 2|3 IDENTIFIER.
+"""Runs the tests of iiif-validator-ng for the features that a server declares: BASE-URL 2|3 IDENTIFIER.
 
 The package's own command needs Python 3.12. Prints a line for each result that is none; its status
 says whether there was one.

@@ -13,33 +13,33 @@ scale = int(sys.argv[1])
 out = sys.stdout.buffer
 for path in sys.argv[2:]:
     try:
-        picture = Image.open(path)
-        tile = picture.tile[0]
-        # What Image.draft() does, which only knows the scales that leave a side of one pixel.
+        image = Image.open(path)
+        tile = image.tile[0]
+        # Like Image.draft(), which supports only scales that leave a side of one pixel.
         raw_mode = tile.args[0]
-        # The order in which libjpeg believes them.
-        if "jfif" in picture.info:
+        # The precedence in libjpeg.
+        if "jfif" in image.info:
             is_rgb_file = False
-        elif "adobe_transform" in picture.info:
-            is_rgb_file = picture.info["adobe_transform"] == 0
+        elif "adobe_transform" in image.info:
+            is_rgb_file = image.info["adobe_transform"] == 0
         else:
-            is_rgb_file = bytes(row[0] for row in picture.layer) == b"RGB"
+            is_rgb_file = bytes(row[0] for row in image.layer) == b"RGB"
         if raw_mode == "RGB" and not is_rgb_file:
-            picture._mode = raw_mode = "YCbCr"
-        # "CMYK;I" would turn the inks round.
+            image._mode = raw_mode = "YCbCr"
+        # "CMYK;I" would invert the inks.
         raw_mode = raw_mode.removesuffix(";I")
-        size = tuple((side + scale - 1) // scale for side in picture.size)
-        picture._size = size
-        picture.tile = [
+        size = tuple((side + scale - 1) // scale for side in image.size)
+        image._size = size
+        image.tile = [
             ImageFile._Tile(tile.codec_name, (0, 0, *size), tile.offset, (raw_mode, ""))
         ]
-        picture.decoderconfig = (scale, 0)
-        samples = picture.tobytes()
+        image.decoderconfig = (scale, 0)
+        samples = image.tobytes()
     except (OSError, SyntaxError, ValueError) as error:
         out.write(f"refused {error}\n".encode())
         continue
-    channels = len(picture.getbands())
-    is_ycck = channels == 4 and picture.info.get("adobe_transform") == 2
-    mode = "YCCK" if is_ycck else picture.mode
+    channels = len(image.getbands())
+    is_ycck = channels == 4 and image.info.get("adobe_transform") == 2
+    mode = "YCCK" if is_ycck else image.mode
     out.write(f"P7 {size[0]} {size[1]} {channels} {mode}\n".encode())
     out.write(samples)

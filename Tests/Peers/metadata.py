@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says what Pillow reads of the metadata of pictures: FILE..., an object of JSON a line.
+"""Prints the metadata that Pillow reads from images: FILE..., one JSON object per line.
 
 Numbers come as text. A file or a value that Pillow cannot read is left out.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blurs a picture or rounds its corners: FILE blur SIGMA, or FILE corners RADIUS; FILE is PNG."""
+"""Blurs an image or rounds its corners: FILE blur SIGMA, or FILE corners RADIUS; FILE is PNG."""
 
 import sys
 
@@ -11,7 +11,7 @@ pixels = numpy.asarray(Image.open(path).convert("RGBA")).astype(float)
 
 
 def blur_rows(pixels):
-    """A Gaussian by its definition, the edges going on for ever."""
+    """Applies a Gaussian by its definition, with replicated edges."""
     reach = int(4 * amount + 1)
     weights = numpy.exp(-0.5 * (numpy.arange(-reach, reach + 1) / amount) ** 2)
     wide = numpy.pad(pixels, ((0, 0), (reach, reach), (0, 0)), mode="edge")

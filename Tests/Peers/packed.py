@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs an opaque picture into 16 bits a pixel with an ordered dither: FILE 565 or FILE 555.
+"""Packs an opaque image into 16 bits per pixel with an ordered dither: FILE 565 or FILE 555.
 
 Writes the pixels, the lower byte first. Bayer's matrix is made by doubling, as he defined it.
 """

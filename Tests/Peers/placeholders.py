@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes and draws placeholders with the reference of ThumbHash and a port of that of BlurHash.
+"""Encodes and renders placeholders with the reference of ThumbHash and a port of that of BlurHash.
 
     placeholders.py thumbhash FILE            the bytes of the hash
-    placeholders.py thumbhash-picture HEX     the picture, P7
+    placeholders.py thumbhash-image HEX     the image, P7
     placeholders.py thumbhash-color HEX       red, green, blue, alpha and the proportions, as text
     placeholders.py blurhash FILE X Y         the hash as text
-    placeholders.py blurhash-picture HASH WIDTH HEIGHT PUNCH
+    placeholders.py blurhash-image HASH WIDTH HEIGHT PUNCH
 
 FILE is "P7", width, height and 4, then RGBA that is not premultiplied.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SSIM of two pictures of one size, of luma over white: FILE OTHER.
+"""Prints the SSIM of two images of equal size, of luma over white: FILE OTHER.
 
 Writes two numbers: with blocks of 8 by 8, one every 4 pixels, and as the paper has it, with a Gaussian
-of 11 by 11 over every pixel (-1 for pictures that are too small for it).
+of 11 by 11 over every pixel (-1 for images that are too small for it).
 """
 
 import sys
@@ -14,13 +14,13 @@ C1, C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 
 
 def luma(path):
-    picture = Image.open(path).convert("RGBA")
-    white = Image.new("RGBA", picture.size, "white")
-    return numpy.asarray(Image.alpha_composite(white, picture).convert("L")).astype(float)
+    image = Image.open(path).convert("RGBA")
+    white = Image.new("RGBA", image.size, "white")
+    return numpy.asarray(Image.alpha_composite(white, image).convert("L")).astype(float)
 
 
 def ssim(a, b, mean):
-    """By the definition, from means that `mean` takes over each window."""
+    """Returns SSIM by its definition; `mean` averages over each window."""
     mean_a, mean_b = mean(a), mean(b)
     variance_a, variance_b = mean(a * a) - mean_a**2, mean(b * b) - mean_b**2
     covariance = mean(a * b) - mean_a * mean_b

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes a picture of the HEIF family to RGBA of 8 bits a sample, turned upright: FILE [FRAME].
+"""Decodes an image of the HEIF family to RGBA of 8 bits a sample, turned upright: FILE [FRAME].
 
 Pillow reads AVIF, pillow-heif, where it is installed, HEIC. No profile is applied.
 """
@@ -21,7 +21,7 @@ if len(sys.argv) > 2:
     image.seek(int(sys.argv[2]))
 image.load()
 if image.format == "AVIF":
-    # Pillow says by EXIF's orientation what irot and imir say; XMP's counts for nothing.
+    # Pillow reports irot and imir as EXIF orientation; that of XMP is ignored.
     image.info.pop("xmp", None)
     image = ImageOps.exif_transpose(image)
 image = image.convert("RGBA")

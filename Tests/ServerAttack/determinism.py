@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same addresses of fresh servers, in other orders and many at once: the same bytes and tags."""
+"""Requests the same URLs from new servers in other orders and concurrently: bytes and tags are equal."""
 
 import concurrent.futures
 import random
 import threading
 
-from photographs import PURGE_TOKEN, fetch_singly, other_routes, renditions
-from server import Server, copy_photographs
+from calotype_server import Server
+from photographs import PURGE_TOKEN, copy_photographs, fetch_singly, other_routes, renditions
 
 ROUNDS, BRIEF_ROUNDS = 12, 2
 PHOTOGRAPHS, BRIEF_PHOTOGRAPHS = 4, 2
@@ -28,32 +28,32 @@ def run(context):
         order, clients = ordered(rng, paths, number)
         with Server(context.program, folder, context.place / f"round{number}") as server:
             answers = at_once(server, order, clients)
-        for path, answer in answers:
+        for path, response in answers:
             reference = references[path]
-            if answer is None or answer.status == 503:
+            if response is None or response.status == 503:
                 failed.append(path)
             elif path.startswith(("/info/", "/placeholder/")):
-                # The placeholder is made from the first image that is decoded; the tag names its bytes.
-                if (answer.tag == reference.tag) != (answer.body == reference.body):
+                # The placeholder is computed from the first decoded image; the tag depends on its bytes.
+                if (response.tag == reference.tag) != (response.body == reference.body):
                     tags.add(path)
             else:
-                if answer.body != reference.body:
+                if response.body != reference.body:
                     different.setdefault(path, set()).add(number)
-                if answer.tag != reference.tag:
+                if response.tag != reference.tag:
                     tags.add(path)
     context.report.verdict(
-        "determinism", "the same address has the same bytes, whatever is asked for besides", not different,
-        f"{len(different)} of {len(paths)} addresses differ {sorted(different)[:3]}",
+        "determinism", "the same URL has the same bytes, independently of other requests", not different,
+        f"{len(different)} of {len(paths)} URLs differ {sorted(different)[:3]}",
         different=len(different), addresses=len(paths))
     context.report.verdict(
-        "determinism", "the same address has the same tag", not tags, f"{len(tags)} differ {sorted(tags)[:3]}")
+        "determinism", "the same URL has the same tag", not tags, f"{len(tags)} differ {sorted(tags)[:3]}")
     context.report.verdict(
-        "determinism", "every request is answered", not failed, f"{len(failed)} of all were not {failed[:3]}")
+        "determinism", "every request gets a response", not failed, f"{len(failed)} of all did not {failed[:3]}")
 
 
 def ordered(rng, paths, number):
-    """The order of a round and how many clients ask at once: all sizes of a photograph together,
-    large ones first, or any."""
+    """Returns the order of a round and its number of clients: all sizes of a photograph together,
+    large sizes first, or random."""
     paths = list(paths)
     rng.shuffle(paths)
     if number % 3 == 0:

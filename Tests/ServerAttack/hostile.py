@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Good clients with a stranger among them: their times alone, and while one request in ten is hostile."""
+"""Valid clients beside a hostile one: their times alone, and while one request in ten is hostile."""
 
 import collections
 import contextlib
@@ -11,18 +11,18 @@ import random
 import threading
 import time
 
+from calotype_server import Client, Server, quoted, raw_connection
 from hostile_files import bombs, slow_metadata
-from photographs import fetch_all, renditions
+from photographs import copy_photographs, fetch_all, renditions
 from prober import sampled
 from report import mebibytes, milliseconds, percentile
-from server import Client, Server, copy_photographs, quoted, raw_connection
 
 SECONDS, BRIEF_SECONDS = 180, 6
-# Good clients, and how often each of them asks: as people do who look through pictures.
+# The number of valid clients, and the mean seconds between the requests of each.
 CLIENTS, PAUSE = 8, 0.1
 COLD_SHARE, HOSTILE_SHARE = 0.1, 0.1
 LISTED, BRIEF_LISTED = 100_001, 5_000
-# Hostile requests at a time, and large files of theirs.
+# The maximum concurrent hostile requests, and the number of their large files.
 MANY_HOSTILE, MANY_LARGE = 100, 60
 RATIO, WORST, BRIEF_WORST = 1.5, 0.5, 2.0
 SIZES = ["64x64", "160x160,fill", "320x240", "512x512", "1024x1024"]
@@ -45,7 +45,7 @@ def run(context):
     with Server(context.program, folder, context.place / "cache") as server:
         hot = renditions(names, SIZES)
         with server.client() as client:
-            references = {path: answer.body for path, answer in fetch_all(client, hot).items()}
+            references = {path: response.body for path, response in fetch_all(client, hot).items()}
             client.get("/-/listing/")
         alone = Good(server, names, references, context.seed, 0, max(seconds / 3, 3)).finish()
         rate = alone.count / alone.seconds * HOSTILE_SHARE / (1 - HOSTILE_SHARE)
@@ -55,12 +55,12 @@ def run(context):
             asked = stranger()
         busy = seconds_until_idle(server)
         judge(context, server, alone, among, asked, rate)
-        context.report.note("hostile", f"host and workers held {mebibytes(max(memory))} at most")
+        context.report.note("hostile", f"memory of host and workers: {mebibytes(max(memory))} at most")
         context.report.verdict(
-            "hostile", "the work of clients that have gone ends within 2 s", busy <= 2,
+            "hostile", "work for disconnected clients ends within 2 s", busy <= 2,
             f"{busy:.0f} s until host and workers are idle", busy=busy)
         status = server.stop()
-        context.report.verdict("hostile", "the server ends with 0 after SIGTERM", status == 0, f"{status}")
+        context.report.verdict("hostile", "the server exits with 0 after SIGTERM", status == 0, f"{status}")
 
 
 def hostile_files(context, jpeg):
@@ -77,12 +77,12 @@ def hostile_files(context, jpeg):
 
 
 def seconds_until_idle(server, most=60):
-    """How long host and workers compute on after the last client has gone."""
+    """Returns the seconds for which host and workers compute after the last client has disconnected."""
     start, before = time.monotonic(), server.processor_seconds_with_workers()
     while time.monotonic() - start < most:
         time.sleep(0.5)
         now = server.processor_seconds_with_workers()
-        # A worker that ends takes its time along.
+        # The time of a worker that ends disappears from the sum.
         if abs(now - before) < 0.1:
             return max(0.0, time.monotonic() - start - 0.5)
         before = now
@@ -93,26 +93,26 @@ def judge(context, server, alone, among, asked, rate):
     report = context.report
     report.note("hostile", f"alone {alone}")
     report.note("hostile", f"among {among}; {sum(asked.values())} hostile, {rate:.1f} a second: {dict(asked)}")
-    report.verdict("hostile", "the host outlives hostile clients", server.is_alive(), server.last_words()
+    report.verdict("hostile", "the host survives hostile clients", server.is_alive(), server.last_error()
                    if not server.is_alive() else "")
-    report.verdict("hostile", "every good request is answered, with the right bytes", not among.wrong,
-                   f"{len(among.wrong)} of {among.count} are not {among.wrong[:3]}", wrong=len(among.wrong))
+    report.verdict("hostile", "every valid request gets a response with the expected bytes", not among.wrong,
+                   f"{len(among.wrong)} of {among.count} do not {among.wrong[:3]}", wrong=len(among.wrong))
     ratio = among.at(0.99) / max(alone.at(0.99), 1e-4)
     said = (f"{milliseconds(alone.at(0.99))} alone, {milliseconds(among.at(0.99))} among hostile ones: "
             f"{ratio:.1f} times")
     if context.brief:
-        # Some seconds say little of the slowest hundredth.
+        # A few seconds are too short to measure a percentile.
         report.note("hostile", said)
     else:
-        report.verdict("hostile", "99 % of good requests take 1.5 times as long at most", ratio <= RATIO,
+        report.verdict("hostile", "99 % of valid requests take at most 1.5 times as long", ratio <= RATIO,
                        said, alone=alone.at(0.99), among=among.at(0.99), ratio=ratio)
     worst = BRIEF_WORST if context.brief else WORST
-    report.verdict("hostile", f"no good request takes over {worst} s", among.at(1) <= worst,
+    report.verdict("hostile", f"no valid request takes more than {worst} s", among.at(1) <= worst,
                    f"worst {milliseconds(among.at(1))}, {milliseconds(alone.at(1))} alone", worst=among.at(1))
 
 
 class Good:
-    """Good clients in a process of their own; in each phase their cold requests are new."""
+    """Valid clients in a separate process; cold requests differ between phases."""
 
     def __init__(self, server, names, references, seed, phase, seconds):
         self.seconds = seconds
@@ -133,7 +133,7 @@ class Good:
         return percentile(self.times, share)
 
     def __str__(self):
-        return (f"{self.count} good requests in {self.seconds:.0f} s: p50 {milliseconds(self.at(0.5))}, "
+        return (f"{self.count} valid requests in {self.seconds:.0f} s: p50 {milliseconds(self.at(0.5))}, "
                 f"p99 {milliseconds(self.at(0.99))}, worst {milliseconds(self.at(1))}")
 
 
@@ -148,7 +148,7 @@ def good_clients(port, names, references, seed, phase, seconds, pipe):
             time.sleep(rng.expovariate(1 / PAUSE))
             path = rng.choice(list(references))
             if rng.random() < COLD_SHARE:
-                # No two of them are the same.
+                # Every cold request is unique.
                 cold = next(number)
                 side = 100 + 50 * (cold // (32 * len(names)) % 20)
                 quality = 30 + 32 * phase + cold // len(names) % 32
@@ -156,9 +156,9 @@ def good_clients(port, names, references, seed, phase, seconds, pipe):
                 path = f"/{side}x{side},fill,q{quality}/{name}"
             start = time.monotonic()
             try:
-                answer = client.get(path)
-                right = answer.status == 200 and references.get(path, answer.body) == answer.body
-                said = answer.status
+                response = client.get(path)
+                right = response.status == 200 and references.get(path, response.body) == response.body
+                said = response.status
             except (OSError, http.client.HTTPException) as error:
                 right, said = False, type(error).__name__
             with lock:
@@ -175,7 +175,7 @@ def good_clients(port, names, references, seed, phase, seconds, pipe):
 
 
 def start_stranger(context, server, folder, files, names, rate, seconds, listed):
-    """Starts the hostile clients; what is returned waits for them, and tells how many asked for what."""
+    """Starts the hostile clients; returns a function that waits for them and returns their requests by kind."""
     fork = multiprocessing.get_context("fork")
     pipe, other = fork.Pipe(duplex=False)
     process = fork.Process(target=Stranger(context, server, folder, files, names, listed).work,
@@ -197,12 +197,12 @@ class Stranger:
         self.port, self.folder, self.files, self.names = server.port, folder, files, names
         self.listed, self.number, self.asked = listed, itertools.count(), collections.Counter()
         self.large = collections.deque()
-        # One client in all: what is fair by address can tell it from the good ones.
+        # One IP address, which fairness by address distinguishes from the valid clients.
         self.source = context.stranger()
         self.slots = threading.BoundedSemaphore(MANY_HOSTILE)
 
     def work(self, rate, seconds, pipe):
-        # Strangers have machines of their own: writing their files takes no time from the server.
+        # Low priority, because hostile clients would run on other machines.
         os.nice(19)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -229,7 +229,7 @@ class Stranger:
             client.get(path)
 
     def new_file(self, *kinds):
-        """A file that no quarantine knows: the same, and a few bytes more."""
+        """Writes a file that is not in quarantine: a known file with a few more bytes."""
         number = next(self.number)
         name = self.rng.choice([name for name in self.files if name.startswith(kinds)])
         new = f"{number}-{name}"
@@ -285,6 +285,6 @@ class Stranger:
         self.get(self.rng.choice(["/..%2fetc/passwd", "/0x0/0.jpg", "/" + "a" * 8000, "/64x64/missing.jpg"]))
 
 
-# How often each kind of hostile request is made.
+# The weight of each kind of hostile request.
 KINDS = {"slow_information": 3, "slow_rendition": 2, "bomb": 3, "cut": 2, "listing": 3, "sprite": 0.3,
          "enlargement": 0.5, "blurred": 0.5, "slow_reader": 2, "aborted": 3, "nonsense": 2}

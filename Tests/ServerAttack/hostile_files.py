@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated files that cost far more than they weigh: slow metadata, and bombs."""
+"""Generates small files that need many resources: slow metadata, and decompression bombs."""
 
 import hashlib
 import struct
@@ -15,7 +15,7 @@ def chunk(name, data):
 
 
 def png(width, height, rows, extra=b"", depth=8, color=2, interlaced=0):
-    """A PNG of `rows`, its filtered bytes, with more chunks before them."""
+    """Returns a PNG with the filtered bytes `rows`, preceded by `extra` chunks."""
     header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlaced)
     return PNG + chunk(b"IHDR", header) + extra + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
@@ -29,13 +29,13 @@ def xmp_chunk(xmp):
 
 
 def attributes(length):
-    """XMP of one element with as many attributes as fit."""
+    """XMP of one element with the maximum number of attributes."""
     return small_png(xmp_chunk(RDF % (b"", b"<rdf:Description" + b" a='b'" * (length // 6)
                                       + b"></rdf:Description>")))
 
 
 def control_characters(length):
-    """XMP with a title that takes six bytes for each of its own as JSON."""
+    """XMP with a title whose JSON form needs six bytes per byte."""
     return small_png(xmp_chunk(RDF % (b"", b"<rdf:Description><dc:title><rdf:Alt><rdf:li>x" + b"\1" * length
                                       + b"x</rdf:li></rdf:Alt></dc:title></rdf:Description>")))
 
@@ -46,7 +46,7 @@ def nested(depth):
 
 
 def namespaces(jpeg, length):
-    """A JPEG with extended XMP: a long namespace that each of many elements inherits."""
+    """A JPEG with extended XMP: many elements inherit a long namespace."""
     xmp = RDF % (b' xmlns:p="' + b"n" * length + b'"', b"<rdf:Description/>" * (length // 5000 + 100))
     identity = hashlib.md5(xmp).hexdigest().upper().encode()
     note = RDF % (b"", b'<rdf:Description xmlns:xmpNote="http://ns.adobe.com/xmp/note/" '
@@ -67,7 +67,7 @@ def compressed_zeros(count, first=b""):
 
 
 def gray_bomb(side, interlaced=0):
-    """One bit for each pixel, all of them 0."""
+    """One bit per pixel, all 0."""
     return png(side, side, compressed_zeros(side * (side // 8 + 1)), depth=1, color=0, interlaced=interlaced)
 
 
@@ -76,18 +76,18 @@ def color_bomb(side):
 
 
 def profile_bomb(length):
-    """A profile that inflates to far more than any is."""
+    """A profile that inflates to an excessive size."""
     return small_png(chunk(b"iCCP", b"icc\0\0" + compressed_zeros(length)))
 
 
 def gif_bomb():
-    """A canvas of the largest size with one pixel of picture."""
+    """A canvas of the maximum size with an image of one pixel."""
     return (b"GIF89a" + struct.pack("<HHBBB", 65535, 65535, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
             + b"\x2c" + struct.pack("<HHHHB", 0, 0, 65535, 65535, 0) + b"\x02\x02\x44\x01\0\x3b")
 
 
 def tiff_pages(count):
-    """A TIFF of so many pages of one pixel each, all of them with the same sample."""
+    """A TIFF of `count` pages of one pixel each, which share a sample."""
     entries = [(256, 4, 1), (257, 4, 1), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1),
                (278, 4, 1), (279, 4, 1)]
     body = b"".join(struct.pack("<HHII", tag, kind, 1, value) for tag, kind, value in entries)
@@ -99,7 +99,7 @@ def tiff_pages(count):
 
 
 def slow_metadata(jpeg, scale=1.0):
-    """Names and files whose metadata is what takes long; `scale` is of the largest that are read."""
+    """Returns files with slow metadata by name; `scale` is relative to the largest metadata that is read."""
     most = int((16 << 20) * scale) - 4096
     return {
         "attributes.png": attributes(most), "control.png": control_characters(most),

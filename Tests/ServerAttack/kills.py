@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers and hosts that are killed while clients load photographs and small pictures.
+"""Kills workers and hosts while clients load photographs and small images.
 
-Each picture that is answered has the bytes that a server gives which is asked for it alone. After a
-kill no worker may be left; in the end the store must be whole, and nothing temporary left.
+Each image must have the bytes that an idle server returns. After a kill no worker may remain. At the
+end the store must be intact, without temporary files.
 """
 
 import collections
@@ -16,12 +16,12 @@ import sqlite3
 import threading
 import time
 
-from photographs import PURGE_TOKEN, fetch_singly, other_routes, renditions
-from server import CORPUS, Server, copy_photographs
+from calotype_server import CORPUS, Server
+from photographs import PURGE_TOKEN, copy_photographs, fetch_singly, other_routes, renditions
 
 KILLS, BRIEF_KILLS = 200, 12
 CLIENTS = 8
-# Part of an answer, or none, is what the client of a killed server sees.
+# "lost": the connection to a killed server broke.
 EXPECTED = {200, 503, "lost"}
 
 
@@ -66,17 +66,17 @@ class Run:
                 self.compare(path, client.get(path))
         status = self.server.stop()
         verdict = self.context.report.verdict
-        verdict("kills", "every answer is the reference, to the byte", not self.wrong,
+        verdict("kills", "every response equals the reference", not self.wrong,
                 f"{self.statuses[200] - len(self.wrong)} of {self.statuses[200]} while "
                 f"{kills - hosts} workers and {hosts} hosts were killed; {self.wrong[:3]}",
                 wrong=len(self.wrong), answers=self.statuses[200])
-        verdict("kills", "only pictures, lost connections and 503", not self.unexpected,
+        verdict("kills", "only images, lost connections and 503", not self.unexpected,
                 f"{dict(self.statuses)} {self.unexpected[:3]}")
-        verdict("kills", "the host outlives its workers", not deaths, "; ".join(deaths[:3]))
-        verdict("kills", "no worker is left behind by a killed host", not self.left, f"{self.left}")
-        verdict("kills", "the server ends with 0 after SIGTERM", status == 0, f"{status}")
+        verdict("kills", "the host survives its workers", not deaths, "; ".join(deaths[:3]))
+        verdict("kills", "no worker remains after its host was killed", not self.left, f"{self.left}")
+        verdict("kills", "the server exits with 0 after SIGTERM", status == 0, f"{status}")
         damaged = damages(cache)
-        verdict("kills", "the store is whole and nothing temporary is left", not damaged, "; ".join(damaged))
+        verdict("kills", "the store is intact, without temporary files", not damaged, "; ".join(damaged))
 
     def kill(self, count):
         hosts, deaths = 0, []
@@ -84,7 +84,7 @@ class Run:
             time.sleep(self.rng.uniform(0.02, 0.4))
             workers = self.server.workers()
             if not self.server.is_alive():
-                deaths.append(self.server.last_words() or str(self.server.process.returncode))
+                deaths.append(self.server.last_error() or str(self.server.process.returncode))
                 self.server.start()
             elif workers and self.rng.random() < 0.6:
                 with contextlib.suppress(ProcessLookupError):
@@ -109,16 +109,16 @@ class Run:
                     self.statuses["lost"] += 1
                 time.sleep(0.01)
 
-    def compare(self, path, answer):
+    def compare(self, path, response):
         reference = self.references[path]
         with self.lock:
-            self.statuses[answer.status] += 1
-            if answer.status not in EXPECTED:
-                self.unexpected.append(f"{path}: {answer.status} {answer.body[:80]!r}")
-            elif path.startswith(("/info/", "/placeholder/")) and answer.tag != reference.tag:
-                # The placeholder is made from the first image that is decoded; the tag names its bytes.
+            self.statuses[response.status] += 1
+            if response.status not in EXPECTED:
+                self.unexpected.append(f"{path}: {response.status} {response.body[:80]!r}")
+            elif path.startswith(("/info/", "/placeholder/")) and response.tag != reference.tag:
+                # The placeholder is computed from the first decoded image; the tag depends on its bytes.
                 pass
-            elif answer.status == 200 and (answer.body, answer.tag) != (reference.body, reference.tag):
+            elif response.status == 200 and (response.body, response.tag) != (reference.body, reference.tag):
                 self.wrong.append(path)
 
 
@@ -127,10 +127,10 @@ def damages(cache):
              if "XXXXXX" in path.name or "tmp" in path.name]
     stores = [path for path in cache.rglob("*") if path.suffix in (".sqlite", ".db")]
     if not stores:
-        found.append("there is no store")
+        found.append("no store was created")
     for store in stores:
         with contextlib.closing(sqlite3.connect(store)) as database:
-            answer = database.execute("PRAGMA integrity_check").fetchall()
-        if answer != [("ok",)]:
-            found.append(f"{store.name}: {answer[:2]}")
+            response = database.execute("PRAGMA integrity_check").fetchall()
+        if response != [("ok",)]:
+            found.append(f"{store.name}: {response[:2]}")
     return found

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metadata that is made to be slow, in sizes that double: what it costs, and whom it delays."""
+"""Slow metadata of doubling sizes: its cost, and the delay of other requests."""
 
 import contextlib
 import http.client
 import threading
 import time
 
+from calotype_server import MEBIBYTE, Server, raw_connection
+from photographs import copy_photographs
 import hostile_files
 from prober import sampled
 from report import mebibytes, milliseconds
-from server import MEBIBYTE, Server, copy_photographs, raw_connection
 
 SCALES, BRIEF_SCALES = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1], [1 / 64, 1 / 16]
-# So many times as much may a file cost that has so many times the bytes, from the smallest on.
+# The maximum growth of the cost relative to the growth of the file, and the minimum seconds compared.
 FACTOR, LEAST = 2.0, 0.05
 LONGEST, LARGEST_ANSWER, GROWTH = 5.0, MEBIBYTE, 64 * MEBIBYTE
 OTHER, READERS = 0.5, 40
@@ -33,29 +34,29 @@ def run(context):
     for name, cost in costs.items():
         seconds = [one.seconds for one in cost]
         steep = max(seconds) / max(seconds[0], LEAST) / (scales[-1] / scales[0])
-        verdict("metadata", f"the time for {name} is linear in its bytes, and at most {LONGEST:.0f} s",
+        verdict("metadata", f"the time for {name} is linear in its size, and at most {LONGEST:.0f} s",
                 steep <= FACTOR and max(seconds) <= LONGEST,
                 f"{', '.join(milliseconds(one) for one in seconds)} from 1/{1 / scales[0]:.0f} of its size to "
                 f"1/{1 / scales[-1]:.0f}", seconds=seconds)
         largest, growth = max(one.length for one in cost), max(one.growth for one in cost)
-        verdict("metadata", f"an answer about {name} has 1 MiB at most", largest <= LARGEST_ANSWER,
+        verdict("metadata", f"a response about {name} has at most 1 MiB", largest <= LARGEST_ANSWER,
                 f"{largest} bytes", largest=largest)
-        verdict("metadata", f"the host grows by 64 MiB at most for {name}", growth <= GROWTH,
+        verdict("metadata", f"the host grows by at most 64 MiB for {name}", growth <= GROWTH,
                 mebibytes(growth), growth=growth)
-    verdict("metadata", f"new sizes of other pictures take {OTHER} s at most meanwhile",
+    verdict("metadata", f"new sizes of other images take at most {OTHER} s meanwhile",
             max(other) <= OTHER, f"worst {milliseconds(max(other))} of {len(other)}", worst=max(other))
     unread(context, folder, f"{scale}-control.png")
 
 
 class Cost:
-    """What one request for facts cost."""
+    """The cost of one request for image information."""
 
     def __init__(self, seconds, length, growth):
         self.seconds, self.length, self.growth = seconds, length, growth
 
 
 def measured(context, folder, name, names, other):
-    """Asks a fresh server for the facts of a file, and meanwhile for new sizes of other pictures."""
+    """Requests the information of a file from a new server, and new sizes of other images meanwhile."""
     with Server(context.program, folder, context.place / f"cache-{name}") as server:
         for known in names:
             server.get(f"/32x32/{known}")
@@ -64,8 +65,8 @@ def measured(context, folder, name, names, other):
         def ask():
             start = time.monotonic()
             try:
-                answer = server.get(f"/info/{name}")
-                answers.append((answer.seconds, len(answer.body)))
+                response = server.get(f"/info/{name}")
+                answers.append((response.seconds, len(response.body)))
             except (OSError, http.client.HTTPException):
                 answers.append((time.monotonic() - start, 0))
 
@@ -76,9 +77,9 @@ def measured(context, folder, name, names, other):
             while asking.is_alive() or number < 3:
                 number += 1
                 with contextlib.suppress(OSError, http.client.HTTPException):
-                    answer = client.get(f"/{64 + number}x{64 + number},q{30 + number % 60}/{names[number % 3]}")
-                    other.append(answer.seconds)
-                # A picture that is new to the server needs its inspection, too.
+                    response = client.get(f"/{64 + number}x{64 + number},q{30 + number % 60}/{names[number % 3]}")
+                    other.append(response.seconds)
+                # A new image needs an inspection as well.
                 if number % 4 == 0:
                     fresh = folder / f"new-{name}-{number}.jpg"
                     fresh.write_bytes((folder / names[number % 3]).read_bytes() + b"%d" % number)
@@ -89,7 +90,7 @@ def measured(context, folder, name, names, other):
 
 
 def unread(context, folder, name):
-    """Clients that ask for facts and do not read them."""
+    """Clients that request image information and do not read it."""
     with Server(context.program, folder, context.place / "cache-unread") as server:
         server.get("/healthz")
         before = server.resident()
@@ -102,5 +103,5 @@ def unread(context, folder, name):
             time.sleep(context.seconds(10, 2))
         growth = max(memory) - before
         context.report.verdict(
-            "metadata", f"{READERS} clients that do not read facts cost 64 MiB at most", growth <= GROWTH,
+            "metadata", f"{READERS} clients that do not read information cost at most 64 MiB", growth <= GROWTH,
             mebibytes(growth), growth=growth)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged files of all formats through one running server with little memory."""
+"""Sends damaged files of all formats through one server with little memory."""
 
 import collections
 import concurrent.futures
@@ -11,16 +11,17 @@ import statistics
 import threading
 import time
 
+from calotype_server import CORPUS, MEBIBYTE, Server, ServerEnded, quoted
+from photographs import copy_photographs
 from mutation import mutant
 from prober import probed, sampled
 from report import mebibytes, milliseconds
-from server import CORPUS, MEBIBYTE, Server, ServerEnded, copy_photographs, quoted
 
 COUNT, BRIEF_COUNT = 100_000, 800
 BATCH, CLIENTS = 200, 6
 LONGEST_ANSWER = 5.0
 GROWTH = 64 * MEBIBYTE
-# What the second half may grow by and still be flat, judged from so many mutants on.
+# The maximum growth in the second half, and the number of mutants from which it is judged.
 FLAT, FLAT_COUNT = 8 * MEBIBYTE, 20_000
 LARGEST_FILE = 128 << 10
 SUFFIXES = {
@@ -29,7 +30,7 @@ SUFFIXES = {
     "jpng": ["jpng"], "png": ["png"], "qoi": ["qoi"], "tiff": ["tif", "tiff"], "webp": ["webp"],
     "xbm": ["xbm"],
 }
-# A refusal is one of these; 503 is one of a server that has too much to do.
+# The statuses of responses; 503 means that the server is overloaded.
 EXPECTED = {200, 404, 415, 422, 503}
 
 
@@ -65,8 +66,8 @@ class Run:
         self.judge()
 
     def warm(self):
-        """Asks for whole files of every format over every route, so that what is loaded and set up by
-        the first use is no growth."""
+        """Requests valid files of every format over every route, so that one-time initialization does not
+        count as growth."""
         self.start_resident = self.server.resident()
         with self.server.client() as client:
             self.reference = client.get(f"/200x200/{self.canary}").body
@@ -110,7 +111,7 @@ class Run:
         self.seconds = time.monotonic() - started
 
     def send(self, pool, batch, formats):
-        """Writes a batch of mutants, and asks for each of them."""
+        """Writes a batch of mutants, and requests each of them."""
         name = f"b{batch}"
         folder = self.folder / name
         folder.mkdir()
@@ -139,7 +140,7 @@ class Run:
             shutil.rmtree(folder)
 
     def client(self):
-        """The connection of this thread to the server that runs now."""
+        """Returns the connection of this thread to the current server."""
         client = getattr(self.local, "client", None)
         if client is None or client.connection.port != self.server.port:
             client = self.local.client = self.server.client(timeout=60)
@@ -148,13 +149,13 @@ class Run:
     def ask(self, path):
         start = time.monotonic()
         try:
-            answer = self.client().get(path)
-            status, seconds, body = answer.status, answer.seconds, answer.body
-            if status == 503 and "Retry-After" not in answer.headers:
+            response = self.client().get(path)
+            status, seconds, body = response.status, response.seconds, response.body
+            if status == 503 and "Retry-After" not in response.headers:
                 status = "503 without Retry-After"
         except (OSError, http.client.HTTPException) as error:
             status, seconds, body = type(error).__name__, time.monotonic() - start, b""
-            self.server.has_died(1)
+            self.server.has_ended(1)
         with self.lock:
             self.statuses[status] += 1
             self.slowest = max(self.slowest, (seconds, path))
@@ -172,15 +173,15 @@ class Run:
             self.strange.append(f"{path}: {status}, {len(body)} bytes")
 
     def keep(self, path):
-        """Keeps the file of an address, if the caller wants such files."""
+        """Keeps the file of a URL, if --keep is given."""
         for file in self.folder.glob("b*/*") if self.context.keep else ():
             if f"/{file.parent.name}/" in path and f"/{file.name}" in path:
                 self.context.keep_file(f"{file.parent.name}-{file.name}", file.read_bytes())
 
     def revive(self, health):
-        """Notes a death, and starts the server again unless it died too often."""
+        """Records a crash, and restarts the server unless it crashed too often."""
         self.deaths.append(f"after {self.done} mutants: {self.server.process.returncode} "
-                           f"{self.server.last_words()}")
+                           f"{self.server.last_error()}")
         if len(self.deaths) >= 10:
             return False
         for folder in self.folder.glob("b*"):
@@ -199,30 +200,30 @@ class Run:
         def verdict(what, passed, said, **figures):
             self.report.verdict("mutants", what, passed, said, **figures)
 
-        verdict("no death of the host", not self.deaths,
+        verdict("the host does not crash", not self.deaths,
                 f"{len(self.deaths)} in {self.done} mutants {'; '.join(self.deaths[:2])}".strip(),
                 deaths=len(self.deaths), mutants=self.done)
-        verdict("no answer takes over 5 s", not self.slow,
+        verdict("no response takes more than 5 s", not self.slow,
                 f"slowest {self.slowest[0]:.2f} s {self.slowest[1]}; {len(self.slow)} over",
                 slowest=self.slowest[0], over=len(self.slow))
-        verdict("only pictures and refusals", not self.unexpected,
+        verdict("only images and error responses", not self.unexpected,
                 f"{dict(self.statuses.most_common())} {'; '.join(self.unexpected[:3])}".strip())
-        verdict("the canary stays the same", not self.strange, "; ".join(self.strange[:3]))
+        verdict("the reference image is unchanged", not self.strange, "; ".join(self.strange[:3]))
         largest = max(held for _, held in self.memory)
         growth = largest - self.warm_resident
-        verdict("the host grows by 64 MiB at most", growth <= GROWTH,
+        verdict("the host grows by at most 64 MiB", growth <= GROWTH,
                 f"{mebibytes(growth)}: {mebibytes(self.start_resident)} at the start, "
-                f"{mebibytes(self.warm_resident)} after whole files, {mebibytes(largest)} at most",
+                f"{mebibytes(self.warm_resident)} after valid files, {mebibytes(largest)} at most",
                 growth=growth, at_start=self.start_resident, warm=self.warm_resident, largest=largest)
         late = self.late_growth()
-        said = f"{mebibytes(late)} from the sixth tenth to the last"
+        said = f"{mebibytes(late)} from the sixth to the last tenth"
         if self.done >= FLAT_COUNT:
             verdict("memory is flat in the second half", late <= FLAT, said, growth=late)
         else:
-            self.report.note("mutants", f"{said}; judged from {FLAT_COUNT} mutants on")
+            self.report.note("mutants", f"{said}; judged for {FLAT_COUNT} or more mutants")
         ordered = sorted(self.health) or [float("inf")]
         usual, worst = ordered[int(len(ordered) * 0.99)], ordered[-1]
-        verdict("health answers within 100 ms (99 %), 1 s at worst",
+        verdict("health checks take at most 100 ms (99 %), at worst 1 s",
                 usual <= (1 if self.context.brief else 0.1) and worst <= 1,
                 f"{milliseconds(usual)}, {milliseconds(worst)} of {len(ordered)}", usual=usual, worst=worst)
         self.report.note("mutants", f"{self.done / self.seconds:.0f} mutants a second")
@@ -236,7 +237,7 @@ class Run:
 
 
 def requests(rng, folder, name):
-    """Addresses of a file over all routes, without an end."""
+    """Yields URLs of a file over all routes, without end."""
     name = quoted(name)
     while True:
         side = rng.choice((16, 64, 100, 300))
@@ -255,7 +256,7 @@ def requests(rng, folder, name):
 
 
 def sources(rng, more):
-    """Files of each format, of the samples and of another folder."""
+    """Returns files of each format, from the samples and another folder."""
     found = {}
     for name, suffixes in SUFFIXES.items():
         own = sorted(file for file in (CORPUS / name).rglob("*") if file.suffix[1:].lower() in suffixes)

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded damage to files: flipped bits, cuts, swapped blocks, changed length fields, insertions."""
+"""Seeded damage to files: flipped bits, truncation, swapped blocks, changed lengths, insertions."""
 
 import struct
 import zlib
 
-# What length and size fields do not expect.
+# Unusual values of length and size fields.
 NUMBERS = [0, 1, 2, 3, 7, 8, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x10001,
            0xFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF]
 
 
 def mutant(rng, data, same_format):
-    """A file with one to three kinds of damage; `same_format` are files to splice with."""
+    """Returns a file with one to three kinds of damage; `same_format` are files to splice with."""
     data = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         if not data:
             break
         kind = rng.choices(KINDS, WEIGHTS)[0]
         kind(rng, data, same_format)
-    # Without this most damage to a PNG ends at the first check sum.
+    # Otherwise most damage to a PNG is detected by the first checksum.
     if data.startswith(b"\x89PNG\r\n\x1a\n") and rng.random() < 0.6:
         mend_png(data)
     return bytes(data)
@@ -29,7 +29,7 @@ def flip(rng, data, _):
 
 
 def flip_early(rng, data, _):
-    """The same where headers are."""
+    """The same in the first 256 bytes, which contain headers."""
     for _ in range(rng.choice((1, 2, 4))):
         data[rng.randrange(min(len(data), 256))] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
 
@@ -53,7 +53,7 @@ def swap(rng, data, _):
 
 
 def change_length(rng, data, _):
-    """Writes another number of 2 or 4 bytes, in either order, most often near the beginning."""
+    """Writes another number of 2 or 4 bytes, in either byte order, most often near the start."""
     form = rng.choice(("<H", ">H", "<I", ">I", ">I"))
     size = struct.calcsize(form)
     end = len(data) - size
@@ -77,7 +77,7 @@ def insert(rng, data, _):
 
 
 def splice(rng, data, same_format):
-    """The beginning of one file and the end of another one of its format."""
+    """Joins the start of one file and the end of another one of its format."""
     other = rng.choice(same_format)
     data[rng.randrange(len(data)):] = other[rng.randrange(len(other)):]
 
@@ -87,7 +87,7 @@ WEIGHTS = [20, 15, 10, 10, 8, 22, 10, 5]
 
 
 def mend_png(data):
-    """Writes the check sum of each chunk of a PNG anew."""
+    """Recomputes the checksum of each chunk of a PNG."""
     place = 8
     while place + 12 <= len(data):
         length = int.from_bytes(data[place : place + 4], "big")

@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""File names that look the same, or are no text at all, in one folder."""
+"""File names that look alike, or are not UTF-8, in one folder."""
 
 import json
 import os
 import shutil
 
-from server import CORPUS, Server, quoted
+from calotype_server import CORPUS, Server, quoted
 
-# Pairs that are canonically equal, that look alike, or that are equal but for case.
+
+# Names that are canonically equivalent, look alike, or differ only in case.
 NAMES = [
-    "\u00e9.png", "e\u0301.png",  # NFC and NFD, as Linux and macOS write them
-    "\u212b.png", "\u00c5.png", "A\u030a.png",  # the sign of angstrom, and both forms of the letter
-    "\uac00.png", "\u1100\u1161.png",  # Hangul, as a syllable and as its parts
+    "\u00e9.png", "e\u0301.png",  # NFC and NFD, as written by Linux and macOS
+    "\u212b.png", "\u00c5.png", "A\u030a.png",  # the angstrom sign, and both forms of the letter
+    "\uac00.png", "\u1100\u1161.png",  # Hangul, composed and decomposed
     "\u1e69.png", "s\u0323\u0307.png", "s\u0307\u0323.png",  # marks in two orders
-    "\ufb01.png", "fi.png",  # a ligature, equal only by compatibility
+    "\ufb01.png", "fi.png",  # a ligature, equal only under compatibility normalization
     "a\u200db.png", "ab.png", "AB.png", "Ab.png",
     "\u0430b.png",  # Cyrillic
     "\u2126.png", "\u03a9.png", "K.png", "\u212a.png",
     "a b.png", "a+b.png", "a%20b.png", "\U0001f600.png", "1\u20442.png", "x\ny.png",
 ]
-# No UTF-8: it may be left out, and must not do harm.
+# Not UTF-8: may be omitted from listings.
 BROKEN = [b"\xff\xfe.png", b"\xc3.png", b"e\xcc.png"]
 FOLDERS = ["\u00fc", "u\u0308"]
 
@@ -43,16 +44,16 @@ def run(context):
                     failures += [f"{attempt}, {what}: {text}" for text in check(server, references)]
                 except OSError as error:
                     failures.append(f"{attempt}, {what}: {type(error).__name__}")
-                    server.has_died()
+                    server.has_ended()
                 if not server.is_alive():
-                    deaths.append(f"{attempt}, {what}: {server.last_words()[-200:]}")
+                    deaths.append(f"{attempt}, {what}: {server.last_error()[-200:]}")
                     server.start()
     finally:
         server.stop()
     verdict = context.report.verdict
-    verdict("names", "the host outlives names that look the same", not deaths,
+    verdict("names", "the host survives names that look alike", not deaths,
             f"{len(deaths)} deaths {deaths[:1]}" if deaths else f"{len(NAMES)} names", deaths=len(deaths))
-    verdict("names", "listings, sprites and pictures have each name by its bytes", not failures,
+    verdict("names", "listings, sprites and images distinguish names by their bytes", not failures,
             f"{len(failures)} failures {failures[:3]}" if failures else "")
 
 
@@ -61,7 +62,7 @@ def pictures(samples):
 
 
 def fill(folder, plain, samples):
-    """Each name has a picture of its own, and under a number elsewhere the same one."""
+    """Copies one image to each name, and to a numbered file in another folder."""
     folder.mkdir()
     plain.mkdir()
     for number, sample in pictures(samples):
@@ -76,10 +77,10 @@ def fill(folder, plain, samples):
 
 
 def listing(server, _):
-    answer = server.get("/-/listing/?limit=1000")
-    if answer.status != 200:
-        return [f"{answer.status}"]
-    page = json.loads(answer.body)
+    response = server.get("/-/listing/?limit=1000")
+    if response.status != 200:
+        return [f"{response.status}"]
+    page = json.loads(response.body)
     missing = set(NAMES) - set(page["pictures"]["name"])
     lost = set(FOLDERS) - set(page["folders"]["name"])
     return [f"missing {name!a}" for name in sorted(missing | lost)]
@@ -89,36 +90,36 @@ def renditions(server, references):
     wrong = []
     with server.client() as client:
         for name, reference in zip(NAMES, references, strict=True):
-            answer = client.get(f"/32x32,png/{quoted(name)}")
-            if answer.body != reference:
-                wrong.append(f"{name!a}: {answer.status}, another picture")
-            answer = client.get(f"/info/{quoted(name)}")
-            if answer.status != 200:
-                wrong.append(f"/info of {name!a}: {answer.status}")
+            response = client.get(f"/32x32,png/{quoted(name)}")
+            if response.body != reference:
+                wrong.append(f"{name!a}: {response.status}, wrong image")
+            response = client.get(f"/info/{quoted(name)}")
+            if response.status != 200:
+                wrong.append(f"/info of {name!a}: {response.status}")
     return wrong
 
 
 def broken(server, _):
     with server.client() as client:
         answers = [client.get(f"/32x32/{quoted(name)}").status for name in BROKEN]
-    return [f"{answer}" for answer in answers if answer not in (200, 400, 404)]
+    return [f"{response}" for response in answers if response not in (200, 400, 404)]
 
 
 def sprites(server, _):
     wrong = []
     with server.client(timeout=30) as client:
         for path in ("/sprite/32x32/", "/sprite/32x32,fill/?as=json", "/sprite/32x32/?arrangement=packed"):
-            answer = client.get(path)
-            if answer.status != 200:
-                wrong.append(f"{path}: {answer.status}")
+            response = client.get(path)
+            if response.status != 200:
+                wrong.append(f"{path}: {response.status}")
             elif "as=json" in path:
-                text = json.dumps(json.loads(answer.body), ensure_ascii=False)
+                text = json.dumps(json.loads(response.body), ensure_ascii=False)
                 wrong += [f"{name!a} not in {path}" for name in NAMES
                           if json.dumps(name, ensure_ascii=False) not in text]
         body = json.dumps(NAMES[:7]).encode()
-        answer = client.get("/sprite/32x32/", method="POST", body=body)
-        if answer.status != 200:
-            wrong.append(f"POST of equal names: {answer.status} {answer.body[:80]!r}")
+        response = client.get("/sprite/32x32/", method="POST", body=body)
+        if response.status != 200:
+            wrong.append(f"POST of equal names: {response.status} {response.body[:80]!r}")
     return wrong
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The addresses that good clients ask for of a folder of photographs."""
+"""The URLs that valid clients request from a folder of photographs."""
 
-# Small and large, cropped and not, in formats that take long and that take little.
+import shutil
+
+# Small and large, cropped or not, in slow and fast formats.
 OPTIONS = ["64x64", "160x160,fill", "200x200", "320x240", "512x512", "800x600,q60", "1024x1024",
            "1600x1600", "300x300,webp", "256x256,png"]
 
@@ -11,7 +13,7 @@ def renditions(names, options=OPTIONS):
 
 
 def other_routes(names):
-    """What is made of the same photographs over the other routes."""
+    """Returns the URLs of the same photographs on the other routes."""
     return [path for name in names for path in (
         f"/tiles/{name}_files/9/0_0.jpg", f"/tiles/{name}_files/8/0_0.jpg",
         f"/tiles/{name}_files/11/1_1.jpg",
@@ -21,13 +23,13 @@ def other_routes(names):
 
 
 def fetch_all(client, paths):
-    """Answers by address, each asked for when the one before has come."""
+    """Returns responses by URL, requested one after the other."""
     answers = {}
     for path in paths:
-        answer = client.get(path)
-        if answer.status != 200:
-            raise AssertionError(f"{path}: {answer.status} {answer.body[:200]!r}")
-        answers[path] = answer
+        response = client.get(path)
+        if response.status != 200:
+            raise AssertionError(f"{path}: {response.status} {response.body[:200]!r}")
+        answers[path] = response
     return answers
 
 
@@ -35,8 +37,8 @@ PURGE_TOKEN = {"CALOTYPE_PURGE_TOKENS": "reference"}
 
 
 def fetch_singly(server, paths, names):
-    """Answers by address, before each of which the server has forgotten all that was made of the
-    photograph; it must have been started with `PURGE_TOKEN`."""
+    """Returns responses by URL, each after a purge of its photograph; the server must have been
+    started with `PURGE_TOKEN`."""
     answers = {}
     with server.client() as client:
         for path in paths:
@@ -45,3 +47,14 @@ def fetch_singly(server, paths, names):
                     client.get(f"/{name}", {"Authorization": "Bearer reference"}, method="DELETE")
             answers.update(fetch_all(client, [path]))
     return answers
+
+
+def copy_photographs(context, folder, count):
+    """Copies the first photographs into a folder; returns their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
+    for number, photograph in enumerate(context.photographs()[:count]):
+        name = f"{number}{photograph.suffix.lower()}"
+        shutil.copy(photograph, folder / name)
+        names.append(name)
+    return names

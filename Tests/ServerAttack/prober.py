@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured beside the work: health checks, and samples of memory."""
+"""Measurements during the work: health checks, and samples of memory."""
 
 import contextlib
 import multiprocessing
 import threading
 import time
 
-from server import Client
+from calotype_server import Client
+
 
 PAUSE, TIMEOUT = 0.1, 10
 
 
 class Prober:
-    """Asks for a server's health, from a process of its own so that no other work delays the clock.
+    """Sends health checks from a separate process, so that other work does not distort their times.
 
-    `times` are those of all checks, in seconds, once it has ended; failures count as the timeout.
+    After `finish`, `times` has the seconds of all checks; failures count as the timeout.
     """
 
     def __init__(self, port):
@@ -50,12 +51,12 @@ def probe(port, ended, pipe):
     while not ended.wait(PAUSE):
         asked, start = port.value, time.monotonic()
         try:
-            # A connection of its own each time, as health checks have.
+            # A new connection for each check.
             with Client(asked, timeout=TIMEOUT) as client:
                 passed = client.get("/healthz").status == 200
         except OSError:
             passed = False
-        # Between a death and the next server there is none to answer; the death is told of by itself.
+        # Failures between a crash and the restart do not count; the crash is reported separately.
         if passed:
             times.append(time.monotonic() - start)
         elif asked == port.value:
@@ -65,7 +66,7 @@ def probe(port, ended, pipe):
 
 @contextlib.contextmanager
 def sampled(measure, pause=0.2):
-    """Measures every moment, beside the work; yields the list of what was measured."""
+    """Measures periodically in a thread; yields the list of samples."""
     ended, samples = threading.Event(), [measure()]
 
     def sample():

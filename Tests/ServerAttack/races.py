@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that is rewritten in place while the server and the command read it.
+"""Rewrites a file in place while the server and the command read it.
 
-Two pictures of different content and length take turns in one file. Writers truncate it first, copy
-over it, or write its blocks in place; each is done within a moment, and leaves a whole file for
-longer. A slow writer, of which no reader can tell whether it has finished, may only do no harm.
+Two images of different content and length alternate in one file. Writers truncate the file, copy over it,
+or write its blocks in place; each write is short, and leaves a complete file for longer. A slow writer,
+whose end no reader can detect, must only cause no crash.
 """
 
 import collections
@@ -15,8 +15,8 @@ import subprocess
 import threading
 import time
 
-from photographs import fetch_all
-from server import Server, copy_photographs
+from calotype_server import Server
+from photographs import copy_photographs, fetch_all
 
 SECONDS, BRIEF_SECONDS = 60, 6
 CLIENTS = 4
@@ -24,7 +24,7 @@ ROUTES = ["/64x64/NAME", "/300x300/NAME", "/200x200,webp/NAME", "/info/NAME", "/
           "/tiles/NAME.dzi", "/tiles/NAME_files/9/0_0.jpg", "/tiles/NAME_files/8/0_0.jpg",
           "/iiif/3/NAME/info.json", "/iiif/3/NAME/square/100,/0/default.jpg", "/sprite/64x64/",
           "/-/listing/", "/NAME"]
-# Renditions of one picture: of these each answer must be that of one version or of the other.
+# Renditions of one image, each of which must belong to one of the two versions.
 WHOLE = [route for route in ROUTES if route[1].isdigit() or route.startswith(("/tiles/NAME_f", "/iiif/3/NAME/s"))]
 EXPECTED = {200, 404, 415, 422, 503}
 NAME = "changing.jpg"
@@ -36,7 +36,7 @@ BLOCK = 64 << 10
 def run(context):
     folder = context.place / "versions"
     names = copy_photographs(context, folder, 7)
-    # The largest of some, and a smaller one: a truncation then takes pages away that are mapped.
+    # A large and a smaller file: the truncation removes mapped pages.
     versions = [folder / names[-1], folder / names[1]]
     accepted = collections.defaultdict(set)
     for number, version in enumerate(versions):
@@ -46,8 +46,8 @@ def run(context):
         with Server(context.program, place, context.place / f"cache{number}") as server:
             with server.client() as client:
                 paths = [route.replace("NAME", NAME) for route in WHOLE]
-                for path, answer in fetch_all(client, paths).items():
-                    accepted[path].add(answer.body)
+                for path, response in fetch_all(client, paths).items():
+                    accepted[path].add(response.body)
     contents = [version.read_bytes() for version in versions]
     seconds = context.seconds(SECONDS, BRIEF_SECONDS) / len(WRITERS)
     total = Outcome()
@@ -60,15 +60,15 @@ def run(context):
 
 
 def judge(report, total):
-    report.verdict("races", "the host outlives a file that is rewritten in place", not total.deaths,
+    report.verdict("races", "the host survives a file that is rewritten in place", not total.deaths,
                    f"{len(total.deaths)} deaths {total.deaths[:3]}", deaths=len(total.deaths))
-    report.verdict("races", "no command ends by a signal", not total.signals,
+    report.verdict("races", "no command is terminated by a signal", not total.signals,
                    f"{len(total.signals)} of {total.commands} {collections.Counter(total.signals).most_common(4)}",
                    signals=len(total.signals), commands=total.commands)
-    report.verdict("races", "only pictures, refusals, and 503 with Retry-After", not total.unexpected,
+    report.verdict("races", "only images, errors, and 503 with Retry-After", not total.unexpected,
                    f"{dict(total.statuses.most_common())} {total.unexpected[:3]}",
                    unexpected=len(total.unexpected))
-    report.verdict("races", "a rendition is one of the two whole versions", not total.mixed,
+    report.verdict("races", "a rendition belongs to one of the two versions", not total.mixed,
                    f"{len(total.mixed)} of {total.compared} are neither "
                    f"{dict(collections.Counter(what.split()[0] for what in total.mixed))}",
                    mixed=len(total.mixed), compared=total.compared)
@@ -80,7 +80,7 @@ class Outcome:
         self.unexpected, self.mixed, self.commands, self.compared = [], [], 0, 0
 
     def add(self, other):
-        """All but the mixed renditions, which only some writers answer for."""
+        """Adds all results except mixed renditions, which only some writers must avoid."""
         self.statuses += other.statuses
         self.deaths += other.deaths
         self.signals += other.signals
@@ -114,7 +114,7 @@ class Race:
                 time.sleep(0.05)
                 if not self.server.is_alive():
                     self.outcome.deaths.append(
-                        f"{self.writer.__name__}: {self.server.process.returncode} {self.server.last_words()}")
+                        f"{self.writer.__name__}: {self.server.process.returncode} {self.server.last_error()}")
                     self.server.start()
         finally:
             self.ended.set()
@@ -133,7 +133,7 @@ class Race:
     def ask(self, seed):
         rng, client = random.Random(seed), None
         while not self.ended.is_set():
-            # A size of its own at times, so that the file is read again.
+            # Different routes read the file again.
             route = rng.choice(ROUTES)
             path, port = route.replace("NAME", NAME), self.server.port
             if client is None or client.connection.port != port:
@@ -141,27 +141,27 @@ class Race:
             try:
                 self.note(path, client.get(path))
             except (OSError, http.client.HTTPException):
-                # The server died, or an original became shorter than its head said.
+                # The server crashed, or an original became shorter than its Content-Length.
                 client.close()
                 client = None
                 self.outcome.statuses["lost"] += 1
                 time.sleep(0.02)
 
-    def note(self, path, answer):
-        status, outcome = answer.status, self.outcome
+    def note(self, path, response):
+        status, outcome = response.status, self.outcome
         with self.lock:
             outcome.statuses[status] += 1
             if status not in EXPECTED:
-                outcome.unexpected.append(f"{path}: {status} {answer.body[:80]!r}")
-            elif status == 503 and "Retry-After" not in answer.headers:
+                outcome.unexpected.append(f"{path}: {status} {response.body[:80]!r}")
+            elif status == 503 and "Retry-After" not in response.headers:
                 outcome.unexpected.append(f"{path}: 503 without Retry-After")
             elif status == 200 and path in self.accepted:
                 outcome.compared += 1
-                if answer.body not in self.accepted[path]:
+                if response.body not in self.accepted[path]:
                     outcome.mixed.append(f"{self.writer.__name__} {path}")
 
     def command(self, seed):
-        """Runs the command for the same file, one after the other."""
+        """Runs commands for the same file, one after the other."""
         rng = random.Random(seed)
         while not self.ended.is_set():
             words = [word.replace("FILE", str(self.file)).replace("OUT", str(self.place / "out"))
@@ -175,7 +175,7 @@ class Race:
 
 
 def truncated_first(rng, file, content):
-    """Cuts the file to part of its length, then writes it whole."""
+    """Truncates the file, then writes all of it."""
     with open(file, "r+b", buffering=0) as written:
         os.ftruncate(written.fileno(), rng.choice((0, 100, 5000, len(content) // 2)))
         written.write(content)
@@ -183,14 +183,14 @@ def truncated_first(rng, file, content):
 
 
 def copied_over(rng, file, content):
-    """As `cp` does: opens it with O_TRUNC, and writes it in blocks."""
+    """Like `cp`: opens the file with O_TRUNC, and writes it in blocks."""
     with open(file, "wb", buffering=0) as written:
         for start in range(0, len(content), BLOCK):
             written.write(content[start : start + BLOCK])
 
 
 def in_place(rng, file, content):
-    """As `rsync --inplace` does: writes block by block over the old ones, then cuts it to its length."""
+    """Like `rsync --inplace`: overwrites block by block, then truncates the file to its length."""
     with open(file, "r+b", buffering=0) as written:
         for start in range(0, len(content), BLOCK):
             written.write(content[start : start + BLOCK])
@@ -198,7 +198,7 @@ def in_place(rng, file, content):
 
 
 def slowly(rng, file, content):
-    """As a camera does: nothing at first, then some bytes at a time."""
+    """Like a camera: an empty file at first, then some bytes at a time."""
     with open(file, "wb", buffering=0) as written:
         step = len(content) // 10 + 1
         for start in range(0, len(content), step):

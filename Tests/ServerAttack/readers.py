@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that ask and do not read, and a server all of whose descriptors are used up."""
+"""Clients that do not read responses, and a server without free file descriptors."""
 
 import contextlib
 import time
 
+from calotype_server import MEBIBYTE, Server, raw_connection
+from photographs import copy_photographs
 from prober import sampled
 from report import mebibytes, milliseconds, percentile
-from server import MEBIBYTE, Server, copy_photographs, raw_connection
 
 CLIENTS, BRIEF_CLIENTS = 500, 200
 SECONDS, BRIEF_SECONDS = 10, 2
 GROWTH = 64 * MEBIBYTE
 DESCRIPTORS = 256
-# Bytes of the original that is not read: more than kernels buffer for a connection.
+# The size of the original that is not read: more than the kernel buffers per connection.
 ORIGINAL = 8 * MEBIBYTE
 SPINNING = 0.2
 
@@ -21,7 +22,7 @@ def run(context):
     folder = context.place / "photos"
     names = copy_photographs(context, folder, 2)
     whole = (folder / names[0]).read_bytes()
-    # What follows the end of a JPEG belongs to the original, and to no picture.
+    # Bytes after the end of a JPEG are part of the file but not of the image.
     (folder / "large.jpg").write_bytes(whole + bytes(ORIGINAL))
     slow_readers(context, folder, names, "original", "/large.jpg")
     slow_readers(context, folder, names, "rendition", f"/1600x1600,up,png/{names[0]}")
@@ -50,18 +51,18 @@ def slow_readers(context, folder, names, what, path):
                 time.sleep(0.2)
             same = good(server, names[1], reference)
         growth = max(memory) - before
-        verdict("readers", f"{count} clients that do not read the {what} cost 64 MiB at most",
+        verdict("readers", f"{count} clients that do not read the {what} cost at most 64 MiB",
                 growth <= GROWTH, f"{mebibytes(growth)} more than {mebibytes(before)}, {refused} refused",
                 growth=growth)
-        verdict("readers", f"health answers within 1 s beside readers of the {what}", max(times) <= 1,
+        verdict("readers", f"health checks take at most 1 s beside readers of the {what}", max(times) <= 1,
                 f"{milliseconds(percentile(times, 0.5))}, worst {milliseconds(max(times))}", worst=max(times))
-        verdict("readers", f"a picture is answered beside readers of the {what}", same)
-        verdict("readers", f"the server is good after readers of the {what}",
+        verdict("readers", f"an image is served beside readers of the {what}", same)
+        verdict("readers", f"the server recovers after readers of the {what}",
                 recovered(server, names[1], reference))
 
 
 def no_descriptors(context, folder, names):
-    """Every kind of client that holds a descriptor and gives nothing for it."""
+    """Tests each kind of client that occupies a file descriptor."""
     kinds = {
         "silent": b"",
         "unfinished": f"GET /300x300/{names[1]} HTTP/1.1\r\nHost: localhost\r\nX-".encode(),
@@ -94,18 +95,18 @@ def hold(context, server, names, kind, sent):
             time.sleep(0.3)
         share = (server.processor_seconds() - used) / (time.monotonic() - start)
     said = f"{held} connections held by {kind} clients, {refused} refused"
-    verdict("readers", f"no descriptor left ({kind}): health answers within 1 s", max(times) <= 1,
+    verdict("readers", f"no descriptor left ({kind}): health checks take at most 1 s", max(times) <= 1,
             f"worst {milliseconds(max(times))}, {said}", worst=max(times))
-    verdict("readers", f"no descriptor left ({kind}): the host does not spin", share < SPINNING,
+    verdict("readers", f"no descriptor left ({kind}): the host does not busy-wait", share < SPINNING,
             f"{share * 100:.0f} % of a core", share=share)
-    verdict("readers", f"no descriptor left ({kind}): good again afterwards",
+    verdict("readers", f"no descriptor left ({kind}): the server recovers afterwards",
             recovered(server, names[1], reference))
 
 
 def occupied(server, sent, source):
     if sent is not None:
         return raw_connection(server.port, sent, receive_buffer=4096, timeout=2, source=source)
-    # A connection that is kept after an answer.
+    # A persistent connection after a response.
     connection = raw_connection(server.port, request("/healthz"), timeout=0.2, source=source)
     with contextlib.suppress(TimeoutError):
         connection.recv(1 << 16)
@@ -117,7 +118,7 @@ def request(path):
 
 
 def health(server):
-    """Seconds until a new connection is told of health; 2 if it is not told in that time."""
+    """Returns the seconds of a health check over a new connection, at most 2."""
     start = time.monotonic()
     try:
         if server.get("/healthz", timeout=2).status == 200:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run was asked for, and the verdicts that it comes to."""
+"""The options of a run, and its verdicts."""
 
 import json
 import os
 import pathlib
 import sys
 
-from server import CORPUS
+from calotype_server import CORPUS
+
 
 
 class Report:
-    """One line for each verdict; the run fails if one of them does."""
+    """Prints one line per verdict; the run fails if one of them does."""
 
     def __init__(self, as_json):
         self.as_json, self.verdicts = as_json, []
@@ -21,7 +22,7 @@ class Report:
         print(f"{word} {part}: {what}{f': {said}' if said else ''}", file=self.stream(), flush=True)
 
     def note(self, part, said):
-        """A figure on which nothing depends."""
+        """Reports a figure without a verdict."""
         self.verdicts.append(dict(part=part, what="note", passed=True, said=str(said)))
         print(f"     {part}: {said}", file=self.stream(), flush=True)
 
@@ -38,7 +39,7 @@ class Report:
 
 
 class Context:
-    """The program, where to work, and how much of it."""
+    """The program, the working folder and the amount of work."""
 
     def __init__(self, arguments, report, place):
         self.program = os.path.abspath(arguments.program)
@@ -49,8 +50,8 @@ class Context:
         self.report, self.place = report, pathlib.Path(place)
 
     def stranger(self, number=0):
-        """The loopback address that hostile clients come from, so that a server may tell them apart from
-        good ones by their addresses; nothing if all come from the same."""
+        """Returns the loopback address of hostile clients, by which a server may distinguish them from valid
+        ones; None if all use the same address."""
         return None if self.same_address else f"127.0.1.{1 + number % 8}"
 
     def count(self, usual, brief):
@@ -60,18 +61,18 @@ class Context:
         return self.wanted_seconds or (brief if self.brief else usual)
 
     def photographs(self):
-        """Photographs from the smallest file on; pictures of the corpus where there are none."""
+        """Returns the photographs, smallest file first; images of the corpus if there are no photographs."""
         folder = pathlib.Path(self.photograph_folder)
         found = sorted(folder.glob("*.jpg"), key=lambda file: (file.stat().st_size, file.name))
         return found or sorted(CORPUS.glob("jpeg/valid/*.jpg"))
 
     def more_files(self):
-        """The folder that CALOTYPE_CORPUS names, or nothing."""
+        """Returns the folder of CALOTYPE_CORPUS, or None."""
         name = os.environ.get("CALOTYPE_CORPUS")
         return pathlib.Path(name) if name else None
 
     def keep_file(self, name, data):
-        """Keeps an input that found something, if a folder for them was named."""
+        """Keeps an input that exposed a failure, if --keep specifies a folder."""
         if self.keep:
             folder = pathlib.Path(self.keep)
             folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +80,7 @@ class Context:
 
 
 def percentile(values, share):
-    """The value that `share` of all values do not exceed; 0 of none."""
+    """Returns the value that `share` of all values do not exceed; 0 for an empty list."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 

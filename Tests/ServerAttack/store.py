@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damage to the rows and pages of the store between restarts: the server starts, and answers right."""
+"""Damages rows and pages of the store between restarts: the server starts, and responses are correct."""
 
 import contextlib
 import http.client
@@ -8,11 +8,11 @@ import random
 import shutil
 import sqlite3
 
-from photographs import fetch_all
-from server import CORPUS, Server, ServerEnded, copy_photographs
+from calotype_server import CORPUS, Server, ServerEnded
+from photographs import copy_photographs, fetch_all
 
 DAMAGES, BRIEF_DAMAGES = 150, 12
-# One of each kind that a row may hold, and what arithmetic does not expect.
+# One value of each SQLite type, and extreme numbers.
 VALUES = [None, 0, 1, -1, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63), 0.5, -1.0, 1e308, float("inf"),
           "", "text", "12", "-", "\u00e9" * 300, "\x00", b"", b"\xff\xfe", b"\x00" * 64, b"text"]
 
@@ -30,8 +30,8 @@ def run(context):
     whole = context.place / "whole"
     with Server(context.program, folder, whole) as server, server.client() as client:
         fetch_all(client, paths)
-        # Once more: facts and placeholders are complete from now on.
-        references = {path: known(answer) for path, answer in fetch_all(client, paths).items()}
+        # The second time, image information and placeholders are complete.
+        references = {path: known(response) for path, response in fetch_all(client, paths).items()}
         listing = client.get("/-/listing/").body
     Run(context, rng, folder, whole, references, listing).run()
 
@@ -51,18 +51,18 @@ class Run:
             damage = DAMAGE[number % len(DAMAGE)]
             what = damage(self.rng, cache / "renditions.sqlite")
             done[damage.__name__] = done.get(damage.__name__, 0) + 1
-            # Twice: what was damaged is made again, and then it is there.
+            # Twice: the first start recreates damaged data, the second one reads it.
             for attempt in ("first", "second"):
                 if not self.visit(cache, f"damage {number} ({what}), {attempt} start"):
                     break
             shutil.rmtree(cache)
         verdict = self.context.report.verdict
         said = ", ".join(f"{made} {name.replace('_', ' ')}" for name, made in done.items())
-        verdict("store", "the host outlives a damaged store", not self.deaths,
+        verdict("store", "the host survives a damaged store", not self.deaths,
                 f"{len(self.deaths)} deaths of {said}; {self.deaths[:2]}", deaths=len(self.deaths))
-        verdict("store", "the server starts with a damaged store, and ends as it should", not self.refusals,
+        verdict("store", "the server starts with a damaged store, and exits with 0", not self.refusals,
                 f"{len(self.refusals)} did not {self.refusals[:2]}", refusals=len(self.refusals))
-        verdict("store", "every answer is right over a damaged store", not self.wrong,
+        verdict("store", "every response is correct with a damaged store", not self.wrong,
                 f"{len(self.wrong)} are not {self.wrong[:3]}", wrong=len(self.wrong))
 
     def visit(self, cache, what):
@@ -77,34 +77,34 @@ class Run:
                 try:
                     self.compare(what, path, client.get(path))
                 except (OSError, http.client.HTTPException):
-                    if server.has_died():
-                        self.deaths.append(f"{what}: {path} {server.last_words()}")
+                    if server.has_ended():
+                        self.deaths.append(f"{what}: {path} {server.last_error()}")
                         alive = False
                         break
-                    self.wrong.append(f"{what}: {path} was not answered")
+                    self.wrong.append(f"{what}: {path} got no response")
         status = server.stop()
         if alive and status != 0:
             self.refusals.append(f"{what}: ended with {status}")
         return alive
 
-    def compare(self, what, path, answer):
+    def compare(self, what, path, response):
         if path == "/-/listing/":
-            right = answer.status == 200 and facts(answer.body) == facts(self.listing)
+            right = response.status == 200 and facts(response.body) == facts(self.listing)
         elif path.startswith("/info/"):
-            right = answer.status == 200 and without_placeholder(answer.body) == without_placeholder(
+            right = response.status == 200 and without_placeholder(response.body) == without_placeholder(
                 self.references[path][0])
         elif path.startswith("/placeholder/"):
-            # Made anew from the first image that is decoded; the tag names its bytes.
-            right = answer.status == 200 and json.loads(answer.body)["thumbhash"] in answer.tag
+            # Recomputed from the first decoded image; the tag depends on its bytes.
+            right = response.status == 200 and json.loads(response.body)["thumbhash"] in response.tag
         else:
-            right = answer.status == 200 and known(answer) == self.references[path]
+            right = response.status == 200 and known(response) == self.references[path]
         if not right:
-            self.wrong.append(f"{what}: {path} {answer.status} {answer.body[:60]!r}")
+            self.wrong.append(f"{what}: {path} {response.status} {response.body[:60]!r}")
 
 
-def known(answer):
-    """What must be the same each time."""
-    return answer.body, answer.tag, answer.headers.get("Content-Type")
+def known(response):
+    """Returns the parts of a response that must be equal."""
+    return response.body, response.tag, response.headers.get("Content-Type")
 
 
 def facts(listing):
@@ -136,7 +136,7 @@ def damage_rows(rng, store):
 
 
 def relax(database, tables):
-    """Writes the definitions of the tables anew, so that the constraints of theirs can be broken."""
+    """Rewrites the table definitions without constraints, so that values can violate them."""
     database.execute("PRAGMA writable_schema = ON")
     for name, sql in tables.items():
         database.execute("UPDATE sqlite_master SET sql = ? WHERE type = 'table' AND name = ?", (sql, name))
@@ -148,7 +148,7 @@ def damage_field(rng, database, tables):
     table = rng.choice(tables)
     columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
     column, value = rng.choice(columns), rng.choice(VALUES)
-    # All rows half of the time, so that the one that is asked for is among them.
+    # All rows half of the time, which includes the requested row.
     rows = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     some = "" if rng.random() < 0.5 else f" LIMIT 1 OFFSET {rng.randrange(max(rows, 1))}"
     key = {"original": "path"}.get(table, "rowid")
@@ -165,7 +165,7 @@ def damage_field(rng, database, tables):
 
 
 def damage_pages(rng, store):
-    """Overwrites, cuts or clears pages of the file, or what stands beside it."""
+    """Overwrites, truncates or clears pages of the file, or its log."""
     with contextlib.closing(sqlite3.connect(store)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = bytearray(store.read_bytes())
@@ -197,7 +197,7 @@ def damage_pages(rng, store):
 
 
 def damage_schema(rng, store):
-    """Changes the tables, their version, or what stands in the place of the files."""
+    """Changes the tables, their version, or files beside the database."""
     kind = rng.choice(("version", "table", "trigger", "column", "added", "empty", "lock", "shared"))
     if kind in ("lock", "shared"):
         beside = store.with_suffix(".lock") if kind == "lock" else store.with_name(store.name + "-shm")
@@ -215,7 +215,7 @@ def damage_schema(rng, store):
             database.execute(kind)
         elif kind == "column":
             columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
-            # What triggers and indices name cannot be renamed without them.
+            # Columns used by triggers and indices cannot be renamed.
             with contextlib.suppress(sqlite3.Error):
                 kind = f"renamed {table}.{rng.choice(columns)}"
                 database.execute(f"ALTER TABLE {table} RENAME COLUMN {kind.rpartition('.')[2]} TO other")

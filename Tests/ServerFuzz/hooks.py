@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells Schemathesis what there is, so that not every request is for a picture that is not there."""
+"""Adds existing names to the description, so that not every request is for a missing image."""
 
 import schemathesis
 
@@ -26,7 +26,7 @@ def before_load_schema(context, raw_schema):
     parameters = raw_schema["components"]["parameters"]
     for name, values in KNOWN.items():
         parameter = parameters[name]
-        # What is allowed stays the same: each of these is, already.
+        # Each value is valid in the original schema as well.
         parameter["schema"] = {"anyOf": [{"enum": values}, parameter["schema"]]}
     names = raw_schema["components"]["schemas"]["Name"]
     for path, operations in raw_schema["paths"].items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mixes what means harm with what does not, and looks at what a server keeps of it.
+"""Mixes hostile requests with valid ones.
 
-Arguments: the command, a seed, the seconds, and folders of more files. No answer may be a failure of
-the server, a good picture must stay the same to the byte, and in a minute or more memory must not
-grow from the first third to the last.
+Arguments: the command, a seed, the seconds, and folders of more files. No response may be a server error,
+a valid image must have the same bytes each time, and in runs of a minute or more memory must not grow
+from the first third to the last.
 """
 
 import collections
@@ -12,26 +12,26 @@ import os
 import pathlib
 import random
 import shutil
-import socket
 import sys
 import tempfile
 import threading
 import time
 import urllib.parse
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "ServerAttack"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "CalotypeServer"))
 
-from server import CORPUS as SAMPLES
-from server import Server
+from calotype_server import CORPUS as SAMPLES
+from calotype_server import Client as HTTPClient
+from calotype_server import Server, raw_connection
 
 COMMAND, SEED, SECONDS = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 FOLDERS = [SAMPLES] + [pathlib.Path(name) for name in sys.argv[4:]]
 CLIENTS = 8
 
-# What a refusal may be; 503 is one of a server that has too much to do, or gave up in time.
+# The expected statuses; 503 means that the server is overloaded or the deadline has passed.
 EXPECTED = {200, 204, 206, 303, 304, 400, 401, 403, 404, 405, 410, 414, 415, 416, 421, 422, 431, 503}
 
-ADDRESSES = [
+PATHS = [
     "/../etc/passwd", "/..%2fetc/passwd", "/%252e%252e%252fetc/passwd", "/%c0%ae%c0%ae/etc/passwd",
     "/..%5cetc", "/%00", "//etc/passwd", "/out/secret", "/pipe.png", "/64x64/pipe.png",
     "/0x0/good.png", "/-1x5/good.png", "/99999999999999999999x1/good.png", "/2147483648x1/good.png",
@@ -53,7 +53,7 @@ HEADERS = [
 
 
 def make_files(folder, rng) -> list[str]:
-    """Whole, cut and changed files, and some that are none."""
+    """Writes valid, truncated and changed files, and files that are not images."""
     files = sorted(file for place in FOLDERS for file in place.rglob("*")
                    if file.is_file() and 0 < file.stat().st_size < 1 << 20)
     names = []
@@ -88,20 +88,13 @@ class Client(threading.Thread):
             self.counts[what] += 1
 
     def get(self, path, headers={}, method="GET"):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.putrequest(method, path, skip_host="Host" in headers)
-            for name, value in headers.items():
-                connection.putheader(name, value)
-            connection.endheaders()
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
+        with HTTPClient(self.port) as client:
+            response = client.get(path, headers, method)
+            return response.status, response.body
 
     def rude(self):
-        """Half a request, a client that reads nothing, or one that leaves at once."""
-        with socket.create_connection(("127.0.0.1", self.port), 10) as raw:
+        """Sends an incomplete request, reads one byte of a response, or disconnects at once."""
+        with raw_connection(self.port) as raw:
             kind = self.rng.randrange(3)
             name = urllib.parse.quote(self.rng.choice(self.names))
             if kind == 0:
@@ -117,7 +110,7 @@ class Client(threading.Thread):
             try:
                 self.step()
             except (OSError, http.client.HTTPException) as error:
-                # A connection that the server closed because it could make nothing of the request.
+                # The server closed the connection after a malformed request.
                 self.note(type(error).__name__)
                 self.failures.append(repr(error))
 
@@ -126,14 +119,14 @@ class Client(threading.Thread):
         if dice < 0.3:
             status, body = self.get("/64x64/good.png")
             if status != 503 and (status, body) != self.good:
-                self.failures.append(f"the good picture is another: {status}")
+                self.failures.append(f"the bytes of the valid image differ: {status}")
             return self.note(status)
         if dice < 0.38:
             self.rude()
             return self.note("rude")
         headers = self.rng.choice(HEADERS) if self.rng.random() < 0.2 else {}
         if dice < 0.55:
-            path = self.rng.choice(ADDRESSES)
+            path = self.rng.choice(PATHS)
         else:
             name = urllib.parse.quote(self.rng.choice(self.names))
             size = self.rng.choice((16, 100, 333, 1024))
@@ -182,7 +175,7 @@ def main():
             ended.set()
             for client in clients:
                 client.join()
-        assert server.is_alive(), f"the server ended: {server.process.returncode} {server.last_words()}"
+        assert server.is_alive(), f"the server ended: {server.process.returncode} {server.last_error()}"
         assert probe.get("/64x64/good.png") == good
         assert server.stop() == 0
         failures = [failure for client in clients for failure in client.failures]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells ThreadSanitizer of Swift's Mutex. The part of it that waits for another thread lies in
-// Swift's library, which is not instrumented, so that every lock that was waited for is reported as
-// a race. Loaded in front of that library, this passes each call on.
+// Reports the operations of Swift's Mutex to ThreadSanitizer. The slow path of Mutex is in Swift's
+// library, which is not instrumented, so each contended lock would be reported as a race. This library
+// is preloaded and forwards each call.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 
-// Swift's methods get `self` in a register of its own.
+// Swift passes `self` of a method in a dedicated register.
 #define METHOD __attribute__((swiftcall))
 #define SELF __attribute__((swift_context))
 

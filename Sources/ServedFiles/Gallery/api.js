@@ -4,12 +4,12 @@ import { encodePath, join } from "./routing.js";
 
 export const PAGE_LENGTH = 5000;
 
-/** The server answered, but not with what was asked for. */
+/** A response whose status is not a success. */
 export class RefusedError extends Error {
   constructor(status, message, retryAfter) {
     super(message);
     this.status = status;
-    /** Seconds that the server asks to wait, or null. */
+    /** The `Retry-After` of the response in seconds, or null. */
     this.retryAfter = retryAfter;
   }
 
@@ -19,15 +19,15 @@ export class RefusedError extends Error {
   }
 }
 
-/** The address of an original. */
+/** Returns the URL of an original. */
 export function originalURL(folder, name, version) {
   return `/${encodePath(join(folder, name))}?v=${encodeURIComponent(version)}`;
 }
 
 /**
- * The address of a rendition fitted into `side` × `side` pixels; the original's for null.
+ * Returns the URL of a rendition fitted into `side` × `side` pixels; null means the original.
  *
- * An animation plays only where it is looked at alone: elsewhere its first frame will do.
+ * Animations play only in the viewer; elsewhere the first frame is requested.
  */
 export function renditionURL(folder, name, version, side, { plays = false } = {}) {
   if (side === null) return originalURL(folder, name, version);
@@ -38,16 +38,16 @@ export function renditionURL(folder, name, version, side, { plays = false } = {}
 /**
  * Fetches a page of a folder's listing.
  *
- * @param {string | null} etag of the page as it is known
- * @returns {Promise<{page: object, etag: string | null} | null>} null when it is as it was
- * @throws {RefusedError} when the server says no
+ * @param {string | null} etag the entity tag of the stored page
+ * @returns {Promise<{page: object, etag: string | null} | null>} null when it is unchanged
+ * @throws {RefusedError} when the server returns an error
  * @throws {TypeError} when it cannot be reached
  */
 export async function fetchListing(folder, offset, { etag = null, signal } = {}) {
   const path = encodePath(folder);
   const response = await fetch(`/-/listing/${path}?offset=${offset}&limit=${PAGE_LENGTH}`, {
     headers: etag === null ? {} : { "If-None-Match": etag },
-    // With its own validator at hand the browser would answer 200 from its cache instead of 304.
+    // A validator of the browser's own cache would turn a 304 response into 200.
     cache: etag === null ? "no-cache" : "no-store",
     signal,
   });
@@ -60,9 +60,9 @@ export async function fetchListing(folder, offset, { etag = null, signal } = {})
 }
 
 /**
- * Fetches what the tiles of a picture are.
+ * Fetches the description of the tiles of an image.
  *
- * @returns {Promise<object | null>} for `TileLayer`; null when the server makes none of this picture
+ * @returns {Promise<object | null>} for `TileLayer`; null when the server provides none
  */
 export async function fetchPyramid(folder, name, version, signal) {
   const path = `/tiles/${encodePath(join(folder, name))}`;
@@ -83,7 +83,7 @@ export async function fetchPyramid(folder, name, version, signal) {
   return { width, height, tileSize, overlap: overlap ?? 0, tileURL };
 }
 
-/** What a picture's file says of it; null when the server tells nothing. */
+/** Fetches the information about an image; null when the server provides none. */
 export async function fetchInformation(folder, name, version, signal) {
   const path = encodePath(join(folder, name));
   try {
@@ -94,14 +94,14 @@ export async function fetchInformation(folder, name, version, signal) {
   }
 }
 
-/** The reason for an answer that is not a success. */
+/** Returns the reason of an error response. */
 export async function refusal(response) {
-  let reason = `the server answered ${response.status}`;
+  let reason = `the server returned ${response.status}`;
   try {
     const { error } = await response.json();
     if (typeof error === "string" && error !== "") reason = error;
   } catch {
-    // A proxy's page or a broken connection: the status says enough.
+    // A page of a proxy or a broken connection: the status is sufficient.
   }
   return new RefusedError(response.status, reason, retryAfter(response));
 }

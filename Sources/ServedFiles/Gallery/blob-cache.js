@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Loaded pictures by address, up to a number of bytes; the least recently used go first.
+ * Loaded images by URL, up to a number of bytes, with least recently used eviction.
  *
- * A picture in use is never dropped. Each has one object URL for as long as it is here, so that
- * the browser finds its decoded pixels again when a picture comes back into view.
+ * An image in use is never evicted. Each keeps one object URL while it is cached, so that
+ * the browser reuses its decoded pixels when an image becomes visible again.
  */
 export class BlobCache {
   #entries = new Map();
@@ -15,7 +15,7 @@ export class BlobCache {
     this.#limit = byteLimit;
   }
 
-  /** What is here: how many pictures, of how many bytes. */
+  /** The number of images and bytes. */
   get size() {
     return { count: this.#entries.size, byteCount: this.#byteCount };
   }
@@ -24,7 +24,7 @@ export class BlobCache {
     return this.#entries.has(url);
   }
 
-  /** The picture's object URL, to be given back with `release`; null when it is not here. */
+  /** Returns the object URL of an image, to be returned with `release`; null on a miss. */
   acquire(url) {
     const entry = this.#entries.get(url);
     if (entry === undefined) return null;
@@ -50,7 +50,7 @@ export class BlobCache {
 
   #evict() {
     if (this.#byteCount <= this.#limit) return;
-    // A Map iterates in insertion order, and `acquire` inserts anew: the oldest use comes first.
+    // A Map iterates in insertion order, and `acquire` reinserts: the least recently used is first.
     for (const [url, entry] of this.#entries) {
       if (entry.uses > 0) continue;
       this.#entries.delete(url);

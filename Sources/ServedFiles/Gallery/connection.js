@@ -2,7 +2,7 @@
 
 const LONGEST_WAIT = 15;
 
-/** Repeats what fails because the server is away or busy, and says so meanwhile. */
+/** Repeats requests while the server is unreachable or busy, and shows a message. */
 export class Connection {
   #banner;
   #troubles = new Set();
@@ -12,9 +12,9 @@ export class Connection {
   }
 
   /**
-   * Does `work` until it succeeds or fails for good.
+   * Repeats `work` until it succeeds or fails permanently.
    *
-   * @throws what `work` throws when trying again cannot help, and an `AbortError`
+   * @throws errors of `work` that are permanent, and an `AbortError`
    */
   async persist(work, signal) {
     const trouble = {};
@@ -49,7 +49,7 @@ export class Connection {
   }
 }
 
-/** Waits some seconds, or until there is a network again. */
+/** Waits some seconds, or until the network is available. */
 function pause(seconds, signal) {
   return new Promise((resolve, reject) => {
     const done = new AbortController();

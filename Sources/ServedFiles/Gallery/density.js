@@ -4,14 +4,14 @@ import { remember, remembered } from "./remembered.js";
 
 const WANTED = { small: 124, medium: 204, large: 340 };
 
-/** Visible tiles that leave room, within the limit of tiles, for what is next. */
+/** The maximum number of visible tiles, which leaves tiles for the next rows. */
 const MOST_VISIBLE = 60;
 
 /**
- * The row height to aim at, in CSS pixels.
+ * Returns the target row height, in CSS pixels.
  *
- * Narrow windows get lower rows, so that a phone shows two or three pictures side by side; very
- * large ones higher rows, so that the count of tiles on screen stays bounded.
+ * Narrow windows have lower rows, so that a phone shows two or three images side by side. Very
+ * large windows have higher rows, which bounds the number of visible tiles.
  */
 export function rowHeightFor(density, viewWidth, viewHeight, meanAspect) {
   const scale = Math.min(1, Math.max(0.58, viewWidth / 1100));
@@ -19,12 +19,12 @@ export function rowHeightFor(density, viewWidth, viewHeight, meanAspect) {
   return Math.round(Math.max(WANTED[density] * scale, lowest));
 }
 
-/** The gap between pictures, in CSS pixels. */
+/** The gap between images, in CSS pixels. */
 export function gapFor(viewWidth) {
   return viewWidth < 600 ? 3 : 6;
 }
 
-/** The row heights' radio buttons; the choice outlives the page. */
+/** The radio buttons of the row height; the choice is stored. */
 export class DensityControl {
   constructor(fieldset, onChange) {
     this.value = remembered("density", Object.keys(WANTED)) ?? "medium";

@@ -8,9 +8,9 @@ const REDRAWN_EVERY = 250; // ms
 const MOST_ORIGINS = 2000;
 
 /**
- * Tells what the page is doing: steps of the ladder, where pictures came from, queues, frames.
+ * Shows statistics of the page: steps of the ladder, sources of images, queues, frames.
  *
- * Costs nothing while it is closed.
+ * Collects nothing while it is closed.
  */
 export class DeveloperPanel {
   #element;
@@ -28,8 +28,8 @@ export class DeveloperPanel {
 
   /**
    * @param {HTMLElement} element a popover with a canvas and a list
-   * @param {HTMLDialogElement} dialog over which it is shown as well
-   * @param {() => object} parts answers the grid's, the loader's and the viewer's `statistics`
+   * @param {HTMLDialogElement} dialog a dialog that it also covers
+   * @param {() => object} parts returns the `statistics` of the grid, the loader and the viewer
    */
   constructor(element, dialog, parts) {
     this.#element = element;
@@ -99,22 +99,22 @@ export class DeveloperPanel {
     const times = this.#times.slice(0, shown).sort();
     const at = (share) => times[Math.min(shown - 1, Math.floor(share * shown))]?.toFixed(1) ?? "–";
     const late = times.filter((time) => time > 17.5).length;
-    this.#tell("Pace", isHeld ? `${pace}, loading is held` : pace);
-    this.#tell("Tiles", `${tiles.sharp} sharp, ${tiles.coarse} coarser, ${tiles.empty} placeholders`);
-    this.#tell("LOD", list(tally(steps.map(stepName))));
-    this.#tell("Came from", list(origins));
-    this.#tell("Requests", `${inFlight} in flight, ${waiting} waiting`);
-    this.#tell("So far", `${number(fetched)} fetched, ${number(fromMemory)} from memory, `
-      + `${number(aborted)} given up`);
-    this.#tell("Kept", `${number(cached)} pictures, ${byteCount(cachedBytes)}`);
-    this.#tell("Frames", `median ${at(0.5)} ms, 95 % ${at(0.95)} ms, worst ${at(1)} ms, `
+    this.#show("Pace", isHeld ? `${pace}, loading is paused` : pace);
+    this.#show("Tiles", `${tiles.sharp} sharp, ${tiles.coarse} coarser, ${tiles.empty} placeholders`);
+    this.#show("LOD", list(tally(steps.map(stepName))));
+    this.#show("Came from", list(origins));
+    this.#show("Requests", `${inFlight} in flight, ${waiting} waiting`);
+    this.#show("So far", `${number(fetched)} fetched, ${number(fromMemory)} from memory, `
+      + `${number(aborted)} aborted`);
+    this.#show("Kept", `${number(cached)} images, ${byteCount(cachedBytes)}`);
+    this.#show("Frames", `median ${at(0.5)} ms, 95 % ${at(0.95)} ms, worst ${at(1)} ms, `
       + `${late} of ${shown} late`);
-    if (performance.memory) this.#tell("Heap", byteCount(performance.memory.usedJSHeapSize));
-    this.#tell("Viewer", viewer.isOpen ? viewer.statistics : "closed");
+    if (performance.memory) this.#show("Heap", byteCount(performance.memory.usedJSHeapSize));
+    this.#show("Viewer", viewer.isOpen ? viewer.statistics : "closed");
     this.#drawChart();
   }
 
-  /** A dialog that opens later would cover the panel. */
+  /** Reopens the panel above a dialog that was opened later. */
   #stayOnTop() {
     const isOver = this.#dialog.open;
     if (this.#element.dataset.isOver === `${isOver}`) return;
@@ -123,7 +123,7 @@ export class DeveloperPanel {
     this.#element.showPopover();
   }
 
-  #tell(name, text) {
+  #show(name, text) {
     let value = this.#rows.get(name);
     if (value === undefined) {
       value = element("dd");

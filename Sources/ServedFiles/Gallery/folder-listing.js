@@ -3,10 +3,10 @@
 import { fetchListing } from "./api.js";
 import { sortedPlaces } from "./sort-order.js";
 
-/** A folder that keeps changing while its pages are fetched is shown as it came, after so many. */
+/** The number of attempts at a folder that changes while its pages are fetched. */
 const MOST_RESTARTS = 3;
 
-/** What a folder holds, in columns: an object per picture would cost more than the names do. */
+/** The contents of a folder in columns: an object per image would need more memory than the names. */
 export class FolderListing {
   constructor(folder, page, etag) {
     this.folder = folder;
@@ -25,7 +25,7 @@ export class FolderListing {
     this.#append(page);
   }
 
-  /** Pictures known so far; `total` once every page is here. */
+  /** The number of images in the received pages; `total` when all have arrived. */
   get count() {
     return this.names.length;
   }
@@ -34,34 +34,34 @@ export class FolderListing {
     return this.next === null;
   }
 
-  /** Width ÷ height of a picture; square when it cannot be read. */
+  /** Width ÷ height of an image; 1 when it cannot be read. */
   aspect(index) {
     const height = this.heights[index];
     return height > 0 ? this.widths[index] / height : 1;
   }
 
-  /** Why a picture cannot be shown, or null. */
+  /** The reason why an image cannot be shown, or null. */
   error(index) {
     return this.errors.get(index) ?? null;
   }
 
-  /** The picture's ThumbHash in Base64; undefined as long as the server knows none. */
+  /** The image's ThumbHash in Base64; undefined if the server has none. */
   placeholder(index) {
     return this.placeholders[index];
   }
 
-  /** What stays the same for a picture while others come and go. */
+  /** The identity of an image, independent of changes to other images. */
   key(index) {
     return `${this.versions[index]}/${this.names[index]}`;
   }
 
-  /** The place of a picture, or -1. */
+  /** Returns the index of an image, or -1. */
   indexOf(name) {
     return this.names.indexOf(name);
   }
 
   /**
-   * The same pictures in another order, as far as they are known now.
+   * Returns the images of the received pages in another order.
    *
    * @param {"name" | "newest" | "oldest"} order
    */
@@ -82,12 +82,12 @@ export class FolderListing {
       modified: column(this.modified),
       versions: column(this.versions),
       errors,
-      // Not a copy: more of them come later.
+      // Not a copy, because later pages add to it.
       placeholder: (index) => this.placeholders[places[index]],
     });
   }
 
-  /** Adds the page after those that are here; answers false when the folder has changed. */
+  /** Appends a page; returns false if the folder has changed. */
   async fetchNext(signal) {
     const { page } = await fetchListing(this.folder, this.next, { signal });
     if (page.revision !== this.revision) return false;
@@ -95,7 +95,7 @@ export class FolderListing {
     return true;
   }
 
-  /** Takes what an unchanged folder's first page says now that it did not say before. */
+  /** Adds new placeholders of the first page of an unchanged folder. */
   refresh(page, etag) {
     this.etag = etag;
     this.#setPlaceholders(0, page.pictures.placeholder);
@@ -110,7 +110,7 @@ export class FolderListing {
   #append(page) {
     const first = this.count;
     const { name, width, height, modified, version, error, placeholder } = page.pictures;
-    // Not joined to new columns: of a million pictures each page would copy all before it.
+    // Appended in place: concatenation would copy all previous pages for each page.
     this.names.push(...name);
     this.widths.push(...width);
     this.heights.push(...height);
@@ -127,11 +127,10 @@ export class FolderListing {
 /**
  * Fetches a folder's listing page by page.
  *
- * @param {(listing: FolderListing) => void} onPage called when there is more: after the first page,
- *   whenever the pictures have doubled, and at the end, so that laying out costs no more than thrice
- *   what it does once
- * @param {FolderListing | null} known the folder as it was, complete
- * @returns {Promise<FolderListing | null>} null when the folder is as it was
+ * @param {(listing: FolderListing) => void} onPage called after the first page, whenever the number
+ *   of images has doubled, and at the end: all layouts together cost at most three times the last
+ * @param {FolderListing | null} known the previous complete listing
+ * @returns {Promise<FolderListing | null>} null when the folder is unchanged
  */
 export async function loadFolder(folder, { signal, known = null, onPage = () => {} }) {
   let etag = known?.etag ?? null;

@@ -3,10 +3,10 @@
 import { folderHash, join } from "./routing.js";
 import { counted, element, folderName, number } from "./text.js";
 
-/** Cards shown at once; a folder of thousands of folders shows the rest on demand. */
+/** The maximum number of folder cards before “Show all”. */
 const FIRST_CARDS = 60;
 
-/** Everything about a folder but its pictures: path, title, counts, the folders inside. */
+/** The path, title, counts and subfolders of a folder. */
 export class FolderView {
   #path = document.querySelector("#path");
   #title = document.querySelector("#title");
@@ -19,13 +19,13 @@ export class FolderView {
   #shownFolders = "";
   #loadingTimer = 0;
 
-  /** Names the folder that is being entered, before anything is known about it. */
+  /** Shows the name of a folder before its listing has arrived. */
   enter(folder) {
     clearTimeout(this.#loadingTimer);
     this.#showPath(folder);
     this.#title.textContent = folderName(folder);
     this.#summary.textContent = "";
-    // Most folders are there before anyone could read that they are on their way.
+    // Most listings arrive before a message could be read.
     this.#loadingTimer = setTimeout(() => (this.#summary.textContent = "Loading…"), 400);
     this.#folders.hidden = true;
     this.#cards.replaceChildren();
@@ -37,29 +37,29 @@ export class FolderView {
     clearTimeout(this.#loadingTimer);
     const counts = [];
     const { folders, total, folder } = listing;
-    if (total > 0) counts.push(counted(total, "picture"));
+    if (total > 0) counts.push(counted(total, "image"));
     if (folders.name.length > 0) counts.push(counted(folders.name.length, "folder"));
-    const summary = counts.join(" · ") || "No pictures";
-    // An unchanged live region stays silent only when it is not written to.
+    const summary = counts.join(" · ") || "No images";
+    // Writing to a live region announces it even if the text is unchanged.
     if (this.#summary.textContent !== summary) this.#summary.textContent = summary;
     this.#showFolders(folder, folders);
     if (counts.length > 0) this.#message.hidden = true;
-    else this.#say("Nothing here yet", "Pictures put into this folder will appear by themselves.");
+    else this.#showMessage("This folder is empty", "Images added to this folder appear automatically.");
   }
 
-  /** Says that the folder cannot be shown at all. */
+  /** Shows that the folder cannot be displayed. */
   showFailure(error) {
     clearTimeout(this.#loadingTimer);
     const isMissing = error.status === 404;
-    const title = isMissing ? "There is no such folder" : "This folder cannot be shown";
-    const link = element("a", "", "Back to all pictures");
+    const title = isMissing ? "Folder not found" : "This folder cannot be shown";
+    const link = element("a", "", "Back to all images");
     link.href = folderHash("");
     const text = isMissing ? "It may have been moved or renamed. " : `${error.message}. `;
-    this.#say(title, text, link);
+    this.#showMessage(title, text, link);
     this.#summary.textContent = "";
   }
 
-  #say(title, text, ...more) {
+  #showMessage(title, text, ...more) {
     const paragraph = element("p", "", text);
     paragraph.append(...more);
     this.#message.replaceChildren(element("h2", "", title), paragraph);
@@ -78,7 +78,7 @@ export class FolderView {
       return item;
     });
     this.#path.replaceChildren(...items);
-    // On a narrow window the end of the path matters most.
+    // In a narrow window the end of the path is the most relevant part.
     this.#path.scrollLeft = this.#path.scrollWidth;
   }
 
@@ -101,13 +101,13 @@ export class FolderView {
     this.#folders.hidden = count === 0;
   }
 
-  #card(folder, name, pictures) {
+  #card(folder, name, images) {
     const item = this.#template.content.cloneNode(true).firstElementChild;
     const link = item.querySelector("a");
     link.href = folderHash(join(folder, name));
     link.title = name;
     item.querySelector("strong").textContent = name;
-    item.querySelector("small").textContent = pictures > 0 ? counted(pictures, "picture") : "";
+    item.querySelector("small").textContent = images > 0 ? counted(images, "image") : "";
     return item;
   }
 }

@@ -2,17 +2,17 @@
 
 import { nearestInRow, rowAt } from "./layout.js";
 
-/** Tells which picture a key moves to. */
+/** Maps keys to images. */
 export class GridKeyboard {
-  // Up and Down keep to the column where they started, however the rows between are divided.
+  // Up and Down keep the horizontal position at which they started.
   #column = null;
 
-  /** Forgets the column: the focus came from elsewhere. */
+  /** Resets the horizontal position after the focus has moved by other means. */
   reset() {
     this.#column = null;
   }
 
-  /** The picture that `key` leads to from picture `index`; null when the key means nothing. */
+  /** Returns the image that `key` moves to from image `index`; null for other keys. */
   target(key, index, layout, viewHeight) {
     const last = layout.w.length - 1;
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[key];

@@ -6,17 +6,17 @@ import { BlobCache } from "./blob-cache.js";
 const MOST_IN_FLIGHT = 6;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** Attempts at a picture that is refused for now, and at one whose connection breaks. */
+/** The maximum attempts after a temporary error, and after a broken connection. */
 const MOST_BUSY = 8;
 const MOST_BROKEN = 3;
 
 /**
- * Loads pictures a few at a time, the nearest first, and stops what nobody waits for any more.
+ * Loads a few images at a time, nearest first, and aborts loads without a request.
  *
- * Requests for the same address share one load, which ends with the last of them.
+ * Requests for the same URL share one load, which is aborted with the last request.
  */
 export class ImageLoader {
-  /** Called when the server cannot be reached; nothing is started until `resume`. */
+  /** Called when the server cannot be reached; no load starts until `resume`. */
   onUnreachable = () => {};
 
   #cache = new BlobCache(CACHE_BYTES);
@@ -27,18 +27,18 @@ export class ImageLoader {
   #pumpIsDue = false;
   #counts = { fromMemory: 0, fetched: 0, aborted: 0 };
 
-  /** Whether the picture can be had without a wait. */
+  /** Whether the image is cached. */
   has(url) {
     return this.#cache.has(url);
   }
 
   /**
-   * Asks for a picture.
+   * Requests an image.
    *
    * @param {number} priority lowest first; can be changed later on the request
-   * @param {(objectURL: string) => void} onLoad not called when `objectURL` is there at once
+   * @param {(objectURL: string) => void} onLoad not called if `objectURL` is set on return
    * @param {(reason: string) => void} onFailure
-   * @returns {ImageRequest} to be released when the picture is no longer shown
+   * @returns {ImageRequest} must be released when the image is no longer shown
    */
   request(url, { priority, onLoad, onFailure = () => {} }) {
     const request = new ImageRequest(this, url, priority, onLoad, onFailure);
@@ -69,13 +69,13 @@ export class ImageLoader {
     return { ...this.#counts, ...queue, cached: count, cachedBytes: byteCount };
   }
 
-  /** While held, what is in flight goes on but nothing new is started. */
+  /** While paused, loads in flight continue but no new load starts. */
   set isHeld(isHeld) {
     this.#isHeld = isHeld;
     if (!isHeld) this.#pumpSoon();
   }
 
-  /** Goes on after the server could not be reached. */
+  /** Continues after the server was unreachable. */
   resume() {
     this.#isOffline = false;
     this.#pumpSoon();
@@ -95,7 +95,7 @@ export class ImageLoader {
     load.controller.abort();
   }
 
-  // Starting after the current task lets a whole screen of requests be ordered first.
+  // Starting after the current task sorts all requests of a screen first.
   #pumpSoon() {
     if (this.#pumpIsDue) return;
     this.#pumpIsDue = true;
@@ -113,7 +113,7 @@ export class ImageLoader {
     }
   }
 
-  // A scan, not a heap: there are at most some two hundred, and priorities change every frame.
+  // A scan instead of a heap: at most about 200 entries, whose priorities change every frame.
   #nextLoad() {
     const now = performance.now();
     let next = null;
@@ -121,7 +121,7 @@ export class ImageLoader {
     for (const load of this.#loads.values()) {
       if (load.controller !== null || load.notBefore > now) continue;
       for (const { priority } of load.requests) {
-        // Below zero is what someone looks at alone; it never waits for scrolling to end.
+        // Negative priorities belong to the viewer, which is not paused by scrolling.
         if (this.#isHeld && priority >= 0) continue;
         if (priority < nearest) {
           nearest = priority;
@@ -141,7 +141,7 @@ export class ImageLoader {
       if (!response.ok) throw await refusal(response);
       this.#finish(load, await response.blob());
     } catch (error) {
-      // Aborted loads are no longer listed; whoever wants the picture again has a new one.
+      // Aborted loads are removed; a later request starts a new load.
       if (this.#loads.get(load.url) === load) this.#fail(load, error);
     } finally {
       this.#inFlight -= 1;
@@ -176,14 +176,14 @@ export class ImageLoader {
 
   #retryLater(load, retryAfter) {
     const backOff = 0.5 * 2 ** (load.attempts - 1);
-    // Spread, or all that were refused together would come back together.
+    // Random delays spread the retries.
     const seconds = Math.min(60, retryAfter ?? backOff) * (1 + Math.random() * 0.2);
     load.notBefore = performance.now() + seconds * 1000;
     setTimeout(() => this.#pump(), seconds * 1000 + 5);
   }
 }
 
-/** One picture, asked for by one view. */
+/** A request of one view for one image. */
 class ImageRequest {
   #loader;
 
@@ -193,17 +193,17 @@ class ImageRequest {
     this.priority = priority;
     this.onLoad = onLoad;
     this.onFailure = onFailure;
-    /** The loaded picture, or null while there is none. */
+    /** The object URL of the loaded image, or null. */
     this.objectURL = null;
     this.wasInMemory = false;
   }
 
-  /** Whether the picture is on its way. */
+  /** Whether the image is loading. */
   get isStarted() {
     return this.#loader.isStarted(this.url);
   }
 
-  /** Stops waiting for the picture, or gives it back. */
+  /** Cancels the request, or releases the image. */
   release() {
     this.#loader.release(this);
   }

@@ -3,7 +3,7 @@
 import { fetchInformation } from "./api.js";
 import { byteCount, date, element, number } from "./text.js";
 
-/** What is told of a picture, in this order; what the server does not know is left out. */
+/** The rows of the panel in this order; missing values are omitted. */
 const ROWS = [
   ["Taken", ({ taken }) => takenText(taken)],
   ["Size", ({ width, height }) => sizeText(width, height)],
@@ -15,7 +15,7 @@ const ROWS = [
   ["Colours", ({ colorProfile }) => colorProfile],
 ];
 
-/** A panel beside the picture with what its file says of it. */
+/** A panel beside the image with its properties and metadata. */
 export class InfoPanel {
   #element;
   #rows;
@@ -44,7 +44,7 @@ export class InfoPanel {
     this.#load();
   }
 
-  /** Takes another picture, with what its listing says of it. */
+  /** Shows another image, with the properties of its listing. */
   show(folder, facts, version) {
     this.#facts = { folder, facts, version };
     this.#load();
@@ -59,7 +59,7 @@ export class InfoPanel {
     this.#visit.abort();
     this.#visit = new AbortController();
     const { signal } = this.#visit;
-    // What the listing knows is there at once; the rest follows.
+    // The properties of the listing are shown first.
     this.#draw(facts);
     const more = await fetchInformation(folder, facts.name, version, signal);
     if (!signal.aborted && more !== null) this.#draw({ ...facts, ...more });
@@ -99,7 +99,7 @@ function exposureText({ exposure, aperture, iso, focalLength }) {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** Short times as photographers say them: a fraction with the numerator 1. */
+/** Formats an exposure time; short times as a fraction with the numerator 1. */
 function seconds(time) {
   return time < 0.3 ? `1/${Math.round(1 / time)}` : rounded(time);
 }
@@ -108,7 +108,7 @@ function rounded(number) {
   return Math.round(number * 10) / 10;
 }
 
-/** Cameras note the time on their own clock, in no zone: `2026-09-21T12:00:00`. */
+/** Formats a local time without a time zone, as in EXIF: `2026-09-21T12:00:00`. */
 function takenText(taken) {
   if (typeof taken === "number") return date(taken);
   if (typeof taken !== "string") return null;

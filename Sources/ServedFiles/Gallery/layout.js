@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Narrower pictures than this are shown cropped: a 1:10 screenshot would be a sliver. */
+/** Images with a smaller aspect ratio are cropped. */
 const NARROWEST = 0.4;
 
-/** A picture wider than a row of this share of the wanted height is shown cropped. */
+/** An image wider than a row of this share of the target height is cropped. */
 const LOWEST_ROW = 0.6;
 
 /**
- * Places pictures in rows that fill the width, each row as high as its pictures then are.
+ * Lays out images in justified rows.
  *
- * All results are whole CSS pixels, so that edges are crisp and the widths and gaps of a row add
- * up to exactly `width`. The last row keeps the wanted height instead of being stretched.
+ * All results are whole CSS pixels, so that edges are sharp and the widths and gaps of a row
+ * add up to exactly `width`. The last row has the target height and is not stretched.
  *
- * @param {ArrayLike<number>} aspects width ÷ height of each picture; 0 or NaN counts as square
+ * @param {ArrayLike<number>} aspects width ÷ height of each image; 0 or NaN counts as square
  * @param {number} width the width to fill, in CSS pixels
- * @param {number} rowHeight the wanted height of a row, in CSS pixels
- * @param {number} gap between pictures and between rows, in CSS pixels
+ * @param {number} rowHeight the target height of a row, in CSS pixels
+ * @param {number} gap between images and between rows, in CSS pixels
  * @returns {Layout}
  *
- * Complexity: O(pictures).
+ * Complexity: O(images).
  *
  * @typedef {object} Layout
  * @property {Int32Array} x left edges
  * @property {Int32Array} y top edges
  * @property {Int32Array} w widths
  * @property {Int32Array} h heights
- * @property {Int32Array} row the row of each picture
- * @property {Int32Array} rowStart the first picture of each row, then the count of pictures
+ * @property {Int32Array} row the row of each image
+ * @property {Int32Array} rowStart the first image of each row, then the count of images
  * @property {number} rowCount
  * @property {number} height of everything
- * @property {number} minAspect pictures narrower than this are cropped
- * @property {number} maxAspect pictures wider than this are cropped
+ * @property {number} minAspect images narrower than this are cropped
+ * @property {number} maxAspect images wider than this are cropped
  */
 export function justifiedRows(aspects, width, rowHeight, gap) {
   const count = aspects.length;
@@ -63,8 +63,8 @@ export function justifiedRows(aspects, width, rowHeight, gap) {
       sum = sumWith;
       continue;
     }
-    // The row is full. It ends before or after this picture, whichever is nearer to the wanted
-    // height; nearer as a ratio, because half as high looks as wrong as twice as high.
+    // The row is full. It ends before or after this image, whichever is nearer to the target
+    // height, measured as a ratio.
     const heightWithout = i > start ? (width - gap * (i - start - 1)) / sum : Infinity;
     if (heightWithout / rowHeight < rowHeight / heightWith) {
       top = placeRow(layout, shown, start, i, width, heightWithout, gap, top);
@@ -86,7 +86,7 @@ export function justifiedRows(aspects, width, rowHeight, gap) {
   return layout;
 }
 
-/** Places the pictures `start ..< end`; answers the top of the row below. */
+/** Places the images `start ..< end`; answers the top of the row below. */
 function placeRow(layout, shown, start, end, width, height, gap, top) {
   const row = layout.rowCount;
   const wholeHeight = Math.max(1, Math.round(height));
@@ -94,7 +94,7 @@ function placeRow(layout, shown, start, end, width, height, gap, top) {
   let left = 0;
   for (let i = start; i < end; i += 1) {
     exact += shown[i] * height;
-    // Rounding edges, not widths: the error of one picture never adds to the next one's.
+    // Edges are rounded, not widths, so that rounding errors do not add up.
     const gaps = gap * (i - start);
     const right = i === end - 1 ? Math.round(width) : Math.round(exact + gaps);
     layout.x[i] = left;
@@ -109,7 +109,7 @@ function placeRow(layout, shown, start, end, width, height, gap, top) {
   return top + wholeHeight + gap;
 }
 
-/** The row at or above the offset `y`, from 0 to the last row; -1 when there are none. */
+/** Returns the row at or above the offset `y`; -1 without rows. */
 export function rowAt(layout, y) {
   let low = 0;
   let high = layout.rowCount - 1;
@@ -121,7 +121,7 @@ export function rowAt(layout, y) {
   return high;
 }
 
-/** The picture of a row whose centre is nearest to `x`. */
+/** Returns the image of a row whose centre is nearest to `x`. */
 export function nearestInRow(layout, row, x) {
   let best = layout.rowStart[row];
   let distance = Infinity;

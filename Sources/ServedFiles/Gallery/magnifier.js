@@ -7,24 +7,24 @@ import { Zoom } from "./zoom.js";
 
 const STEP = 1.5;
 
-/** How far the arrows go over a picture, in CSS pixels. */
+/** The step of the arrow keys, in CSS pixels. */
 const PAN = 120;
 const PANS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-/** A larger rendition is asked for once the zoom has rested for so long: each step is a picture. */
+/** Milliseconds without zooming after which a larger rendition is requested. */
 const SETTLED_AFTER = 150;
 
-/** Zooms into a picture and keeps it sharp: from its tiles, or else from larger renditions. */
+/** Zooms into an image and keeps it sharp with tiles, or with larger renditions. */
 export class Magnifier {
-  /** How many times more pixels than fitted a rendition has to have; 1 where tiles have them. */
+  /** The required pixels of the rendition relative to the fitted size; 1 if tiles provide them. */
   detail = 1;
   #stage;
   #frame;
   #canvas;
   #zoom;
   #layer;
-  #picture = null;
-  // undefined until it is asked for; null when there is none
+  #image = null;
+  // undefined before it is requested; null if the server provides none
   #pyramid = null;
   #available = 0;
   #visit = new AbortController();
@@ -33,7 +33,7 @@ export class Magnifier {
 
   /**
    * @param {{stage: HTMLElement, frame: HTMLElement, tiles: HTMLCanvasElement}} parts the frame
-   *   holds the fitted picture in the middle of the stage, which the canvas covers
+   *   holds the fitted image in the middle of the stage, which the canvas covers
    * @param {() => void} onDetail called when `detail` has grown
    */
   constructor({ stage, frame, tiles }, loader, onDetail) {
@@ -50,23 +50,23 @@ export class Magnifier {
     return this.#zoom.isZoomed;
   }
 
-  /** What is drawn, in words for developers. */
+  /** A description for the developer panel. */
   get statistics() {
     const scale = `${Math.round(this.#zoom.scale * 100)} % of fitted`;
     return this.#canvas.hidden ? scale : `${scale}, tiles of level ${this.#canvas.dataset.level}`;
   }
 
   /**
-   * Takes another picture, all of which is seen at first.
+   * Shows another image, fitted.
    *
-   * @param {{folder: string, name: string, version: string, width: number} | null} picture null for
-   *   none that could be shown
+   * @param {{folder: string, name: string, version: string, width: number} | null} image null for
+   *   an image that cannot be shown
    */
-  enter(picture) {
-    this.#visit.abort(new DOMException("another picture", "AbortError"));
+  enter(image) {
+    this.#visit.abort(new DOMException("another image", "AbortError"));
     this.#visit = new AbortController();
     clearTimeout(this.#timer);
-    this.#picture = picture;
+    this.#image = image;
     this.#pyramid = undefined;
     this.#available = 0;
     this.#layer.pyramid = null;
@@ -74,12 +74,12 @@ export class Magnifier {
     this.#zoom.reset();
   }
 
-  /** Takes the size at which all of the picture is seen, in CSS pixels. */
+  /** Sets the fitted size, in CSS pixels. */
   fit(size) {
-    this.#zoom.fit(size, this.#picture.width);
+    this.#zoom.fit(size, this.#image.width);
   }
 
-  /** Takes the width, in pixels, of the rendition in the frame. */
+  /** Sets the width, in pixels, of the rendition in the frame. */
   set available(width) {
     this.#available = width;
     this.#draw();
@@ -89,7 +89,7 @@ export class Magnifier {
     this.#zoom.toggle();
   }
 
-  /** Does what a key asks for; answers whether it was one of these. */
+  /** Handles a key; returns whether it has a meaning here. */
   pressed(key) {
     const zoom = this.#zoom;
     if (key === "+" || key === "=") zoom.step(STEP);
@@ -107,19 +107,19 @@ export class Magnifier {
     this.#stage.classList.toggle("zoomed", isZoomed);
     const isShort = isZoomed && this.#lacksPixels();
     if (isShort && this.#pyramid === undefined) this.#open();
-    if (isShort && this.#pyramid === null && scale > this.detail) this.#askForMore();
+    if (isShort && this.#pyramid === null && scale > this.detail) this.#requestDetail();
     this.#layer.show(isShort ? this.#zoom.place : null);
   }
 
   #lacksPixels() {
-    if (this.#picture === null || this.#available >= this.#picture.width) return false;
+    if (this.#image === null || this.#available >= this.#image.width) return false;
     return this.#available < this.#zoom.place.width * devicePixelRatio * 0.99;
   }
 
   async #open() {
-    const { folder, name, version } = this.#picture;
+    const { folder, name, version } = this.#image;
     const { signal } = this.#visit;
-    this.#pyramid = "asked for";
+    this.#pyramid = "requested";
     const pyramid = await fetchPyramid(folder, name, version, signal);
     if (signal.aborted) return;
     this.#pyramid = pyramid;
@@ -127,7 +127,7 @@ export class Magnifier {
     this.#draw();
   }
 
-  #askForMore() {
+  #requestDetail() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.detail = Math.max(this.detail, this.#zoom.scale);

@@ -6,7 +6,7 @@ import { DeveloperPanel } from "./developer-panel.js";
 import { loadFolder } from "./folder-listing.js";
 import { FolderView } from "./folder-view.js";
 import { ImageLoader } from "./image-loader.js";
-import { folderHash, parseHash, pictureHash, ScrollMemory } from "./routing.js";
+import { folderHash, parseHash, imageHash, ScrollMemory } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
 import { SortControl } from "./sort-order.js";
 import { folderName } from "./text.js";
@@ -15,10 +15,10 @@ import { VirtualGrid } from "./virtual-grid.js";
 
 const POLL_INTERVAL = 10_000;
 
-/** Folders whose listings are kept, so that Back shows them at once. */
+/** The number of cached listings, which Back shows without a request. */
 const MOST_KNOWN = 8;
 
-/** Follows the address: shows the folder and the picture that it names. */
+/** Shows the folder and the image of the URL. */
 class Gallery {
   #loader = new ImageLoader();
   #connection = new Connection(document.querySelector("#banner"));
@@ -58,21 +58,21 @@ class Gallery {
     this.#follow();
   }
 
-  /** The folder on screen as it was fetched; `#listing` has it in the order that is shown. */
+  /** The fetched listing of the folder; `#listing` has it in the selected order. */
   get #fetched() {
     return this.#known.get(this.#folder) ?? null;
   }
 
   #follow() {
-    const { folder, picture } = parseHash(location.hash);
+    const { folder, image } = parseHash(location.hash);
     const leftOffset = scrollY;
-    const cameFromGrid = folder === this.#folder && picture !== null && !this.#viewer.isOpen;
+    const cameFromGrid = folder === this.#folder && image !== null && !this.#viewer.isOpen;
     if (this.#key !== null) this.#memory.leave(this.#key, leftOffset);
     const { key, offset } = this.#memory.arrive();
     this.#key = key;
-    // Closing goes back where the grid is the entry before, and replaces the entry elsewhere.
+    // Closing goes back if the grid is the previous history entry, and replaces the entry otherwise.
     if (cameFromGrid) history.replaceState({ ...history.state, isAboveGrid: true }, "");
-    if (folder === this.#folder) this.#showPicture();
+    if (folder === this.#folder) this.#showImage();
     else this.#enter(folder, offset);
   }
 
@@ -106,7 +106,7 @@ class Gallery {
     this.#checkLater();
   }
 
-  /** Shows a listing as far as it is known. */
+  /** Shows a listing, complete or not. */
   #show(listing) {
     if (listing.folder !== this.#folder) return;
     this.#known.delete(listing.folder);
@@ -117,7 +117,7 @@ class Gallery {
     this.#grid.show(this.#listing);
     this.#scrubber.show(this.#listing, this.#sort.value);
     this.#scrollToGoal();
-    this.#showPicture();
+    this.#showImage();
   }
 
   #reorder() {
@@ -128,20 +128,20 @@ class Gallery {
   #scrollToGoal() {
     if (this.#scrollGoal === null) return;
     scrollTo({ top: this.#scrollGoal, behavior: "instant" });
-    // The goal may be further down than the pages that are here reach.
+    // The restored offset may be below the received pages.
     if (Math.abs(scrollY - this.#scrollGoal) < 2) this.#scrollGoal = null;
   }
 
-  #showPicture() {
-    const { picture } = parseHash(location.hash);
-    document.title = `${picture ?? folderName(this.#folder)} – Calotype`;
-    if (picture === null) {
+  #showImage() {
+    const { image } = parseHash(location.hash);
+    document.title = `${image ?? folderName(this.#folder)} – Calotype`;
+    if (image === null) {
       if (this.#viewer.isOpen) this.#viewer.close();
       return;
     }
     const listing = this.#listing;
     if (listing === null) return;
-    const index = listing.indexOf(picture);
+    const index = listing.indexOf(image);
     if (index >= 0) {
       this.#viewer.show(listing, index);
       this.#grid.reveal(index);
@@ -152,21 +152,21 @@ class Gallery {
   }
 
   #moved(index) {
-    this.#replaceHash(pictureHash(this.#folder, this.#listing.names[index]));
+    this.#replaceHash(imageHash(this.#folder, this.#listing.names[index]));
     this.#grid.reveal(index);
   }
 
   #closed(index) {
-    const { folder, picture } = parseHash(location.hash);
+    const { folder, image } = parseHash(location.hash);
     if (folder === this.#folder) this.#grid.focus(index);
-    if (folder !== this.#folder || picture === null) return;
+    if (folder !== this.#folder || image === null) return;
     if (history.state?.isAboveGrid) history.back();
     else this.#replaceHash(folderHash(folder));
   }
 
   #replaceHash(hash) {
     history.replaceState(history.state, "", hash);
-    document.title = `${parseHash(hash).picture ?? folderName(this.#folder)} – Calotype`;
+    document.title = `${parseHash(hash).image ?? folderName(this.#folder)} – Calotype`;
   }
 
   #checkLater() {
@@ -174,7 +174,7 @@ class Gallery {
     this.#timer = setTimeout(() => this.#check(), POLL_INTERVAL);
   }
 
-  /** Looks whether the folder has changed; nothing is drawn again when it has not. */
+  /** Checks whether the folder has changed; redraws only then. */
   async #check() {
     if (document.hidden || this.#isChecking || this.#folder === null) return;
     const { signal } = this.#visit;
@@ -188,14 +188,14 @@ class Gallery {
       this.#loader.resume();
     } catch (error) {
       if (signal.aborted) return;
-      // Whatever else goes wrong may be over at the next look; until then the old view serves.
+      // Other errors may be temporary; the current view stays until the next check.
       if (error.status === 404) this.#leave(folder, error);
     }
     this.#isChecking = false;
     this.#checkLater();
   }
 
-  /** Tells that the folder on screen is gone. */
+  /** Shows that the folder no longer exists. */
   #leave(folder, error) {
     this.#known.delete(folder);
     this.#listing = null;

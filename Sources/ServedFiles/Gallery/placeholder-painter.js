@@ -2,18 +2,18 @@
 
 import { parseThumbHash } from "./thumbhash.js";
 
-/** Time for drawing placeholders, in milliseconds a frame; who comes later is drawn in the next. */
+/** Milliseconds per frame for drawing placeholders; the rest is drawn in the next frame. */
 const FRAME_BUDGET = 3;
 
-/** What is gone after fewer frames than this, as in a flight, is not worth a bitmap. */
+/** Frames that an element must be visible before its bitmap is drawn. */
 const LEAST_AGE = 2;
 
-/** Drawn placeholders that are kept: some 4 kB each. */
+/** The number of cached bitmaps, about 4 kB each. */
 const MOST_KEPT = 1500;
 
 /**
- * Gives elements the ground that a picture's placeholder describes: its average colour at once, the
- * blurred picture as soon as it is known to stay and a frame has time for it.
+ * Sets the background of elements to a placeholder: the average colour at once, and the blurred
+ * image when the element stays visible and a frame has time for it.
  */
 export class PlaceholderPainter {
   #addresses = new Map();
@@ -31,7 +31,7 @@ export class PlaceholderPainter {
     this.#frame ||= requestAnimationFrame(() => this.#drawWaiting());
   }
 
-  /** Takes the ground away, as from under a picture that is transparent. */
+  /** Removes the background, for example below a transparent image. */
   clear(element) {
     this.#waiting.delete(element);
     element.style.backgroundImage = "";
@@ -42,7 +42,7 @@ export class PlaceholderPainter {
     const end = performance.now() + FRAME_BUDGET;
     this.#frameNumber += 1;
     for (const [element, { hash, placeholder, since }] of this.#waiting) {
-      // The order is that of their coming: who follows is no older.
+      // Entries are in insertion order: those that follow are not older.
       if (this.#frameNumber - since < LEAST_AGE || performance.now() >= end) break;
       this.#waiting.delete(element);
       element.style.backgroundImage = this.#address(hash, placeholder);
@@ -66,8 +66,8 @@ export class PlaceholderPainter {
 const HEADER_BYTES = 14 + 108;
 
 /**
- * A `data:` address of a bitmap with alpha: BMP, its version 4, is the one format that needs neither
- * compression nor a checksum.
+ * Returns a `data:` URL of a bitmap with alpha. BMP version 4 needs neither compression nor a
+ * checksum.
  */
 export function bitmapAddress({ width, height, data }) {
   const bytes = new Uint8Array(HEADER_BYTES + data.length);
@@ -77,14 +77,14 @@ export function bitmapAddress({ width, height, data }) {
   view.setUint32(10, HEADER_BYTES, true);
   view.setUint32(14, 108, true);
   view.setInt32(18, width, true);
-  // Rows from the top are told by a height below zero.
+  // A negative height means rows from the top.
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 32, true);
   const bitFields = 3;
   view.setUint32(30, bitFields, true);
   view.setUint32(34, data.length, true);
-  // Where red, green, blue and alpha stand, for pixels that are stored as R, G, B, A.
+  // The masks of red, green, blue and alpha, for pixels stored as R, G, B, A.
   [0xff, 0xff00, 0xff0000, 0xff000000].forEach((mask, i) => view.setUint32(54 + 4 * i, mask, true));
   view.setUint32(70, 0x73524742, true); // "sRGB"
   bytes.set(data, HEADER_BYTES);

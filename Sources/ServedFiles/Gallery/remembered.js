@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Storage throws where the user has forbidden it; a choice then lasts as long as the page.
+// Storage throws if the user has disabled it; choices then last as long as the page.
 
-/** A choice made earlier, on this or another visit; null when it is none of `allowed`. */
+/** Returns a stored choice; null if it is not in `allowed`. */
 export function remembered(key, allowed) {
   try {
     const value = localStorage.getItem(`calotype.${key}`);
@@ -12,11 +12,11 @@ export function remembered(key, allowed) {
   }
 }
 
-/** Keeps a choice for the next visit. */
+/** Stores a choice for the next visit. */
 export function remember(key, value) {
   try {
     localStorage.setItem(`calotype.${key}`, value);
   } catch {
-    // Nothing to do: see above.
+    // See above.
   }
 }

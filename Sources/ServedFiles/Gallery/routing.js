@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is looked at is the URL's fragment: `#/house/trip/` is a folder, `#/house/trip/1.jpg` a
-// picture in it. Only names as the server gave them are kept; encoding happens at this border.
+// The fragment of the URL names what is shown: `#/house/trip/` is a folder, `#/house/trip/1.jpg` an
+// image in it. All other modules use decoded names; encoding happens only here.
 
-/** Encodes each segment of a path, so that names may hold any character. */
+/** Encodes each segment of a path, so that names may contain any character. */
 export function encodePath(path) {
   return path.split("/").map(encodeURIComponent).join("/");
 }
@@ -13,33 +13,33 @@ export function join(folder, name) {
   return folder === "" ? name : `${folder}/${name}`;
 }
 
-/** The fragment of a folder. */
+/** Returns the fragment of a folder. */
 export function folderHash(folder) {
   return folder === "" ? "#/" : `#/${encodePath(folder)}/`;
 }
 
-/** The fragment of a picture. */
-export function pictureHash(folder, name) {
+/** Returns the fragment of an image. */
+export function imageHash(folder, name) {
   return `#/${encodePath(join(folder, name))}`;
 }
 
 /**
  * Reads a fragment.
  *
- * @returns {{folder: string, picture: string | null}} the root for what is not one of ours
+ * @returns {{folder: string, image: string | null}} the root for other fragments
  */
 export function parseHash(hash) {
   let segments;
   try {
     segments = hash.replace(/^#?\/?/, "").split("/").map(decodeURIComponent);
   } catch {
-    return { folder: "", picture: null };
+    return { folder: "", image: null };
   }
-  const picture = segments.pop() || null;
-  return { folder: segments.filter((segment) => segment !== "").join("/"), picture };
+  const image = segments.pop() || null;
+  return { folder: segments.filter((segment) => segment !== "").join("/"), image };
 }
 
-/** Where each entry of the history was scrolled to, so that Back returns to the same place. */
+/** The scroll position of each history entry, which Back restores. */
 export class ScrollMemory {
   #positions = new Map();
 
@@ -47,14 +47,14 @@ export class ScrollMemory {
     history.scrollRestoration = "manual";
   }
 
-  /** Remembers the offset for the entry that is being left. */
+  /** Stores the offset of the entry that is being left. */
   leave(key, offset) {
     this.#positions.set(key, offset);
   }
 
-  /** This entry's key, and its offset when it was here before. */
+  /** The key of this entry, and its stored offset. */
   arrive() {
-    // A followed link makes an entry without state; Back and Forward bring the old state along.
+    // A link creates an entry without state; Back and Forward restore the state.
     const key = history.state?.key ?? newKey();
     history.replaceState({ ...history.state, key }, "");
     return { key, offset: this.#positions.get(key) ?? 0 };

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How fast the content moves: what is worth loading depends on it. */
+/** The scroll speed, which determines what is loaded. */
 export const Pace = {
-  /** Slowly or not at all: pictures are made for exactly the pixels that show them. */
+  /** Slow or at rest: images of the exact size. */
   RESTING: "resting",
-  /** Too fast to see details: a smaller rendition will do, and is there sooner. */
+  /** Too fast to see details: smaller renditions, which load sooner. */
   MOVING: "moving",
-  /** Too fast to see pictures: placeholders only. */
+  /** Too fast to see images: placeholders only. */
   FLYING: "flying",
 };
 
-// In screens a second. A reader's slow drag counts as rest, a turn of the wheel does not.
+// In screens per second. A slow drag counts as rest, a wheel step does not.
 const SLOWEST_MOVING = 0.4;
 const SLOWEST_FLYING = 3;
 
-/** Speed is a mean over so many milliseconds: a single frame's depends on when events come. */
+/** The averaging period in milliseconds: the speed of a single frame depends on event timing. */
 const WINDOW = 150;
 
 /**
- * Without movement for so many milliseconds the content rests; where frames come more slowly than
- * that, for two of them.
+ * The milliseconds without movement after which the content is at rest; at least two frames.
  */
 const SETTLED_AFTER = 80;
 
-/** Watches how fast and which way the content moves. */
+/** Measures the speed and direction of scrolling. */
 export class ScrollPace {
   /** 1 downwards, -1 upwards. */
   direction = 1;
@@ -39,13 +38,13 @@ export class ScrollPace {
     this.#onChange = onChange;
   }
 
-  /** Takes note of a place that was not scrolled to. */
+  /** Sets a position that was not reached by scrolling. */
   pushed(offset) {
     this.#offset = offset;
   }
 
   /**
-   * @param {number} offset of what is looked at, in pixels
+   * @param {number} offset the scroll position, in pixels
    * @param {number} now in milliseconds
    */
   moved(offset, viewHeight, now = performance.now()) {

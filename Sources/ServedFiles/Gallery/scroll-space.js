@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Browsers cap an element's height; the lowest cap is 8.4 million px, at 4 device pixels a px. */
+/** Browsers limit the height of an element; the lowest limit is 8.4 million px, at 4 device pixels per px. */
 export const TALLEST_ELEMENT = 8_000_000;
 
 /**
- * Maps how far the page is scrolled to what is looked at.
+ * Maps scroll offsets of the page to offsets of the content.
  *
- * Content up to the limit is scrolled one to one. Taller content gets an element of the limit's
- * height, whose scrolled distance stands for a proportional one. Before the content's start and
- * after its end, where other things are on screen, both run one to one again.
+ * Content up to the limit is scrolled one to one. Taller content has an element of the maximum
+ * height, whose scroll offset is proportional to that of the content. Before the start and after
+ * the end of the content, both are one to one again.
  *
- * Steps shorter than a view are taken as they are all the same, or a notch of the wheel would go by
- * half a screen: `follow` and `pin` remember by how much the content has come off the proportion.
+ * Steps shorter than a view move the content by the same distance; otherwise a wheel step would move
+ * it by half a screen. `follow` and `pin` store the resulting deviation from the proportion.
  */
 export class ScrollSpace {
   #viewHeight;
@@ -26,7 +26,7 @@ export class ScrollSpace {
     this.isProportional = contentHeight > limit && this.elementRange > 0;
   }
 
-  /** The content's offset at the top of the view when the element's is `offset`. */
+  /** Returns the offset of the content for an offset of the element. */
   toContent(offset) {
     if (!this.isProportional || offset <= 0) return offset;
     if (offset >= this.elementRange) return this.contentRange + offset - this.elementRange;
@@ -39,7 +39,7 @@ export class ScrollSpace {
     if (offset >= this.contentRange) return this.elementRange + offset - this.contentRange;
     return (offset / this.contentRange) * this.elementRange;
   }
-  /** The content's offset now that the element has been scrolled to `offset`. */
+  /** Returns the offset of the content after the element was scrolled to `offset`. */
   follow(offset) {
     const step = offset - this.#offset;
     const isInside = this.isProportional && offset > 0 && offset < this.elementRange;
@@ -50,12 +50,12 @@ export class ScrollSpace {
     return this.#content;
   }
 
-  /** Whether the element is not where the proportion would have it, by a pixel or more. */
+  /** Whether the element deviates from the proportion by a pixel or more. */
   get isOff() {
     return this.isProportional && Math.abs(this.toElement(this.#content) - this.#offset) >= 1;
   }
 
-  /** The element's offset, in whole pixels, from which `follow` goes on at a content's offset. */
+  /** Returns the offset of the element, in whole pixels, at which `follow` continues. */
   pin(content) {
     this.#content = content;
     this.#offset = Math.round(this.toElement(content));

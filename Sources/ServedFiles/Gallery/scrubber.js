@@ -3,18 +3,18 @@
 import { Sections } from "./sections.js";
 import { element, number } from "./text.js";
 
-/** Between two marks, in CSS pixels; those that come closer are left out. */
+/** The minimum distance of two marks, in CSS pixels; closer marks are omitted. */
 const CLOSEST_MARKS = 22;
-/** Where they lie over the pictures. */
+/** The same where the scrubber overlaps the images. */
 const CLOSEST_OVER_PICTURES = 56;
 const isNarrow = matchMedia("(max-width: 600px)");
 
-/** After so many milliseconds without scrolling the handle fades. */
+/** Milliseconds without scrolling after which the handle fades. */
 const LINGERS = 1200;
 
 /**
- * A handle at the window's edge that is dragged to any place of the page, and tells the month or
- * the letter that is there.
+ * A handle at the edge of the window that scrolls to any position, and shows the month or letter
+ * of that position.
  */
 export class Scrubber {
   #element;
@@ -24,7 +24,7 @@ export class Scrubber {
   #grid;
   #sections = null;
   #total = 0;
-  // How far the page can be scrolled, and how far the handle can be moved.
+  // The range of the scroll offset, and that of the handle.
   #range = 0;
   #travel = 0;
   #pointer = null;
@@ -32,7 +32,7 @@ export class Scrubber {
 
   /**
    * @param {HTMLElement} element a slider with a handle, a label and a list of marks
-   * @param {VirtualGrid} grid knows which picture is where
+   * @param {VirtualGrid} grid the grid that is scrolled
    */
   constructor(element, grid) {
     this.#element = element;
@@ -52,7 +52,7 @@ export class Scrubber {
     element.addEventListener("focus", () => this.#follow());
   }
 
-  /** Takes the pictures that are shown, and the order in which they are. */
+  /** Sets the listing and its order. */
   show(listing, order) {
     this.#sections = new Sections(listing, order);
     this.#total = listing.total;
@@ -65,9 +65,9 @@ export class Scrubber {
   }
 
   #laidOut() {
-    // Read here and not while scrolling, when to read would lay out the page twice in a frame.
+    // Read here because reading during scrolling would cause a second layout per frame.
     this.#range = document.documentElement.scrollHeight - innerHeight;
-    // Half a screen more is scrolled without help.
+    // A page of at most one and a half screens needs no scrubber.
     this.#element.hidden = this.#sections === null || this.#range < innerHeight / 2;
     if (this.#element.hidden) return;
     this.#travel = this.#element.clientHeight - this.#handle.offsetHeight;
@@ -102,20 +102,20 @@ export class Scrubber {
     if (this.#pointer === null) this.#follow();
   }
 
-  /** Puts handle and label where the page is. */
+  /** Moves handle and label to the current position. */
   #follow() {
     const ratio = Math.max(0, Math.min(1, scrollY / Math.max(1, this.#range)));
     const index = this.#draw(ratio, ratio);
     const element = this.#element;
-    // Not in every frame of a flight: nobody is told faster than this.
+    // Not in every frame: assistive technology cannot announce it faster.
     if (element.classList.contains("scrolling") && document.activeElement !== element) return;
     element.ariaValueMax = this.#total;
     element.ariaValueNow = index + 1;
     element.ariaValueText =
-      `${this.#label.textContent}, picture ${number(index + 1)} of ${number(this.#total)}`;
+      `${this.#label.textContent}, image ${number(index + 1)} of ${number(this.#total)}`;
   }
 
-  /** Draws the handle at one place and the label at another; answers the label's picture. */
+  /** Draws the handle at one position and the label at another; returns the image of the label. */
   #draw(handleRatio, labelRatio) {
     const index = Math.max(0, this.#grid.indexAtScroll(labelRatio * this.#range));
     const text = this.#sections?.label(index) ?? "";
@@ -163,7 +163,7 @@ export class Scrubber {
     this.#follow();
   }
 
-  /** Arrows go by a screen, Page Up and Page Down by a year or a letter. */
+  /** Arrow keys move by a screen, Page Up and Page Down by a year or a letter. */
   #target(key) {
     switch (key) {
       case "ArrowUp":

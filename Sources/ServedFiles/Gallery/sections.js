@@ -2,7 +2,7 @@
 
 const months = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
 
-/** Tells what part of a folder a picture is in: a month, or a letter. */
+/** The sections of a folder: months, or first letters. */
 export class Sections {
   #listing;
   #isByDate;
@@ -13,18 +13,18 @@ export class Sections {
     this.#listing = listing;
     this.#isByDate = order !== "name";
     const { names } = listing;
-    // Names as cameras give them all begin alike: then a letter says nothing, but the name does.
+    // File names of cameras start with the same letters: then the name is shown instead of a letter.
     this.#hasLetters = names.length > 0 && letter(names[0]) !== letter(names.at(-1));
   }
 
-  /** What to call the place of a picture. */
+  /** Returns the label of an image's position. */
   label(index) {
     const { names, modified } = this.#listing;
     if (this.#isByDate) return months.format(modified[index] * 1000);
     return this.#hasLetters ? letter(names[index]) : names[index].replace(/\.[^.]*$/, "");
   }
 
-  /** The first pictures of years or letters: `[{ index, label }]`. */
+  /** Returns the first images of years or letters: `[{ index, label }]`. */
   starts() {
     if (this.#isByDate) return this.#years();
     return this.#hasLetters ? this.#letters() : [];
@@ -48,7 +48,7 @@ export class Sections {
     for (let index = 0; index < modified.length; ) {
       const year = yearOf(modified[index]);
       starts.push({ index, label: `${year}` });
-      // Dates are in order, so the next year's first is found by halving.
+      // Dates are sorted, so a binary search finds the first image of the next year.
       let high = modified.length;
       let low = index + 1;
       while (low < high) {
@@ -66,7 +66,7 @@ function yearOf(seconds) {
   return new Date(seconds * 1000).getFullYear();
 }
 
-/** A name's first letter without its accents; `#` for all that is none. */
+/** Returns the first letter of a name without diacritics; `#` for other characters. */
 function letter(name) {
   const first = name.normalize("NFD")[0].toUpperCase();
   return /\p{L}/u.test(first) ? first : "#";

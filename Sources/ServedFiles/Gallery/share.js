@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How long the outcome is to be read, in milliseconds. */
-const TOLD_FOR = 1600;
+/** How long the result is shown, in milliseconds. */
+const SHOWN_FOR = 1600;
 
 /**
- * Hands the page's address to the device's own menu, or puts it where it can be pasted.
+ * Shares the URL of the page with the menu of the device, or copies it.
  *
- * @param {HTMLElement} button beside which the outcome is told
+ * @param {HTMLElement} button the button that shows the result
  * @param {HTMLElement} announcement a live region
  */
 export async function shareAddress(title, button, announcement) {
   const url = location.href;
-  let outcome = "Address copied";
+  let outcome = "URL copied";
   try {
-    // Where there is a mouse, pasting is what people expect.
+    // With a mouse, the URL is copied instead.
     if (navigator.share && matchMedia("(pointer: coarse)").matches) {
       await navigator.share({ title, url });
       return;
@@ -21,15 +21,15 @@ export async function shareAddress(title, button, announcement) {
     await navigator.clipboard.writeText(url);
   } catch (error) {
     if (error.name === "AbortError") return;
-    // Without TLS browsers keep the clipboard to themselves.
-    if (!copyByHand(url, button)) outcome = "Copying is not allowed here";
+    // Browsers disable the clipboard API on pages without TLS.
+    if (!copyByHand(url, button)) outcome = "Copying is not permitted";
   }
   announcement.textContent = outcome;
   button.dataset.outcome = outcome;
-  setTimeout(() => delete button.dataset.outcome, TOLD_FOR);
+  setTimeout(() => delete button.dataset.outcome, SHOWN_FOR);
 }
 
-/** The way of old, through a selected text; the only one on pages without TLS. */
+/** Copies a selected text, which also works on pages without TLS. */
 function copyByHand(text, place) {
   const field = document.createElement("textarea");
   field.value = text;

@@ -4,9 +4,9 @@ const FAR_ENOUGH = 60;
 const FAST_ENOUGH = 0.4; // px per ms
 
 /**
- * Follows a finger over `surface`, moving `content` with it.
+ * Detects swipes on `surface` and moves `content` with the finger.
  *
- * @param {() => boolean} isIdle tells whether a finger moves something else now
+ * @param {() => boolean} isIdle returns whether swipes are disabled
  * @param {{left: () => void, right: () => void, down: () => void}} actions
  */
 export function followSwipes(surface, content, isIdle, actions) {

@@ -8,12 +8,12 @@ export function number(value) {
   return numbers.format(value);
 }
 
-/** `1 picture`, `4,051 pictures`. */
+/** `1 image`, `4,051 images`. */
 export function counted(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** The date of a time in seconds since 1970, in the reader's time zone. */
+/** Formats a time in seconds since 1970 in the local time zone. */
 export function date(seconds) {
   return dates.format(new Date(seconds * 1000));
 }
@@ -30,12 +30,12 @@ export function byteCount(bytes) {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** The last segment of a folder's path. */
+/** Returns the last segment of a folder's path. */
 export function folderName(folder) {
-  return folder === "" ? "Pictures" : folder.slice(folder.lastIndexOf("/") + 1);
+  return folder === "" ? "Images" : folder.slice(folder.lastIndexOf("/") + 1);
 }
 
-/** Makes an element with text inside, never markup: names may hold any character. */
+/** Creates an element with text, never markup: names may contain any character. */
 export function element(tag, className, text) {
   const made = document.createElement(tag);
   if (className) made.className = className;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What rounding to so few steps takes from colours is given back to them.
+// Compensates the loss of saturation by quantization.
 const SATURATION = 1.25;
 
 /**
- * Reads a ThumbHash: a picture in about 25 bytes, sent before any rendition of it.
+ * Reads a ThumbHash: an image in about 25 bytes, sent before any rendition of it.
  *
  * @param {string} base64
- * @returns {Placeholder | null} null for what is no ThumbHash
+ * @returns {Placeholder | null} null for an invalid ThumbHash
  * @see Evan Wallace, “ThumbHash”, https://evanw.github.io/thumbhash/
  */
 export function parseThumbHash(base64) {
@@ -23,7 +23,7 @@ export function parseThumbHash(base64) {
   return placeholder.byteCount === bytes.length ? placeholder : null;
 }
 
-/** The numbers in a hash, and the picture that they stand for. */
+/** The decoded values of a hash, which render its image. */
 class Placeholder {
   constructor(bytes, shortSide) {
     const means = bytes[0] | (bytes[1] << 8) | (bytes[2] << 16);
@@ -86,7 +86,7 @@ class Placeholder {
   }
 }
 
-/** `cosines[wave * size + place]`, for the seven waves that a hash can hold. */
+/** `cosines[wave * size + place]`, for the seven frequencies of a hash. */
 function cosines(size) {
   const table = new Float64Array(7 * size);
   for (let wave = 0; wave < 7; wave += 1) {
@@ -97,7 +97,7 @@ function cosines(size) {
   return table;
 }
 
-// First along the rows, once for each frequency down: a quarter of the work of doing both at once.
+// Separable: first along the rows, once per vertical frequency, which is a quarter of the work.
 function values({ mean, waves }, columns, rows, width, height) {
   const result = new Float64Array(width * height).fill(mean);
   const line = new Float64Array(width);
@@ -120,7 +120,7 @@ function values({ mean, waves }, columns, rows, width, height) {
   return result;
 }
 
-/** Yellow is against blue, red against green; the array clamps and rounds. */
+/** Converts the opponent colours to RGB; the array clamps and rounds. */
 function writeColor(data, place, brightness, yellow, red, alpha) {
   const limit = (value) => 255 * Math.min(1, Math.max(0, value));
   const blue = brightness - (2 / 3) * yellow;

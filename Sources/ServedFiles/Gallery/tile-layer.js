@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Decoded tiles that are kept, of 254 × 254 pixels: some 40 MB. */
+/** The number of cached decoded tiles of 254 × 254 pixels: about 40 MB. */
 const MOST_KEPT = 150;
 
-// Before the picture itself, whose place they take; nearer to the centre first.
+// Above the priority of the image that they replace; nearer to the centre first.
 const TILE = -4;
 
 /**
- * Draws the part of a picture that is looked at from the tiles of a Deep Zoom pyramid.
+ * Draws the visible part of an image from the tiles of a Deep Zoom pyramid.
  *
- * Level 0 is one pixel, each further one twice as large, the last the picture itself. Tiles of a
- * coarser level stand in for those that are not there yet; under all of them lies the picture as it
- * fits the window, so nothing is ever empty.
+ * Level 0 is one pixel, each further level twice as large, the last level the image itself. Tiles
+ * of a coarser level replace missing tiles; the fitted image is below all of them.
  */
 export class TileLayer {
   #canvas;
@@ -21,17 +20,17 @@ export class TileLayer {
   #place = null;
   #frame = 0;
 
-  /** @param {HTMLCanvasElement} canvas as large as what it is drawn over */
+  /** @param {HTMLCanvasElement} canvas a canvas of the size of the stage */
   constructor(canvas, loader) {
     this.#canvas = canvas;
     this.#loader = loader;
   }
 
   /**
-   * Takes another picture.
+   * Sets the image.
    *
    * @param {object | null} pyramid its `width`, `height`, `tileSize`, `overlap` and `tileURL`, a
-   *   function of level, column and row; null for a picture without tiles
+   *   function of level, column and row; null for an image without tiles
    */
   set pyramid(pyramid) {
     for (const tile of this.#tiles.values()) tile.request.release();
@@ -41,7 +40,7 @@ export class TileLayer {
   }
 
   /**
-   * Draws the tiles for the whole picture at a place, as far as it is on the canvas.
+   * Draws the visible tiles of the image at a position.
    *
    * @param {{left: number, top: number, width: number} | null} place in CSS pixels from the
    *   canvas's corner; null for nothing
@@ -87,15 +86,15 @@ export class TileLayer {
     return Math.ceil(Math.log2(Math.max(width, height)));
   }
 
-  /** The coarsest level that has a pixel for every device pixel. */
+  /** Returns the coarsest level with at least one pixel per device pixel. */
   #level() {
     const scale = (this.#place.width * devicePixelRatio) / this.#pyramid.width;
-    // What is off by less than a hundredth is rounding, and not worth four times the tiles.
+    // A difference below 1 % is rounding, and does not justify four times the tiles.
     const level = Math.ceil(this.#highest + Math.log2(scale) - 0.01);
     return Math.max(0, Math.min(this.#highest, level));
   }
 
-  /** Where a level lies on the canvas, in device pixels; whole ones, or tiles would be blurred. */
+  /** Returns the position of a level on the canvas, in whole device pixels to keep tiles sharp. */
   #geometry(level) {
     const { width, height } = this.#pyramid;
     const shrink = 2 ** (this.#highest - level);
@@ -108,7 +107,7 @@ export class TileLayer {
     };
   }
 
-  /** The tiles of a level that are on the canvas: places by address. */
+  /** Returns the visible tiles of a level: positions by URL. */
   #wanted(level, canvasWidth, canvasHeight) {
     const { tileSize, tileURL } = this.#pyramid;
     const { left, top, scale, width, height } = this.#geometry(level);
@@ -136,7 +135,7 @@ export class TileLayer {
       let tile = this.#tiles.get(url);
       if (tile !== undefined) {
         tile.request.priority = priority;
-        // Inserted anew, it is the last to be given up.
+        // Reinserted, so that it is evicted last.
         this.#tiles.delete(url);
         this.#tiles.set(url, tile);
         continue;
@@ -146,7 +145,7 @@ export class TileLayer {
       tile.request = this.#loader.request(url, { priority, onLoad: () => this.#decode(tile) });
       if (tile.request.objectURL !== null) this.#decode(tile);
     }
-    // What still loads but has left the window is given up; what is there stays while there is room.
+    // Loads of tiles outside the window are aborted; loaded tiles stay cached.
     for (const [url, tile] of this.#tiles) {
       if (wanted.has(url)) continue;
       if (tile.image !== null && this.#tiles.size <= MOST_KEPT) continue;
@@ -167,7 +166,7 @@ export class TileLayer {
     this.#drawSoon();
   }
 
-  // Overlapping pixels are drawn as well: no seam shows where an edge falls between pixels.
+  // Overlapping pixels are drawn as well, which avoids seams between tiles.
   #drawTile(context, { level, column, row, image }) {
     const { tileSize, overlap } = this.#pyramid;
     const { left, top, scale } = this.#geometry(level);

@@ -2,22 +2,22 @@
 
 import { renditionURL } from "./api.js";
 import { coarserStep, ladderStep, tileSide } from "./ladder.js";
-import { pictureHash } from "./routing.js";
+import { imageHash } from "./routing.js";
 import { Pace } from "./scroll-pace.js";
 import { element } from "./text.js";
 import { parseThumbHash } from "./thumbhash.js";
 
-/** Pictures with fewer pixels than this share of their tile are centred instead of blown up. */
+/** Images with fewer pixels than this share of their tile are centred instead of enlarged. */
 const TOO_SMALL_TO_FILL = 0.5;
 
-/** Added to the priority of what only replaces a smaller rendition: empty tiles come first. */
+/** Added to the priority of a larger rendition: empty tiles load first. */
 const HAS_PICTURE = 1e5;
 
-/** A picture's place in the grid: a link with the picture, or with the reason why there is none. */
+/** A tile of the grid: a link with an image or an error message. */
 export class Tile {
   element = element("li", "tile");
   link = document.createElement("a");
-  // None before there is a picture: an empty one costs the browser more than all else in a tile.
+  // Created on demand: an empty image element costs more than the rest of a tile.
   #image = null;
   #loader;
   #painter;
@@ -35,7 +35,7 @@ export class Tile {
     this.#painter = painter;
     this.#placeholder = listing.placeholder(index);
     const name = listing.names[index];
-    this.link.href = pictureHash(listing.folder, name);
+    this.link.href = imageHash(listing.folder, name);
     this.link.dataset.name = name;
     this.link.tabIndex = -1;
     this.link.draggable = false;
@@ -49,17 +49,17 @@ export class Tile {
     return this.element.classList.contains("failed");
   }
 
-  /** The request whose picture is shown; null for none. */
+  /** The request whose image is shown, or null. */
   get shown() {
     return this.#shown;
   }
 
-  /** Whether the picture is there for every pixel that shows it, or never will be. */
+  /** Whether the image is sharp or has failed. */
   get isSharp() {
     return this.hasFailed || (this.#shown !== null && this.#shown.step >= this.#exactStep);
   }
 
-  /** Puts the tile where the layout wants picture `index`, relative to the offset `base`. */
+  /** Moves the tile to the position of image `index`, relative to the offset `base`. */
   place(listing, layout, index, base, pace) {
     this.index = index;
     this.#listing = listing;
@@ -84,7 +84,7 @@ export class Tile {
     for (const request of this.#pending) request.priority = this.#priority;
   }
 
-  /** Asks for the picture as sharp as the pace lets it be seen. */
+  /** Requests the image at the size for the scroll speed. */
   load(pace) {
     if (this.hasFailed) return;
     const exact = this.#exactStep;
@@ -93,12 +93,12 @@ export class Tile {
       if (pace === Pace.FLYING) return;
       step = coarserStep(this.#listing.ladder, exact);
     }
-    // A larger rendition than needed is still sharp; only a smaller one has to be replaced.
+    // A larger rendition is sharp; only a smaller one is replaced.
     const isAskedFor = [this.#shown, ...this.#pending].some((other) => other?.step >= step);
     if (!isAskedFor) this.#request(step);
   }
 
-  /** Gives back what the tile holds. */
+  /** Releases the requests of the tile. */
   remove() {
     for (const request of this.#pending) request.release();
     this.#shown?.release();
@@ -106,7 +106,7 @@ export class Tile {
     this.element.remove();
   }
 
-  /** `Infinity` stands for the original. */
+  /** `Infinity` means the original. */
   get #exactStep() {
     return ladderStep(this.#listing.ladder, this.#side) ?? Infinity;
   }
@@ -118,7 +118,7 @@ export class Tile {
   }
 
   #request(step) {
-    // What is on its way is soon there to look at; what still waits would come too late.
+    // Loads in flight finish soon and are kept; waiting ones would finish too late.
     for (const request of this.#pending) if (!request.isStarted) this.#drop(request);
     const request = this.#loader.request(this.#url(step), {
       priority: this.#priority,
@@ -140,7 +140,7 @@ export class Tile {
     image.alt = "";
     image.decoding = "async";
     image.src = request.objectURL;
-    // What was on screen before comes back in the same frame, without a fade.
+    // A cached image is shown in the same frame, without a fade.
     if (isInstant && this.#image === null) {
       this.#replaceImage(image);
       this.element.classList.add("instant", "loaded");
@@ -148,11 +148,11 @@ export class Tile {
     try {
       await image.decode();
     } catch {
-      if (this.#pending.has(request)) this.#fail("the picture cannot be shown");
+      if (this.#pending.has(request)) this.#fail("the image cannot be shown");
       return;
     }
     if (!this.#pending.has(request)) return;
-    // A picture that has become sharper does not fade in again.
+    // A sharper rendition does not fade in again.
     if (this.#shown !== null) this.element.classList.add("instant");
     this.#replaceImage(image);
     this.#shown?.release();
@@ -162,7 +162,7 @@ export class Tile {
     }
     this.#pending.delete(request);
     this.element.classList.add("loaded");
-    // An opaque picture fades in over its placeholder; a transparent one would show it for good.
+    // An opaque image fades in over its placeholder, which would stay visible below a transparent one.
     if (parseThumbHash(this.#placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
   }
 
@@ -173,7 +173,7 @@ export class Tile {
     this.#image = image;
   }
 
-  // Not for a small picture, which does not cover its tile.
+  // Not for a small image, which does not cover its tile.
   #paintGround(isSmall) {
     const isCovered = this.element.classList.contains("loaded") || this.hasFailed;
     if (this.#placeholder === undefined || isCovered || isSmall) return;

@@ -10,24 +10,24 @@ import { followSwipes } from "./swipe.js";
 import { date, number } from "./text.js";
 import { prefersStillness } from "./zoom.js";
 
-// Below zero: nothing in the grid is more urgent than the picture that is looked at.
+// Negative: the image in the viewer precedes every tile of the grid.
 const EXACT = -3;
 const PREVIEW = -2;
 const NEIGHBOUR = -1;
 
-/** Side of the first, quick rendition when none of the grid's is at hand. */
+/** The side of the first rendition if the grid has loaded none. */
 const PREVIEW_SIDE = 256;
 
-/** What comes next if the reader goes on as before; and what if not. */
+/** The priorities of the next image in the direction of navigation, and of the previous one. */
 const NEIGHBOURS = [1, 2, -1];
 
 const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 1 };
 
-/** One picture, as large as the window, over everything else. */
+/** Shows one image at the size of the window. */
 export class Viewer {
-  /** Called with the index of the picture that the user moved to. */
+  /** Called with the index of the image to which the user moved. */
   onMove = () => {};
-  /** Called with the index of the picture that was shown last. */
+  /** Called on closing, with the index of the last image shown. */
   onClose = () => {};
 
   #dialog;
@@ -61,7 +61,7 @@ export class Viewer {
     this.#info = new InfoPanel(facts, info);
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
-    // The page below must not scroll away from under the dialog.
+    // The page below the dialog must not scroll.
     dialog.addEventListener("wheel", (event) => {
       if (!facts.contains(event.target)) event.preventDefault();
     }, { passive: false });
@@ -81,14 +81,14 @@ export class Viewer {
     return this.#dialog.open;
   }
 
-  /** What is shown, in words for developers. */
+  /** A description for the developer panel. */
   get statistics() {
     const { exact } = this.#parts;
     const has = exact.hidden ? "no rendition yet" : `${exact.naturalWidth} px wide`;
     return `${has}, ${this.#magnifier.statistics}, ${this.#requests.size} renditions kept`;
   }
 
-  /** Shows a picture, opening the viewer when it is closed. */
+  /** Shows an image, opening the viewer when it is closed. */
   show(listing, index) {
     const isSame = this.isOpen && listing.key(index) === this.#listing.key(this.#index);
     if (this.isOpen && index !== this.#index) this.#direction = Math.sign(index - this.#index);
@@ -98,7 +98,7 @@ export class Viewer {
     if (isSame) return;
     this.#originalFails = false;
     this.#clear();
-    this.#magnifier.enter(this.#picture());
+    this.#magnifier.enter(this.#image());
     if (!this.isOpen) this.#dialog.showModal();
     this.#load();
   }
@@ -123,13 +123,13 @@ export class Viewer {
       name: names[index], width: widths[index], height: heights[index], modified: modified[index],
     };
     this.#info.show(folder, facts, versions[index]);
-    // `disabled` would throw the focus out of the dialog when the end is reached by its button.
+    // `disabled` would move the focus out of the dialog at the last image.
     previous.setAttribute("aria-disabled", index === 0);
     next.setAttribute("aria-disabled", index === this.#listing.count - 1);
   }
 
-  /** What the magnifier has to know; null for a picture that cannot be read. */
-  #picture() {
+  /** Returns the argument of the magnifier; null for an image that cannot be read. */
+  #image() {
     const index = this.#index;
     const { folder, names, versions, widths } = this.#listing;
     if (this.#listing.error(index) !== null) return null;
@@ -147,7 +147,7 @@ export class Viewer {
     this.#painter.clear(frame);
   }
 
-  /** Asks for the picture at the size at which it is shown, and meanwhile shows what there is. */
+  /** Requests the image at its displayed size, and shows a loaded rendition until then. */
   #load() {
     const listing = this.#listing;
     const error = listing.error(this.#index);
@@ -186,7 +186,7 @@ export class Viewer {
 
   async #showExact(url, objectURL) {
     const { preview, exact, frame } = this.#parts;
-    // What is sharp enough for the window stays until what is sharper is ready.
+    // The current rendition stays until the sharper one is ready.
     const image = exact.hidden ? exact : exact.cloneNode();
     image.src = objectURL;
     try {
@@ -205,10 +205,10 @@ export class Viewer {
     this.#prefetch();
   }
 
-  /** Not every original's format is one that browsers know; every rendition's is. */
+  /** Browsers do not support the format of every original, but that of every rendition. */
   #undecodable() {
     if (this.#originalFails) {
-      this.#fail("the picture cannot be shown");
+      this.#fail("the image cannot be shown");
       return;
     }
     this.#originalFails = true;
@@ -238,7 +238,7 @@ export class Viewer {
     if (request.objectURL !== null) this.#loaded(url, request.objectURL);
   }
 
-  /** Lets go of every request but those for `urls`, and so of what was prefetched in vain. */
+  /** Releases all requests except those for `urls`. */
   #keepOnly(urls) {
     for (const [url, request] of this.#requests) {
       if (urls.includes(url)) continue;
@@ -251,10 +251,10 @@ export class Viewer {
     const { frame, failure } = this.#parts;
     frame.hidden = true;
     failure.hidden = false;
-    failure.textContent = `This picture cannot be shown: ${reason}.`;
+    failure.textContent = `This image cannot be shown: ${reason}.`;
   }
 
-  /** The size at which a picture is shown, in CSS pixels; small ones are not enlarged. */
+  /** Returns the displayed size of an image, in CSS pixels; small images are not enlarged. */
   #fitted(index) {
     const { clientWidth, clientHeight } = this.#parts.stage;
     const { widths, heights } = this.#listing;
@@ -277,13 +277,13 @@ export class Viewer {
     return renditionURL(folder, names[index], versions[index], side, { plays });
   }
 
-  /** As the grid asks for it. */
+  /** The URL that the grid requests. */
   #still(index, side) {
     const { folder, names, versions } = this.#listing;
     return renditionURL(folder, names[index], versions[index], side);
   }
 
-  /** The largest rendition of the picture that is loaded already; null when there is none. */
+  /** Returns the largest loaded rendition of the image, or null. */
   #bestAtHand() {
     for (const side of this.#listing.ladder.toReversed()) {
       const urls = [this.#rendition(this.#index, side), this.#still(this.#index, side)];
@@ -302,7 +302,7 @@ export class Viewer {
 
   #pressed(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    // Space presses a focused button or link; elsewhere it goes on to the next picture.
+    // Space activates a focused button or link; otherwise it shows the next image.
     const isOnControl = event.target.closest("button, a") !== null;
     if (event.key === " " && isOnControl) return;
     const distance = DISTANCES[event.key];

@@ -8,21 +8,21 @@ import { Pace, ScrollPace } from "./scroll-pace.js";
 import { ScrollSpace } from "./scroll-space.js";
 import { Tile } from "./tile.js";
 
-/** Three elements each: a page of some hundred elements scrolls without effort. */
+/** The maximum number of tiles, of three elements each. */
 const MOST_TILES = 96;
 
-/** Content above the browsers' limit is placed relative to a base that moves in such steps. */
+/** The step of the base offset for content above the browsers' limit. */
 const BASE_STEP = 1_000_000;
 
-/** Added to the distance of what is not on screen, so that what is always comes first. */
+/** Added to the distance of invisible tiles, so that visible tiles load first. */
 const OFF_SCREEN = 1e6;
 
-/** Any number of pictures in justified rows, with tiles only for those near the screen. */
+/** Any number of images in justified rows, with tiles only near the visible part. */
 export class VirtualGrid {
   layout = justifiedRows([], 1, 1, 0);
-  /** Called when pictures have got other places. */
+  /** Called after a layout. */
   onLayout = () => {};
-  /** Called in a frame in which the page has been scrolled, before anything is drawn. */
+  /** Called before drawing in a frame in which the page was scrolled. */
   onScroll = () => {};
   listing = null;
   #element;
@@ -42,12 +42,12 @@ export class VirtualGrid {
   #frame = 0;
   #width = 0;
   #scrolledTo = 0;
-  // Of the grid, below the header; as it was read last, for to read it may lay out the page.
+  // The last position of the grid; reading it may cause a layout.
   #origin = 0;
   #kept = { scrollY: -1, anchor: null };
 
   /**
-   * @param {HTMLElement} element as high as the content; its first child is the list of tiles
+   * @param {HTMLElement} element has the height of the content; its first child is the list of tiles
    * @param {HTMLElement} header covers the top of the window
    * @param {(width: number, height: number, meanAspect: number) => number} rowHeight
    */
@@ -60,7 +60,7 @@ export class VirtualGrid {
     this.#pace = new ScrollPace(() => {
       loader.isHeld = this.#pace.current === Pace.FLYING;
       for (const tile of this.#tiles.values()) tile.load(this.#pace.current);
-      // Unseen, and before the ends of page and pictures come apart.
+      // While invisible, and before the ends of page and content diverge.
       if (this.#pace.current === Pace.RESTING && this.#space.isOff) this.#scrollTo(this.#view().top);
       this.#updateSoon();
     });
@@ -75,7 +75,7 @@ export class VirtualGrid {
     this.#list.addEventListener("pointerdown", () => this.#keyboard.reset());
   }
 
-  /** Shows a folder, or more of it, or what became of it; what is on screen stays in place. */
+  /** Shows a new or changed listing; visible images keep their position. */
   show(listing) {
     if (listing.folder !== this.listing?.folder) this.clear();
     const anchor = this.#anchor();
@@ -91,7 +91,7 @@ export class VirtualGrid {
     this.#layOut(anchor, spare);
   }
 
-  /** Shows nothing, until the next folder is known. */
+  /** Removes all images until the next listing arrives. */
   clear() {
     for (const tile of this.#tiles.values()) tile.remove();
     this.#tiles.clear();
@@ -102,7 +102,7 @@ export class VirtualGrid {
     this.#layOut(null);
   }
 
-  /** What is in the tiles now. */
+  /** Statistics of the tiles. */
   get statistics() {
     const tiles = [...this.#tiles.values()];
     const requests = tiles.map((tile) => tile.shown).filter((request) => request !== null);
@@ -116,7 +116,7 @@ export class VirtualGrid {
     };
   }
 
-  /** Writes on each tile what `describe` says of the request that it shows; null for nothing. */
+  /** Labels each tile with the text that `describe` returns for its request; null for none. */
   label(describe) {
     for (const { link, shown } of this.#tiles.values()) {
       if (describe === null || shown === null) delete link.dataset.label;
@@ -124,12 +124,12 @@ export class VirtualGrid {
     }
   }
 
-  /** Lays out again, as after a change of density. */
+  /** Repeats the layout, for example after a change of density. */
   relayout() {
     this.#layOut(this.#anchor());
   }
 
-  /** Scrolls as little as needed to have a picture on screen, and makes Tab lead to it. */
+  /** Scrolls an image into view, and makes it the tab stop. */
   reveal(index) {
     if (index >= this.layout.w.length) return;
     this.#setActive(index);
@@ -143,19 +143,19 @@ export class VirtualGrid {
     this.#update();
   }
 
-  /** Moves the focus to a picture, wherever it is. */
+  /** Moves the focus to an image, visible or not. */
   focus(index) {
     this.reveal(index);
     this.#tiles.get(index)?.link.focus({ preventScroll: true });
   }
 
-  /** The first picture of the topmost row when the page is scrolled to `offset`; -1 for none. */
+  /** Returns the first image of the topmost row at a scroll offset; -1 for none. */
   indexAtScroll(offset) {
     const row = rowAt(this.layout, this.#space.toContent(offset - this.#origin));
     return row < 0 ? -1 : this.layout.rowStart[row];
   }
 
-  /** How far the page is to be scrolled to have a picture in the topmost row. */
+  /** Returns the scroll offset at which an image is in the topmost row. */
   scrollOffsetOf(index) {
     return this.#origin + this.#space.toElement(this.layout.y[index] ?? 0);
   }
@@ -185,7 +185,7 @@ export class VirtualGrid {
     this.onLayout();
   }
 
-  /** What is scrolled to, in the content's coordinates; `origin` is where the page has the grid. */
+  /** The visible range in content coordinates; `origin` is the position of the grid in the page. */
   #view() {
     const origin = this.#element.getBoundingClientRect().top + scrollY;
     const headerHeight = this.#header.offsetHeight;
@@ -200,11 +200,11 @@ export class VirtualGrid {
     scrollTo({ top: Math.round(origin + this.#space.pin(contentTop)), behavior: "instant" });
   }
 
-  /** The picture whose place on screen should outlive a new layout; null at the page's top. */
+  /** The image whose screen position a layout keeps; null at the top of the page. */
   #anchor() {
     const { top, elementTop } = this.#view();
     if (elementTop <= 0 || this.layout.rowCount === 0) return null;
-    // Until the reader scrolls: or going through the densities would creep from row to row.
+    // Kept until the next scroll; otherwise changes of density would drift from row to row.
     if (scrollY === this.#kept.scrollY) return this.#kept.anchor;
     const header = this.#header.offsetHeight;
     const index = this.layout.rowStart[rowAt(this.layout, top + header)];
@@ -216,21 +216,21 @@ export class VirtualGrid {
     this.#frame = requestAnimationFrame(() => this.#update());
   }
 
-  /** Makes the tiles that should be there, from `spare` ones when these show the same. */
+  /** Creates the required tiles, and reuses `spare` ones that show the same image. */
   #update(spare = new Map()) {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (this.listing === null) return;
     const view = this.#view();
     if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
-    // Only scrolling is movement: what comes in above the grid pushes it down, unasked.
+    // Only scrolling counts as movement; content inserted above the grid also moves it.
     if (scrollY === this.#scrolledTo) this.#pace.pushed(view.top);
     else this.#pace.moved(view.top, view.height);
     if (scrollY !== this.#scrolledTo) this.onScroll();
     this.#scrolledTo = scrollY;
     const wanted = this.#wanted(view);
     this.#removeUnwanted(wanted, spare);
-    // In the order of the pictures, which is the order in which they are read aloud.
+    // In the order of the images, which is the reading order.
     let previous = null;
     for (const index of wanted) {
       const tile = this.#tiles.get(index) ?? this.#makeTile(index, spare);
@@ -245,8 +245,7 @@ export class VirtualGrid {
     this.#keepActive(view);
   }
 
-  // Before others are put in place: with the list cleared of them no tile that stays has to be
-  // moved, which would take the focus from it.
+  // Removed first, so that remaining tiles need not be moved, which would remove their focus.
   #removeUnwanted(wanted, spare) {
     for (const [index, tile] of this.#tiles) {
       if (wanted.has(index)) continue;
@@ -273,7 +272,7 @@ export class VirtualGrid {
     return tile;
   }
 
-  /** The pictures that get a tile: the screen's, more ahead than behind, and the focused one. */
+  /** Returns the images with tiles: visible ones, more ahead than behind, and the focused one. */
   #wanted(view) {
     const { layout } = this;
     const wanted = new Set();
@@ -281,7 +280,7 @@ export class VirtualGrid {
     let first;
     let end;
     for (let screens = 1; ; screens = screens > 0.1 ? screens * 0.75 : 0) {
-      // Nothing is loaded in flight, and what is drawn beyond the window is gone before it is seen.
+      // During fast scrolling nothing is loaded, and tiles outside the window would leave before use.
       const reach = this.#pace.current === Pace.FLYING ? 0.2 : screens;
       const ahead = view.height * reach * 1.3;
       const behind = view.height * reach * 0.7;
@@ -290,7 +289,7 @@ export class VirtualGrid {
       end = layout.rowStart[rowAt(layout, view.top + view.height + below) + 1];
       if (end - first < MOST_TILES || screens === 0) break;
     }
-    // Without its tile the focus would be lost, and with it the reader's place.
+    // Removing the focused tile would lose the focus.
     const focused = this.#focusedTile()?.index ?? -1;
     if (focused >= 0 && focused < first) wanted.add(focused);
     for (let index = first; index < end; index += 1) wanted.add(index);
@@ -312,7 +311,7 @@ export class VirtualGrid {
     return OFF_SCREEN + (isBehind ? 2 * distance : distance);
   }
 
-  /** Moves the list, and the tiles in it, to where the proportional scrolling needs them. */
+  /** Moves the list and its tiles to the base of proportional scrolling. */
   #rebase(view) {
     const base = this.#space.isProportional ? Math.floor(view.top / BASE_STEP) * BASE_STEP : 0;
     if (base !== this.#base) {
@@ -333,7 +332,7 @@ export class VirtualGrid {
     if (now !== undefined) now.link.tabIndex = 0;
   }
 
-  /** Sees to it that Tab finds a tile: the active one, or the first on screen. */
+  /** Sets the tab stop to the active tile, or to the first visible one. */
   #keepActive(view) {
     if (this.#tiles.has(this.#active) || this.layout.rowCount === 0) return;
     const row = rowAt(this.layout, view.top + view.headerHeight);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A wheel's notch is some 100 units, a trackpad's pinch a few in each event.
+// A wheel step is about 100 units, a trackpad pinch a few per event.
 const WHEEL = 0.0022;
 const TRACKPAD = 0.011;
 
@@ -8,7 +8,7 @@ const DOUBLE_TAP_TIME = 320;
 const DOUBLE_TAP_DISTANCE = 30;
 const LONGEST_PAUSE = 60;
 
-/** Lets wheel, fingers and mouse zoom and move what `zoom` holds. */
+/** Connects wheel, touch and mouse events to a `Zoom`. */
 export function followZoomGestures(surface, zoom) {
   const pointers = new Map();
   let lastTap = { time: -Infinity, x: 0, y: 0 };
@@ -39,7 +39,7 @@ export function followZoomGestures(surface, zoom) {
     const other = otherPointer(event.pointerId);
     pointers.set(event.pointerId, now);
     if (other !== null) {
-      // Each finger moves the middle by half of its own way.
+      // Each finger moves the centre by half of its distance.
       const growth = distance(now, other) / Math.max(1, distance(before, other));
       zoom.pan(x / 2, y / 2);
       zoom.zoomAt(growth, (now.x + other.x) / 2, (now.y + other.y) / 2);
@@ -61,7 +61,7 @@ export function followZoomGestures(surface, zoom) {
   });
   surface.addEventListener("pointercancel", (event) => pointers.delete(event.pointerId));
 
-  // Not `dblclick`: fingers do not everywhere cause it.
+  // Not `dblclick`, which touch does not cause in every browser.
   function tapped({ timeStamp, clientX, clientY }) {
     const isNear = distance(lastTap, { x: clientX, y: clientY }) < DOUBLE_TAP_DISTANCE;
     const isDouble = isNear && timeStamp - lastTap.time < DOUBLE_TAP_TIME;

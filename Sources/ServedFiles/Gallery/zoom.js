@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Device pixels that one pixel of a picture may fill. */
+/** The maximum number of device pixels per image pixel. */
 const LARGEST_PIXEL = 4;
 
-/** How far a double click goes into a picture that has hardly more pixels than the window. */
+/** The scale of a double click for an image with hardly more pixels than the window. */
 const LEAST_STEP = 2;
 
 const DURATION = 180;
 
-/** A released picture loses half of its speed in so many milliseconds. */
+/** The half-life of the speed of a released image, in milliseconds. */
 const HALF_LIFE = 90;
 const SLOWEST_GLIDE = 0.05; // px per ms
 
 /**
- * Where a picture lies under the window through which it is looked at.
+ * The scale and offset of an image in the stage.
  *
- * At scale 1 the picture fits the stage and lies in its middle; `x` and `y` are how far its middle
- * has been moved from there, in CSS pixels.
+ * At scale 1 the image fits the stage and is centred; `x` and `y` are the offset of its centre, in
+ * CSS pixels.
  */
 export class Zoom {
   scale = 1;
@@ -38,12 +38,12 @@ export class Zoom {
     return this.scale > 1.001;
   }
 
-  /** How many times larger than it fits a picture has one pixel for each of the screen. */
+  /** The scale at which one image pixel covers one device pixel. */
   get actualScale() {
     return this.#pixelWidth / (this.#size.width * devicePixelRatio);
   }
 
-  /** Takes the size at which the picture fits, and how many pixels it has across. */
+  /** Sets the fitted size, and the width of the image in pixels. */
   fit(size, pixelWidth) {
     this.#size = size;
     this.#pixelWidth = pixelWidth;
@@ -55,7 +55,7 @@ export class Zoom {
     this.#set(1, 0, 0);
   }
 
-  /** The picture's place in the stage. */
+  /** The position of the image in the stage. */
   get place() {
     const [width, height] = [this.#size.width * this.scale, this.#size.height * this.scale];
     const { clientWidth, clientHeight } = this.#stage;
@@ -63,18 +63,18 @@ export class Zoom {
     return { left, top: (clientHeight - height) / 2 + this.y, width };
   }
 
-  /** Zooms by a factor; what is at a point of the window stays there. */
+  /** Zooms by a factor around a point of the window. */
   zoomAt(factor, clientX, clientY) {
     this.#stop();
     this.#set(...this.#zoomed(this.scale * factor, clientX, clientY));
   }
 
-  /** Zooms by a factor towards the middle, in a short motion. */
+  /** Zooms by a factor around the centre, animated. */
   step(factor) {
     this.#animate(this.#zoomed(this.scale * factor));
   }
 
-  /** Goes to one pixel for each of the screen, and from there back to the whole. */
+  /** Toggles between one image pixel per device pixel and the fitted size. */
   toggle(clientX, clientY) {
     const goal = this.isZoomed ? 1 : Math.max(LEAST_STEP, this.actualScale);
     this.#animate(this.#zoomed(goal, clientX, clientY));
@@ -85,7 +85,7 @@ export class Zoom {
     this.#set(this.scale, this.x + x, this.y + y);
   }
 
-  /** Goes on after a push, slower and slower; speeds in pixels per millisecond. */
+  /** Continues a motion with decreasing speed; speeds in pixels per millisecond. */
   glide(speedX, speedY) {
     if (prefersStillness()) return;
     let last = performance.now();
@@ -121,7 +121,7 @@ export class Zoom {
   }
 
   #set(scale, x, y) {
-    // No further than the picture's edge to the window's; what is smaller stays in the middle.
+    // Bounded by the edges of the window; a smaller image stays centred.
     const { clientWidth, clientHeight } = this.#stage;
     const mostX = Math.max(0, (this.#size.width * scale - clientWidth) / 2);
     const mostY = Math.max(0, (this.#size.height * scale - clientHeight) / 2);
@@ -154,7 +154,7 @@ export class Zoom {
   }
 }
 
-/** Whether the reader has asked the system for little that moves. */
+/** Whether the user prefers reduced motion. */
 export function prefersStillness() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running `calotype serve`: starting, stopping, killing and measuring it, and a client for it."""
+"""Starts, stops, kills and measures a `calotype serve` process; with an HTTP client for it."""
 
 import contextlib
 import http.client
 import os
 import pathlib
 import resource
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,55 +19,80 @@ MEBIBYTE = 1 << 20
 class Server:
     """A server of one folder.
 
-    Its standard error goes into a file beside the cache, so that the reason of a death can be shown.
+    `descriptors` limits its open files. `listener` is a socket that is passed on as systemd does.
+    Standard error is written to a file beside the cache, so that a report can quote it.
     """
 
-    def __init__(self, program, folder, cache, *options, descriptors=None, environment=None):
+    def __init__(self, program, folder, cache, *options, descriptors=None, environment=None,
+                 listener=None):
         self.cache = pathlib.Path(cache)
         self.cache.parent.mkdir(parents=True, exist_ok=True)
         self.log = self.cache.with_name(self.cache.name + ".log")
         self.arguments = [str(program), "serve", str(folder), "--port", "0",
                           "--cache-directory", str(cache), *options]
-        self.descriptors, self.environment = descriptors, environment or {}
+        self.descriptors, self.environment = descriptors, dict(environment or {})
+        self.listener = listener
         self.start()
 
     def start(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
-
+        arguments, environment = self.arguments, self.environment
+        if self.listener:
+            # LISTEN_PID must be the process id of the server itself, hence the shell.
+            arguments = ["sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *arguments]
+            environment = environment | {"LISTEN_FDS": "1"}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                self.arguments, stdout=subprocess.PIPE, stderr=log, text=True,
-                # A backtrace takes seconds, and the reason stands before it.
-                env=dict(os.environ, SWIFT_BACKTRACE="enable=no", **self.environment),
-                preexec_fn=limit if self.descriptors else None)
+                arguments, stdout=subprocess.PIPE, stderr=log, text=True,
+                # A backtrace takes seconds, and the reason precedes it.
+                env=dict(os.environ, SWIFT_BACKTRACE="enable=no", **environment),
+                preexec_fn=self.prepare if self.descriptors or self.listener else None,
+                close_fds=self.listener is None)
         self.pid = self.process.pid
         line = self.process.stdout.readline()
         if " at http" not in line:
             self.process.wait()
-            raise ServerEnded(f"the server did not start: {line!r} {self.last_words()}")
+            raise ServerEnded(f"the server did not start: {line!r} {self.last_error()}")
         self.process.stdout.close()
-        self.address = line.split(" at ")[1].strip().rstrip("/")
-        self.port = int(self.address.rsplit(":", 1)[1])
+        self.url = line.split(" at ")[1].strip().rstrip("/")
+        self.port = int(self.url.rsplit(":", 1)[1])
+
+    def prepare(self):
+        """Runs in the new process before the program."""
+        if self.descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
+        if self.listener:
+            os.dup2(self.listener.fileno(), 3)
+            # dup2 does nothing if the socket is descriptor 3 already.
+            os.set_inheritable(3, True)
 
     def is_alive(self):
         return self.process.poll() is None
 
-    def has_died(self, seconds=3):
-        """Whether the server ends within a moment, as one does that has just lost its connections."""
+    def has_ended(self, seconds=3):
+        """Whether the server ends within some seconds, as after losing its connections."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=seconds)
         return not self.is_alive()
 
-    def last_words(self):
-        """The last lines of standard error that are no ordinary log lines."""
+    def last_error(self):
+        """The last error lines of standard error, or else its last lines."""
         with contextlib.suppress(OSError):
             lines = self.log.read_text(errors="replace").splitlines()
             return " | ".join((fatal_lines(lines) or lines)[-2:])[:400]
         return ""
 
+    def reload(self, seconds=20):
+        """Sends SIGHUP, and waits until the log mentions the certificate."""
+        logged = self.log.stat().st_size
+        self.process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + seconds
+        while b"certificate" not in self.log.read_bytes()[logged:]:
+            if not self.is_alive() or time.monotonic() > deadline:
+                raise ServerEnded(f"the server did not reload: {self.last_error()}")
+            time.sleep(0.01)
+
     def stop(self, seconds=30):
-        """Ends the server as an operator does; returns its exit status."""
+        """Sends SIGTERM; returns the exit status, or nothing if the server had to be killed."""
         if self.is_alive():
             self.process.send_signal(signal.SIGTERM)
         try:
@@ -79,7 +103,7 @@ class Server:
             return None
 
     def kill(self, seconds=10):
-        """Kills the host, and returns the workers that were left `seconds` later."""
+        """Kills the host; returns the workers that still run `seconds` later."""
         workers = self.workers()
         self.process.kill()
         self.process.wait()
@@ -94,14 +118,14 @@ class Server:
         return children(self.pid)
 
     def resident(self):
-        """Bytes of memory that the host holds, without its workers."""
+        """Resident bytes of the host, without its workers."""
         return resident(self.pid)
 
     def resident_with_workers(self):
         return resident(self.pid) + sum(resident(worker) for worker in self.workers())
 
     def processor_seconds(self):
-        """Processor time of the host, without its workers."""
+        """CPU seconds of the host, without its workers."""
         return processor_seconds(self.pid)
 
     def processor_seconds_with_workers(self):
@@ -111,7 +135,7 @@ class Server:
         return Client(self.port, **options)
 
     def get(self, path, headers=None, **options):
-        """One request over a connection of its own."""
+        """Sends one request over a new connection."""
         with self.client(**options) as client:
             return client.get(path, headers)
 
@@ -122,12 +146,20 @@ class Server:
         self.stop()
 
 
+class CheckedServer(Server):
+    """A server that must end with status 0 after SIGTERM."""
+
+    def __exit__(self, *_):
+        if (status := self.stop()) != 0:
+            raise ServerEnded(f"the server ended with {status}: {self.last_error()}")
+
+
 class ServerEnded(Exception):
-    """The server ended, or did not start."""
+    """The server ended unexpectedly, or did not start."""
 
 
-class Answer:
-    """A whole answer, and how long it took from the request to the last byte."""
+class Response:
+    """A complete response, with the seconds from the request to its last byte."""
 
     def __init__(self, status, body, headers, seconds):
         self.status, self.body, self.headers, self.seconds = status, body, headers, seconds
@@ -141,7 +173,7 @@ class Answer:
 
 
 class Client:
-    """A client with one connection that is kept; `source` is the loopback address it comes from."""
+    """A client with one persistent connection; `source` is its own loopback address."""
 
     def __init__(self, port, source=None, timeout=60):
         self.connection = http.client.HTTPConnection(
@@ -151,18 +183,18 @@ class Client:
         was_open = self.connection.sock is not None
         start = time.monotonic()
         try:
-            return self.ask(method, path, headers, body, start)
+            return self.request(method, path, headers, body, start)
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
             self.connection.close()
-            # A server may close a connection that it kept at any time between two requests.
+            # A server may close a persistent connection at any time between two requests.
             if not was_open:
                 raise
-            return self.ask(method, path, headers, body, start)
+            return self.request(method, path, headers, body, start)
         except (OSError, http.client.HTTPException):
             self.connection.close()
             raise
 
-    def ask(self, method, path, headers, body, start):
+    def request(self, method, path, headers, body, start):
         headers = headers or {}
         self.connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
@@ -170,9 +202,9 @@ class Client:
         if body is not None:
             self.connection.putheader("Content-Length", str(len(body)))
         self.connection.endheaders(body)
-        answer = self.connection.getresponse()
-        read = answer.read()
-        return Answer(answer.status, read, answer.headers, time.monotonic() - start)
+        response = self.connection.getresponse()
+        received = response.read()
+        return Response(response.status, received, response.headers, time.monotonic() - start)
 
     def close(self):
         self.connection.close()
@@ -185,7 +217,7 @@ class Client:
 
 
 def raw_connection(port, request=b"", receive_buffer=None, timeout=10, source=None):
-    """A socket that has sent `request`; with a small receive buffer nothing fits into the kernel's."""
+    """Returns a socket that has sent `request`; a small receive buffer keeps the kernel from buffering."""
     connection = socket.socket()
     connection.settimeout(timeout)
     if receive_buffer:
@@ -203,7 +235,7 @@ def raw_connection(port, request=b"", receive_buffer=None, timeout=10, source=No
 
 
 def quoted(name):
-    """A file name, as text or as bytes, in the form of an address."""
+    """Percent-encodes a file name, given as text or bytes."""
     return urllib.parse.quote(name, safe="")
 
 
@@ -212,7 +244,7 @@ def fatal_lines(lines):
 
 
 def process_fields(process):
-    """The fields of /proc/PID/stat behind the name, or nothing if there is no such process."""
+    """Returns the fields of /proc/PID/stat after the name, or nothing if the process does not exist."""
     try:
         return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
@@ -242,14 +274,3 @@ def resident(process):
         text = pathlib.Path(f"/proc/{process}/status").read_text()
         return int(text.split("VmRSS:")[1].split()[0]) << 10
     return 0
-
-
-def copy_photographs(context, folder, count):
-    """Copies the first photographs into a folder; returns their names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    names = []
-    for number, photograph in enumerate(context.photographs()[:count]):
-        name = f"{number}{photograph.suffix.lower()}"
-        shutil.copy(photograph, folder / name)
-        names.append(name)
-    return names

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a running server for thousands of addresses in the form of imgproxy, most of them broken.
+"""Sends thousands of imgproxy URLs, most of them malformed, to a running server.
 
-usage: imgproxy_addresses.py ADDRESS [COUNT [SEED [KEY SALT]]], the last two in hexadecimal
+usage: imgproxy_urls.py URL [COUNT [SEED [KEY SALT]]], the last two in hexadecimal
 
-Schemathesis writes the colons in them as %3A, which is another form. What is right must be answered
-with a picture, what is wrong with the reason, and everything within a second and as the server
-describes itself. With a key every other address is signed wrongly, and never answered with a picture.
+Schemathesis encodes the colons as %3A, which is another form. Valid URLs must return an image, others an
+error with a reason; all responses must arrive within a second and match the OpenAPI description. With a
+key, every second URL has an invalid signature and must not return an image.
 """
 
 import base64
@@ -103,7 +103,7 @@ def damaged(rng, path):
 
 
 def example(rng):
-    """The path behind a signature, and whether it is right."""
+    """Returns the path after a signature, and whether it is valid."""
     options = [right_option(rng) for _ in range(rng.choice([1, 1, 2, 3, 8]))]
     source = right_source(rng)
     kind = rng.random()
@@ -129,15 +129,15 @@ def wrong_signature(rng, right):
     ])  # fmt: skip
 
 
-class Server:
-    def __init__(self, address):
-        self.host = urllib.parse.urlsplit(address).netloc
+class Target:
+    def __init__(self, url):
+        self.host = urllib.parse.urlsplit(url).netloc
         self.connection = None
-        _, _, body, _ = self.ask("GET", "/-/openapi.json", {})
+        _, _, body, _ = self.request("GET", "/-/openapi.json", {})
         operation = json.loads(body)["paths"]["/{imgproxySignature}/{imgproxyOptions}/plain/{source}"]
         self.statuses = {int(status) for status in operation["get"]["responses"]}
 
-    def ask(self, method, path, headers):
+    def request(self, method, path, headers):
         if self.connection is None:
             self.connection = http.client.HTTPConnection(self.host, timeout=60)
         start = time.monotonic()
@@ -151,26 +151,26 @@ class Server:
 
     def problems(self, method, path, headers, is_right, is_signed):
         try:
-            status, fields, body, seconds = self.ask(method, path, headers)
+            status, fields, body, seconds = self.request(method, path, headers)
         except (OSError, http.client.HTTPException) as error:
             self.connection = None
             return 0, [f"no answer: {error!r}"]
         found = []
         if status not in self.statuses:
-            found.append("a status that is not described")
+            found.append("a status that the description lacks")
         if status >= 500:
-            found.append("an error of the server")
+            found.append("a server error")
         if is_right and is_signed and status not in (200, 304):
-            found.append(f"no picture: {body[:200]!r}")
-        # What is damaged may be an address of another form, which needs no signature.
+            found.append(f"expected an image: {body[:200]!r}")
+        # A damaged URL may match another route, which needs no signature.
         if not is_signed and status < 400 and path.count("/") > 1:
-            found.append("answered though it is not signed")
+            found.append("accepted without a valid signature")
         if seconds > SECONDS:
             found.append(f"{seconds:.2f} seconds")
         if fields["X-Content-Type-Options"] != "nosniff":
             found.append("no X-Content-Type-Options")
         if status == 200 and not fields["Content-Type"].startswith("image/"):
-            found.append(f"a picture of type {fields['Content-Type']}")
+            found.append(f"an image of type {fields['Content-Type']}")
         if status >= 400:
             found += error_problems(method, fields, body)
         elif method == "HEAD" and body:
@@ -181,7 +181,7 @@ class Server:
 def error_problems(method, fields, body):
     found = []
     if fields["Cache-Control"] != "no-store":
-        found.append("an error that may be kept")
+        found.append("an error that may be cached")
     if fields["Content-Type"] != "application/json":
         found.append("an error that is not JSON")
     if method == "HEAD":
@@ -191,24 +191,24 @@ def error_problems(method, fields, body):
     except ValueError:
         return found + [f"an error that is not JSON: {body[:100]!r}"]
     if list(value) != ["error"] or not isinstance(value["error"], str) or not value["error"]:
-        found.append(f"an error of another shape: {body[:100]!r}")
+        found.append(f"an error with an unexpected structure: {body[:100]!r}")
     if len(body) > 500 or "/tmp" in value.get("error", ""):
-        found.append(f"an error that says too much: {body[:600]!r}")
+        found.append(f"an error that discloses too much: {body[:600]!r}")
     return found
 
 
 def main():
-    address = sys.argv[1]
+    url = sys.argv[1]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     key, salt = (bytes.fromhex(text) for text in sys.argv[4:6]) if len(sys.argv) > 5 else (None, b"")
     rng = random.Random(seed)
-    server = Server(address)
+    server = Target(url)
     counts = collections.Counter()
     wrong = []
     for number in range(count):
         path, is_right = example(rng)
-        # Other bytes are no HTTP, and are refused before anybody looks at the address.
+        # Other bytes are not valid in HTTP, and are refused before routing.
         path = urllib.parse.quote(path, safe=string.punctuation)
         sign = signature(path, key, salt) if key else rng.choice(["_", "unsafe", "%C3%A9", "a" * 100])
         is_signed = not key or rng.random() < 0.5
@@ -220,11 +220,11 @@ def main():
         counts[status] += 1
         wrong += [f"{number}: {method} /{sign}{path} {headers}: {status}: {text}" for text in found]
     answers = ", ".join(f"{count} of {status}" for status, count in sorted(counts.items()))
-    print(f"imgproxy: {count} addresses, seed {seed}: {answers}")
+    print(f"imgproxy: {count} URLs, seed {seed}: {answers}")
     for line in wrong[:20]:
         print(line[:1000])
     if wrong:
-        sys.exit(f"{len(wrong)} answers are wrong")
+        sys.exit(f"{len(wrong)} responses are wrong")
 
 
 if __name__ == "__main__":
