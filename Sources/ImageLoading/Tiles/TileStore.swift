@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
+public import LoadScheduling
 internal import Synchronization
 
 /// What tells the tiles of one pyramid from those of others.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
+public import LoadScheduling
 public import Pixels
 
 /// A picture of any size as tiles, made when they are asked for, in bounded memory.
