@@ -9,7 +9,7 @@ internal import Synchronization
 /// removed, is replaced by an empty one.
 ///
 /// Whatever happens to it after it was opened is no error to a user: what cannot be read is made
-/// again. Its calls block; they belong on a thread of a ``WorkQueue``.
+/// again. Its calls block; they belong on a thread of a `WorkQueue`.
 package final class StoreDatabase: Sendable {
     private let file: StoreFile
     private let logger: Logger
@@ -18,7 +18,7 @@ package final class StoreDatabase: Sendable {
     /// A lock: it is held long only while a database is replaced.
     private let opened: Mutex<OpenDatabase?>
 
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
     package init(_ file: StoreFile, logger: Logger) throws(LoadError) {
         self.file = file
         self.logger = logger

@@ -130,8 +130,8 @@ package final class BodyRoom: Sendable {
 
     /// Waits until there is room for the body's first `byteCount` bytes; called from one task.
     ///
-    /// - Throws: ``LoadError/memoryBudgetExceeded(needed:allowed:)`` if there never is, or
-    ///   ``LoadError/cancelled``.
+    /// - Throws: `LoadError.memoryBudgetExceeded(needed:allowed:)` if there never is, or
+    ///   `LoadError.cancelled`.
     func take(_ byteCount: Int) async throws(LoadError) {
         let missing = byteCount - state.withLock(\.byteCount)
         guard missing > 0 else { return }

@@ -51,7 +51,7 @@ final class BodyDelivery: Sendable {
     ///   - expectedByteCount: how many there will be.
     ///   - mediaType: what the server says that they are.
     ///   - isWhole: whether no more will come.
-    /// - Throws: ``LoadError/badResponse(url:reason:)`` for what is no picture.
+    /// - Throws: `LoadError.badResponse(url:reason:)` for what is no picture.
     func receive(
         _ bytes: [UInt8], of expectedByteCount: Int?, mediaType: String?, isWhole: Bool = false
     ) throws(LoadError) {

@@ -93,8 +93,8 @@ public final class HTTPLoader: Sendable {
     ///   - request: what is asked for.
     ///   - receive: is told, in order, what comes from the server; it must not block.
     /// - Returns: the whole of it.
-    /// - Throws: ``LoadError``; a body over the limit is a
-    ///   `CodecError/limitExceeded(_:needed:allowed:)` in ``LoadError/decodingFailed(path:_:)``.
+    /// - Throws: `LoadError`; a body over the limit is a
+    ///   `CodecError/limitExceeded(_:needed:allowed:)` in `LoadError.decodingFailed(path:_:)`.
     public func load(
         _ request: HTTPLoadRequest,
         receive: @escaping @Sendable (HTTPLoadEvent) -> Void = { _ in }

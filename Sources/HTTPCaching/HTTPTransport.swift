@@ -9,8 +9,8 @@ public import LoadScheduling
 /// the answer ends when the task is cancelled. The connection is given up when the task is
 /// cancelled or the body is let go before its end.
 public protocol HTTPTransport: Sendable {
-    /// - Throws: ``LoadError/connectionFailed(url:reason:)``, ``LoadError/timedOut(url:)``, or
-    ///   ``LoadError/cancelled``.
+    /// - Throws: `LoadError.connectionFailed(url:reason:)`, `LoadError.timedOut(url:)`, or
+    ///   `LoadError.cancelled`.
     func send(_ request: HTTPRequest) async throws(LoadError) -> HTTPTransportResponse
 }
 

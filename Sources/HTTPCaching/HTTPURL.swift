@@ -27,7 +27,7 @@ public struct HTTPURL: Hashable, Sendable {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
-    /// - Throws: ``LoadError/addressRefused(url:reason:)``.
+    /// - Throws: `LoadError.addressRefused(url:reason:)`.
     public init(_ text: String) throws(LoadError) {
         guard let colon = text.firstIndex(of: ":"),
             text[text.index(after: colon)...].hasPrefix("//")
@@ -40,7 +40,7 @@ public struct HTTPURL: Hashable, Sendable {
 
     /// An address as a redirect states it, which may be relative to `base`.
     ///
-    /// - Throws: ``LoadError/addressRefused(url:reason:)``.
+    /// - Throws: `LoadError.addressRefused(url:reason:)`.
     public init(_ reference: String, relativeTo base: HTTPURL) throws(LoadError) {
         if reference.hasPrefix("//") {
             try self.init(base.scheme, reference.dropFirst(2), reference)

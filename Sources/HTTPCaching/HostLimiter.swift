@@ -18,7 +18,7 @@ final class HostLimiter: Sendable {
 
     /// Waits to be let in; ``leave(_:)`` must follow.
     ///
-    /// - Throws: ``LoadError/cancelled``; then there is nothing to leave.
+    /// - Throws: `LoadError.cancelled`; then there is nothing to leave.
     func enter(_ authority: String, _ priority: LoadPriority) async throws(LoadError) {
         let semaphore = hosts.withLock { hosts in
             var host =

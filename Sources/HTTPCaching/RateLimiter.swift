@@ -43,7 +43,7 @@ final class RateLimiter: Sendable {
 
     /// Takes a token, waiting for it if need be.
     ///
-    /// - Throws: ``LoadError/cancelled``; then no token was taken.
+    /// - Throws: `LoadError.cancelled`; then no token was taken.
     func take(_ priority: LoadPriority = .visible) async throws(LoadError) {
         try await queue.enter(priority)
         defer { queue.leave() }

@@ -33,7 +33,7 @@ public final class ResponseStore: Sendable {
     ///   - directory: where it is; made, private to the user, if it is missing.
     ///   - byteLimit: the bytes that may be kept.
     ///   - logger: where it tells, at `debug`, what went wrong.
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
     public init(directory: String, byteLimit: Int, logger: Logger) throws(LoadError) {
         self.byteLimit = byteLimit
         self.logger = logger
