@@ -34,6 +34,10 @@ let package = Package(
         .library(name: "Pixels", targets: ["Pixels"]),
         .library(name: "EncodedImages", targets: ["EncodedImages"]),
         .library(name: "ImageCodecs", targets: ["ImageCodecs"]),
+        .library(name: "LoadScheduling", targets: ["LoadScheduling"]),
+        .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
+        .library(name: "Placeholders", targets: ["Placeholders"]),
+        .library(name: "Sprites", targets: ["Sprites"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
@@ -75,10 +79,29 @@ let package = Package(
             name: "ImageCodecs",
             dependencies: ["EncodedImages", "Pixels"] + cLibraries.map(\.dependency),
             exclude: cLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
+        .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
+        .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
+        .target(name: "LoadScheduling", dependencies: ["EncodedImages"]),
+        .target(
+            name: "DiskStore",
+            dependencies: [
+                "EncodedImages", "LoadScheduling",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "HTTPCaching",
+            dependencies: [
+                "DiskStore", "EncodedImages", "LoadScheduling",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(
             name: "ImageLoading",
             dependencies: [
-                "EncodedImages", "Pixels",
+                "DiskStore", "EncodedImages", "HTTPCaching", "LoadScheduling", "Pixels",
+                "Placeholders",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -103,7 +126,7 @@ let package = Package(
         .target(
             name: "HTTPLoading",
             dependencies: [
-                "ImageLoading", "MessageDigests",
+                "HTTPCaching", "LoadScheduling", "MessageDigests",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -116,7 +139,8 @@ let package = Package(
         .target(
             name: "ImageServer",
             dependencies: [
-                "EncodedImages", "ImageLoading", "MessageDigests", "Pixels", "ServedFiles",
+                "EncodedImages", "HTTPCaching", "ImageLoading", "LoadScheduling",
+                "MessageDigests", "Pixels", "Placeholders", "ServedFiles", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -147,8 +171,9 @@ let package = Package(
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "HTTPLoading", "ImageCodecs", "ImageLoading",
-                "ImageServer", "ImageCommands", "Pixels",
+                "DecoderSandbox", "EncodedImages", "HTTPCaching", "HTTPLoading", "ImageCodecs",
+                "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands", "Pixels",
+                "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -173,11 +198,41 @@ let package = Package(
                 "CLazyLibrary", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
                 "TestHelper",
             ]),
+        // A network of scripted responses, and damage to stores.
+        .target(
+            name: "LoadingTesting",
+            dependencies: [
+                "EncodedImages", "HTTPCaching", "ImageTesting", "LoadScheduling", "Pixels",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/LoadingTesting"),
+        .testTarget(
+            name: "PlaceholdersTests",
+            dependencies: [
+                "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels", "Placeholders",
+            ]),
+        .testTarget(
+            name: "SpritesTests",
+            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels", "Sprites"]),
+        .testTarget(
+            name: "LoadSchedulingTests",
+            dependencies: ["ImageTesting", "LoadScheduling", "LoadingTesting"]),
+        .testTarget(
+            name: "HTTPCachingTests",
+            dependencies: [
+                "EncodedImages", "HTTPCaching", "ImageTesting", "LoadScheduling",
+                "LoadingTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "ImageLoadingTests",
             dependencies: [
-                "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting", "Pixels",
-                "TestHelper",
+                "DiskStore", "EncodedImages", "HTTPCaching", "ImageCodecs", "ImageLoading",
+                "ImageTesting", "LoadScheduling", "LoadingTesting", "Pixels", "Placeholders",
+                "Sprites", "TestHelper",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -186,20 +241,21 @@ let package = Package(
             name: "DecoderSandboxTests",
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "Pixels", "TestHelper", .product(name: "Logging", package: "swift-log"),
+                "LoadScheduling", "Pixels", "TestHelper",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // The processes that tests start, to kill them or to look at their memory; no product.
         .executableTarget(
             name: "TestHelper",
             dependencies: [
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "Pixels", .product(name: "Logging", package: "swift-log"),
+                "LoadScheduling", "Pixels", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
             name: "HTTPLoadingTests",
             dependencies: [
-                "EncodedImages", "HTTPLoading", "HTTPTesting", "ImageLoading",
+                "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting", "LoadScheduling",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -207,14 +263,15 @@ let package = Package(
             name: "CalotypeServerTests",
             dependencies: [
                 "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "CalotypeServer", "ImageCommands", "Pixels",
+                "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
-                "EncodedImages", "HTTPLoading", "HTTPTesting", "ImageCodecs", "ImageLoading",
-                "ImageServer", "ImageTesting", "Pixels",
+                "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting", "ImageCodecs",
+                "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "Pixels",
+                "Placeholders", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -20,6 +20,7 @@ let package = Package(
                 .product(name: "EncodedImages", package: "calotype"),
                 .product(name: "ImageCodecs", package: "calotype"),
                 .product(name: "ImageLoading", package: "calotype"),
+                .product(name: "LoadScheduling", package: "calotype"),
                 .product(name: "Pixels", package: "calotype"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -5,6 +5,7 @@ internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import ImageLoading
+internal import LoadScheduling
 internal import Logging
 internal import ImageCommands
 

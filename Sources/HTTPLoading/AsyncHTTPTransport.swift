@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AsyncHTTPClient
+public import HTTPCaching
 public import HTTPTypes
-public import ImageLoading
+public import LoadScheduling
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

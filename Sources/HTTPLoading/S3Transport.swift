@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+public import HTTPCaching
 public import HTTPTypes
-public import ImageLoading
+public import LoadScheduling
 internal import MessageDigests
 
 /// Signs what is asked of a store of objects that speaks S3, and sends everything on.

@@ -3,6 +3,7 @@
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
+internal import LoadScheduling
 
 extension ImageResponder {
     /// Answers a request, and once more if an original was written to while it was read.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPCaching
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
+internal import LoadScheduling
 internal import Logging
 internal import NIOCore
 internal import NIOPosix

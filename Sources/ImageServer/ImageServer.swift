@@ -6,10 +6,12 @@
     internal import Darwin
 #endif
 public import EncodedImages
+internal import HTTPCaching
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 public import ImageLoading
+internal import LoadScheduling
 public import Logging
 internal import NIOCore
 internal import ServiceLifecycle

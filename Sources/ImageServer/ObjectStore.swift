@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ImageLoading
+public import HTTPCaching
+internal import ImageLoading
+internal import LoadScheduling
 
 /// A store of objects that speaks S3, and which of its buckets are served.
 ///

@@ -2,6 +2,7 @@
 
 internal import EncodedImages
 internal import ImageLoading
+internal import LoadScheduling
 internal import Synchronization
 
 /// The pictures whose tiles were asked for last.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ImageLoading
+public import HTTPCaching
+internal import ImageLoading
+internal import LoadScheduling
 
 /// Which originals on the web are served.
 ///

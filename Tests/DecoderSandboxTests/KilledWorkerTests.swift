@@ -7,6 +7,7 @@ import Foundation
 import ImageCodecs
 import ImageLoading
 import ImageTesting
+import LoadScheduling
 import Logging
 import Pixels
 import Synchronization

@@ -2,7 +2,7 @@
 
 import HTTPTesting
 import HTTPTypes
-import ImageLoading
+import LoadScheduling
 import Synchronization
 import Testing
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EncodedImages
+import HTTPCaching
 import HTTPTesting
 import HTTPTypes
-import ImageLoading
+import LoadScheduling
 import Logging
 import Synchronization
 import Testing

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HTTPCaching
 import HTTPTypes
-import ImageLoading
+import LoadScheduling
 import Synchronization
 import Testing
 

@@ -3,7 +3,9 @@
 import EncodedImages
 import Foundation
 import ImageTesting
+import LoadingTesting
 import Pixels
+import Sprites
 import Testing
 
 @testable import ImageLoading

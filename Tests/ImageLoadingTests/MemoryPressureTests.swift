@@ -4,6 +4,7 @@ import Dispatch
 import EncodedImages
 import Foundation
 import ImageTesting
+import LoadingTesting
 import Pixels
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@
 import EncodedImages
 import Foundation
 import ImageTesting
+import LoadingTesting
 import Logging
 import Pixels
 import Synchronization

@@ -4,6 +4,7 @@ import EncodedImages
 import Foundation
 import GRDB
 import ImageTesting
+import LoadingTesting
 import Pixels
 import Testing
 

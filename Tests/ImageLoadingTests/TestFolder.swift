@@ -3,43 +3,17 @@
 import EncodedImages
 import Foundation
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Logging
 import Pixels
 
 @testable import ImageLoading
 
-/// A folder of originals and a store, both gone with the last reference.
-final class TestFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(
-            path: "calotype-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    var storeDirectory: String { url.appending(path: "store").path }
-    var databasePath: String { "\(storeDirectory)/renditions.sqlite" }
-
-    /// Puts a picture there, in place of what is there under this name.
-    @discardableResult
-    func write(_ name: String, grey: UInt8 = 1, side: Int = 4) throws -> String {
-        let path = url.appending(path: name).path
-        let file = FakeCodec.file(PixelSize(width: side, height: side), grey: grey)
-        // Another file under the same name, so that it has another identity within one clock tick.
-        try Data(file).write(to: URL(filePath: path), options: .atomic)
-        return path
-    }
-
+extension TestFolder {
     func store(byteLimit: Int = 1 << 20) throws(LoadError) -> RenditionStore {
         try RenditionStore(directory: storeDirectory, byteLimit: byteLimit, logger: .silent)
     }
-}
-
-extension Logger {
-    static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }
 
 extension ImagePipeline {

@@ -7,6 +7,7 @@ import HummingbirdCore
 import ImageCodecs
 import ImageLoading
 import ImageTesting
+import LoadScheduling
 import Pixels
 import Testing
 

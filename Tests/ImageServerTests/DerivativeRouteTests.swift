@@ -7,6 +7,8 @@ import ImageCodecs
 import ImageLoading
 import ImageTesting
 import Pixels
+import Placeholders
+import Sprites
 import Testing
 
 @testable import ImageServer

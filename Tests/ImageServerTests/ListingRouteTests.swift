@@ -6,6 +6,7 @@ import HTTPTypes
 import ImageCodecs
 import ImageLoading
 import Pixels
+import Placeholders
 import Testing
 
 @testable import ImageServer

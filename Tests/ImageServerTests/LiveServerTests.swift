@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import ImageLoading
 import ImageTesting
+import LoadScheduling
 import Logging
 import NIOCore
 import Pixels

@@ -6,6 +6,7 @@ import HTTPTypes
 import HummingbirdCore
 import ImageLoading
 import ImageTesting
+import LoadScheduling
 import Logging
 import Testing
 

@@ -2,6 +2,7 @@
 
 import EncodedImages
 import Foundation
+import HTTPCaching
 import HTTPTypes
 import HummingbirdCore
 import ImageCodecs

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EncodedImages
+import HTTPCaching
 import HTTPTypes
 import ImageCodecs
 import ImageLoading
 import ImageTesting
+import LoadScheduling
 import Pixels
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import LoadScheduling
 internal import Pixels
 internal import Synchronization
 
@@ -9,7 +10,7 @@ internal import Synchronization
 /// What is charged: from the first frame on the memory that composing takes and one frame, which is
 /// the one that is shown; and each frame ahead for itself. Where there is no room for a frame ahead,
 /// the next one is decoded once it is asked for, in the place of the one that is shown.
-final class FrameLookAhead: Sendable {
+final class FrameLookAhead: PlayedAnimation {
     fileprivate typealias Answer = Result<AnimationFrame?, LoadError>
 
     fileprivate struct Ahead {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+public import LoadScheduling
 public import Pixels
 
 /// A frame of an animation that is played.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 public import EncodedImages
 internal import Pixels
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import EncodedImages
 internal import Foundation
 internal import GRDB
 internal import Pixels
+internal import Placeholders
 
 extension RenditionStore {
     /// The facts that are known of `originals`, found in one query.

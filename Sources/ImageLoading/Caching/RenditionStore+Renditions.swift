@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import EncodedImages
 internal import Foundation
 internal import GRDB

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import GRDB
+internal import LoadScheduling
 internal import Synchronization
 
 /// When a store tidies itself up.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import GRDB
+public import HTTPCaching
+public import LoadScheduling
 public import Logging
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import LoadScheduling
 internal import Synchronization
 
 /// One account of bytes for all that holds pixels: decodes in flight, cached images and the frames

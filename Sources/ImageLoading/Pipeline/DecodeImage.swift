@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import EncodedImages
+internal import LoadScheduling
 internal import Logging
 internal import Pixels
 

@@ -6,6 +6,8 @@ public import EncodedImages
 #else
     internal import Darwin
 #endif
+public import HTTPCaching
+public import LoadScheduling
 public import Logging
 public import Pixels
 internal import Synchronization

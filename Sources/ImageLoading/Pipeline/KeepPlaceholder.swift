@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import LoadScheduling
 internal import Pixels
+internal import Placeholders
 internal import Synchronization
 
 // The first picture that is decoded of a file leaves its placeholder in the store, once for every

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPCaching
 internal import HTTPTypes
+internal import LoadScheduling
 
 /// The bytes of an original, and which version of it they are.
 struct LoadedData: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import LoadScheduling
 
 extension ImagePipeline {
     /// Originals that are asked for in one query and whose facts are kept in one transaction.

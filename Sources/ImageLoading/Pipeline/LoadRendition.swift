@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPCaching
+internal import LoadScheduling
 internal import Pixels
-
-/// What nobody waits to be told of a rendition.
-struct NoUpdate: LoadUpdate {
-    mutating func merge(_ newer: NoUpdate) {}
-}
 
 /// What a rendition is made from.
 private enum RenditionBase: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import LoadScheduling
 internal import Pixels
 internal import Synchronization
 

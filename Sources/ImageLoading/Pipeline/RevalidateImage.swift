@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPCaching
+internal import LoadScheduling
 
 // A picture of the web that is out of date is shown at once, whether it is in memory or made from
 // an old answer that the server lets be shown meanwhile. Then the web is asked, once for all who

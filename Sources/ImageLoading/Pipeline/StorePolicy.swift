@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPCaching
 
 /// What a pipeline keeps on disk.
 ///
@@ -17,16 +18,6 @@ internal import EncodedImages
 /// it.
 public enum StorePolicy: Sendable, CaseIterable {
     case originals, renditions, automatic, all
-}
-
-/// What of a load may be kept on disk, as those who share it say.
-struct StoreWish: OptionSet {
-    let rawValue: Int
-
-    /// The bytes of an original from the web.
-    static let original = StoreWish(rawValue: 1)
-    /// What is made of it.
-    static let value = StoreWish(rawValue: 2)
 }
 
 extension StorePolicy {
@@ -59,16 +50,4 @@ extension ImageRequest {
     var isAnswerableByName: Bool {
         fields.isEmpty && (webUse == .useProtocol || webUse == .onlyIfCached)
     }
-}
-
-/// Whether what is made of an original may be kept, and until when it needs no look at the original.
-struct Storability: Hashable, Sendable {
-    var isAllowed = true
-    /// In seconds since 1970; 0 if the original is looked at each time, as files are.
-    var freshUntil = 0
-    /// Whether the request sent fields, which may have had a say in what the server answered.
-    var dependsOnFields = false
-
-    /// Until when what is kept may be shown by the name of the original alone.
-    var answersByNameUntil: Int { dependsOnFields ? 0 : freshUntil }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import LoadScheduling
 internal import Synchronization
 
 /// Loads pictures before anybody looks at them, a few at a time, so that they are in memory then.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadScheduling
 internal import Synchronization
 
 /// Counts the requests inside, so that closing can wait for them.

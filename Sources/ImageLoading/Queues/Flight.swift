@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadScheduling
 internal import Synchronization
 
 /// A load under way and those who wait for it.

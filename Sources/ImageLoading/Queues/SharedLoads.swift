@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadScheduling
 internal import Synchronization
 
 /// What a load tells while it is under way; the newest of it is told to those who join late.

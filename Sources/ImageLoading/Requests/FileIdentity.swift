@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 public import EncodedImages
+public import LoadScheduling
 #if canImport(Glibc)
     internal import Glibc
 #else

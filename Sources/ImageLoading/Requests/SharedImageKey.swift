@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPCaching
 internal import HTTPTypes
 
 /// Which load of a picture: the picture, and what of the request has a say in its bytes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import EncodedImages
+public import LoadScheduling
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -21,7 +23,7 @@ public final class FolderTileStore: TileStore {
     ///     above it must exist.
     ///   - byteLimit: what the files may take before another one is written; those that were not
     ///     asked for longest go first.
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
     public init(directory: String, byteLimit: Int = .max) throws(LoadError) {
         self.directory = directory
         self.byteLimit = byteLimit

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DiskStore
 internal import EncodedImages
+internal import LoadScheduling
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -30,7 +32,7 @@ final class TileFile: StoredTiles {
     /// - Parameters:
     ///   - path: where the file is.
     ///   - key: what it must have been written for.
-    /// - Throws: ``LoadError/storeFailed(reason:)`` if it is missing, damaged or of another key.
+    /// - Throws: `LoadError.storeFailed(reason:)` if it is missing, damaged or of another key.
     convenience init(_ path: String, key: String) throws(LoadError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

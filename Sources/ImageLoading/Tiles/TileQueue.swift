@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadScheduling
+
 /// The threads on which tiles are read and pyramids are made, for any number of pictures.
 ///
 /// Whoever makes one closes it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
+public import LoadScheduling
 internal import Synchronization
 
 /// What tells the tiles of one pyramid from those of others.
@@ -27,7 +28,7 @@ public protocol TileStore: Sendable {
 
     /// Begins to keep a pyramid, in place of one that is there.
     ///
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
     func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter
 
     /// Forgets a pyramid.
@@ -46,12 +47,12 @@ public protocol StoredTiles: Sendable {
 public protocol TileWriter: AnyObject {
     /// Takes a tile as a file; each comes once, in any order.
     ///
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
     func write(_ file: [UInt8], as tile: TileAddress) throws(LoadError)
 
     /// Keeps what was written.
     ///
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
     func finish() throws(LoadError) -> any StoredTiles
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
+public import LoadScheduling
 public import Pixels
 
 /// A picture of any size as tiles, made when they are asked for, in bounded memory.
@@ -56,7 +57,7 @@ public final class TiledImage: Sendable {
     ///   - queue: the threads that the work is done on.
     ///   - cache: what keeps decoded tiles.
     ///   - configuration: sizes and formats.
-    /// - Throws: ``LoadError/encodingFailed(path:_:)`` if a format of tiles cannot be written.
+    /// - Throws: `LoadError.encodingFailed(path:_:)` if a format of tiles cannot be written.
     public init(
         _ source: ImageSource, name: String, codecs: CodecSet,
         store: any TileStore = MemoryTileStore(), queue: TileQueue, cache: TileCache = TileCache(),
@@ -92,7 +93,7 @@ public final class TiledImage: Sendable {
     ///   - tile: one of ``pyramid``.
     ///   - priority: how urgent it is.
     /// - Returns: the pixels, in sRGB.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func tile(
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> PixelBuffer {
@@ -120,7 +121,7 @@ public final class TiledImage: Sendable {
     ///   - tile: one of ``pyramid``.
     ///   - priority: how urgent it is.
     /// - Returns: a whole file in one of the formats of ``configuration``.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func encodedTile(
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> EncodedTile {
@@ -149,7 +150,7 @@ public final class TiledImage: Sendable {
     /// holds on to it by this call, in a task that it cancels when the picture is closed.
     ///
     /// - Parameter priority: how urgent it is.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func makeTiles(priority: LoadPriority = .prefetch) async throws(LoadError) {
         guard !isDirect(0) else { return }
         _ = try await storedTiles(priority)

@@ -2,6 +2,7 @@
 
 internal import EncodedImages
 internal import ImageLoading
+internal import LoadScheduling
 internal import Pixels
 
 /// What an address asks for of a picture, in whichever grammar it was written.

@@ -4,6 +4,7 @@ internal import EncodedImages
 internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import LoadScheduling
 internal import NIOCore
 internal import ImageLoading
 

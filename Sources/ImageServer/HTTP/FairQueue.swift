@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageLoading
+internal import LoadScheduling
 internal import Synchronization
 
 /// Lets so much work run at a time; clients whose work waits take turns.

@@ -5,6 +5,7 @@
 #else
     internal import Darwin
 #endif
+internal import CNIOLinux
 internal import HTTPTypes
 
 /// Which web pages may use the server.

@@ -6,6 +6,7 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import ImageLoading
 internal import Pixels
+internal import Placeholders
 
 /// What `/info/…` says of a picture; what the file does not state is missing.
 ///

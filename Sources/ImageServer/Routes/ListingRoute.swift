@@ -5,6 +5,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
 internal import Pixels
+internal import Placeholders
 
 /// One page of a folder, in columns: enough to lay out every picture without fetching one.
 struct ListingPage: Encodable {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPCaching
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
+internal import LoadScheduling
 internal import NIOPosix
 
 extension ImageResponder {

@@ -4,9 +4,11 @@ internal import EncodedImages
 internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import LoadScheduling
 internal import NIOCore
 internal import ImageLoading
 internal import Pixels
+internal import Sprites
 
 /// Which pictures go into a sheet, and how.
 struct SpriteRequest {

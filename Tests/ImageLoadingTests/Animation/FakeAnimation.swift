@@ -3,6 +3,8 @@
 import Dispatch
 import EncodedImages
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Synchronization
 

@@ -3,7 +3,9 @@
 import EncodedImages
 import Foundation
 import ImageTesting
+import LoadingTesting
 import Pixels
+import Placeholders
 import Synchronization
 import Testing
 

@@ -3,7 +3,9 @@
 import Foundation
 import GRDB
 import ImageTesting
+import LoadingTesting
 import Pixels
+import Placeholders
 import Testing
 
 @testable import ImageLoading

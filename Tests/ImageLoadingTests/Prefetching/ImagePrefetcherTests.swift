@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EncodedImages
+import HTTPCaching
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EncodedImages
+import HTTPCaching
 import HTTPTypes
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 

@@ -2,6 +2,7 @@
 
 import EncodedImages
 import ImageTesting
+import LoadScheduling
 import Pixels
 import Testing
 

@@ -2,6 +2,8 @@
 
 import EncodedImages
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 

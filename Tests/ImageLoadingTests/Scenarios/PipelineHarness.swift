@@ -2,7 +2,9 @@
 
 import Dispatch
 import EncodedImages
+import HTTPCaching
 import ImageTesting
+import LoadScheduling
 import Pixels
 import Synchronization
 
@@ -60,14 +62,6 @@ final class FakeLoader: OriginalLoader {
         state.withLock { $0.cancelCount += 1 }
         throw .cancelled
     }
-}
-
-/// Holds a thread until it is opened.
-final class Gate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func wait() { semaphore.wait() }
-    func open() { semaphore.signal() }
 }
 
 /// Writes its digit behind those of the processors before it, in a system of base 4.

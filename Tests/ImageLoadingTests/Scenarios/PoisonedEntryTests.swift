@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DiskStore
 import EncodedImages
 import GRDB
 import HTTPTypes
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 
+@testable import HTTPCaching
 @testable import ImageLoading
 
 @Suite("S23: What is kept and damaged", .timeLimit(.minutes(5))) struct PoisonedEntryTests {

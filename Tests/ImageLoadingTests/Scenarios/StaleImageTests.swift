@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EncodedImages
+import HTTPCaching
 import HTTPTypes
 import ImageTesting
+import LoadingTesting
 import Pixels
 import Testing
 

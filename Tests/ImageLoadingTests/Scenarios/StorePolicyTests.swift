@@ -3,9 +3,12 @@
 import EncodedImages
 import HTTPTypes
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 
+@testable import HTTPCaching
 @testable import ImageLoading
 
 /// A pipeline between a network that a test rules and both stores.

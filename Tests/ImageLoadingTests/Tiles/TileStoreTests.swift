@@ -3,6 +3,8 @@
 import EncodedImages
 import Foundation
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 

@@ -4,6 +4,8 @@ import EncodedImages
 import Foundation
 import ImageCodecs
 import ImageTesting
+import LoadingTesting
+import LoadScheduling
 import Pixels
 import Testing
 

@@ -10,6 +10,7 @@ import EncodedImages
 import Foundation
 import ImageCodecs
 import ImageLoading
+import LoadScheduling
 import Logging
 import Pixels
 import Synchronization

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageCommands
+internal import LoadScheduling
 internal import ImageCodecs
 internal import ImageLoading
 internal import Logging

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How urgent a picture is; of equal urgency the older request goes first.
+public enum LoadPriority: Int, Comparable, Sendable, CaseIterable {
+    case background
+    /// What scrolling is about to reveal.
+    case prefetch
+    /// What is looked at now.
+    case visible
+
+    public static func < (one: LoadPriority, other: LoadPriority) -> Bool {
+        one.rawValue < other.rawValue
+    }
+}

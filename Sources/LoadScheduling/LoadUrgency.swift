@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// How urgent a load is, now and whenever that changes.
+///
+/// Whoever waits for a picture may hold one and raise or lower it, also before the load has begun;
+/// everything that is done for the picture follows.
+public final class LoadUrgency: Sendable {
+    private struct State {
+        var version: UInt64 = 0
+        var lastNumber: UInt64 = 0
+        var followers: [UInt64: @Sendable (LoadPriority) -> Void] = [:]
+    }
+
+    /// A lock: followers are told while it is held, so that the last value is the one that stays.
+    ///
+    /// They take locks of work further down, which never take one further up.
+    private let state = Mutex(State())
+    /// A lock of its own, held for nothing else: it is read under locks of work further down, too.
+    private let current: Mutex<LoadPriority>
+    /// That of those nobody can change, so that nobody needs to be told.
+    private let fixed: LoadPriority?
+
+    public init(_ priority: LoadPriority = .visible) {
+        current = Mutex(priority)
+        fixed = nil
+    }
+
+    private init(fixed priority: LoadPriority) {
+        current = Mutex(priority)
+        fixed = priority
+    }
+
+    /// One that stays as it is, the same for all who ask for it.
+    package static func fixed(_ priority: LoadPriority) -> LoadUrgency {
+        allFixed[priority.rawValue]
+    }
+
+    private static let allFixed = LoadPriority.allCases.map { LoadUrgency(fixed: $0) }
+
+    package var isFixed: Bool { fixed != nil }
+
+    public var priority: LoadPriority {
+        get { fixed ?? current.withLock { $0 } }
+        set { set(newValue, version: nil) }
+    }
+
+    /// Sets the priority unless a later version has been set.
+    package func set(_ priority: LoadPriority, version: UInt64?) {
+        guard !isFixed else { return assertionFailure("an urgency for all was set") }
+        state.withLock { state in
+            if let version {
+                guard version > state.version else { return }
+                state.version = version
+            }
+            guard priority != self.priority else { return }
+            current.withLock { $0 = priority }
+            for follower in state.followers.values { follower(priority) }
+        }
+    }
+
+    /// Tells `body` the priority, now and whenever it changes, until ``unfollow(_:)``.
+    package func follow(_ body: @escaping @Sendable (LoadPriority) -> Void) -> UInt64 {
+        if isFixed {
+            body(priority)
+            return 0
+        }
+        return state.withLock { state in
+            state.lastNumber += 1
+            state.followers[state.lastNumber] = body
+            body(priority)
+            return state.lastNumber
+        }
+    }
+
+    package func unfollow(_ number: UInt64) {
+        state.withLock { $0.followers[number] = nil }
+    }
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+package import EncodedImages
+internal import Synchronization
+
+/// Runs work on threads of its own, the most urgent first, so that work that blocks or computes for
+/// long never takes a thread of Swift's cooperative pool.
+///
+/// Its threads end when it is closed; who owns a queue closes it.
+package final class WorkQueue: Sendable {
+    /// Names a piece of work that waits or runs.
+    package typealias Ticket = UInt64
+
+    fileprivate struct Work {
+        let ticket: Ticket
+        fileprivate var rank: WorkRank
+        let body: @Sendable () -> Void
+    }
+
+    private struct State {
+        /// The next to run stands last.
+        var waiting: [Work] = []
+        var lastTicket: Ticket = 0
+        /// Places behind and in front of all of the same priority.
+        var lastPlace: Int64 = 0
+        var firstPlace: Int64 = 0
+        var width: Int
+        var isSuspended = false
+        var busyCount = 0
+        var threadCount = 0
+        var isClosed = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+    /// Counts a signal for every time that there may be something to do for a thread that waits.
+    private let wakeUps = DispatchSemaphore(value: 0)
+    private let maximumWaitingCount: Int
+
+    /// - Parameters:
+    ///   - width: how much work runs at the same time.
+    ///   - maximumWaitingCount: how much may wait.
+    package init(width: Int, maximumWaitingCount: Int) {
+        precondition(width > 0, "a queue needs a thread")
+        self.maximumWaitingCount = maximumWaitingCount
+        state = Mutex(State(width: width))
+        addThreads()
+    }
+
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Whether no more work may wait.
+    package var isFull: Bool { waitingCount >= maximumWaitingCount }
+
+    /// The priorities of the work that waits, the next to run first.
+    package var waitingPriorities: [LoadPriority] {
+        state.withLock { $0.waiting.reversed().map(\.rank.priority) }
+    }
+
+    /// How much work has been taken in so far.
+    package var submittedCount: Int { state.withLock { Int($0.lastTicket) } }
+
+    /// How much work runs.
+    package var busyCount: Int { state.withLock { $0.busyCount } }
+
+    /// How much work runs at the same time; what runs already goes on when it is lowered.
+    package var width: Int {
+        get { state.withLock { $0.width } }
+        set {
+            precondition(newValue > 0, "a queue needs a thread")
+            state.withLock { $0.width = newValue }
+            addThreads()
+            wakeAll()
+        }
+    }
+
+    /// Whether nothing new is begun.
+    package var isSuspended: Bool {
+        get { state.withLock { $0.isSuspended } }
+        set {
+            state.withLock { $0.isSuspended = newValue }
+            wakeAll()
+        }
+    }
+
+    /// Adds work.
+    ///
+    /// - Parameters:
+    ///   - priority: how urgent it is.
+    ///   - continuing: it ends what other work has begun. It goes before the rest of its priority,
+    ///     because it lets go of memory, and is never refused for want of room.
+    ///   - body: the work.
+    /// - Returns: what names the work to ``move(_:to:)`` and ``remove(_:)``.
+    /// - Throws: ``LoadError/queueFull``, or ``LoadError/cancelled`` once closed.
+    @discardableResult
+    package func submit(
+        _ priority: LoadPriority, continuing: Bool = false, _ body: @escaping @Sendable () -> Void
+    ) throws(LoadError) -> Ticket {
+        let ticket = try state.withLock { state throws(LoadError) in
+            guard !state.isClosed else { throw .cancelled }
+            guard continuing || state.waiting.count < maximumWaitingCount else { throw .queueFull }
+            state.lastTicket += 1
+            state.lastPlace += 1
+            let rank = WorkRank(
+                priority: priority, isContinuing: continuing, place: state.lastPlace)
+            let work = Work(ticket: state.lastTicket, rank: rank, body: body)
+            state.waiting.insert(work, at: state.waiting.place(of: rank))
+            return state.lastTicket
+        }
+        wakeUps.signal()
+        return ticket
+    }
+
+    /// Changes how urgent work is that still waits.
+    ///
+    /// It goes behind those that are more urgent already, or in front of those that are less so.
+    package func move(_ ticket: Ticket, to priority: LoadPriority) {
+        state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }),
+                state.waiting[index].rank.priority != priority
+            else { return }
+            var work = state.waiting.remove(at: index)
+            if priority > work.rank.priority {
+                state.lastPlace += 1
+                work.rank.place = state.lastPlace
+            } else {
+                state.firstPlace -= 1
+                work.rank.place = state.firstPlace
+            }
+            work.rank.priority = priority
+            state.waiting.insert(work, at: state.waiting.place(of: work.rank))
+        }
+    }
+
+    /// Takes work out that still waits.
+    ///
+    /// - Returns: whether it did.
+    @discardableResult
+    package func remove(_ ticket: Ticket) -> Bool {
+        let removed = state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+                return nil as Work?
+            }
+            return state.waiting.remove(at: index)
+        }
+        return removed != nil
+    }
+
+    /// Runs `work` on a thread of the queue, as urgent as `urgency` is at each moment.
+    ///
+    /// - Parameters:
+    ///   - urgency: how urgent it is.
+    ///   - continuing: as for ``submit(_:continuing:_:)``.
+    ///   - work: gets a flag that is set when the task that waits is cancelled.
+    /// - Returns: what the work answers.
+    /// - Throws: what it throws, ``LoadError/queueFull``, or ``LoadError/cancelled``; work that has
+    ///   not begun by then never does.
+    package func run<Value: Sendable>(
+        _ urgency: LoadUrgency, continuing: Bool = false,
+        _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
+    ) async throws(LoadError) -> Value {
+        guard !Task.isCancelled else { throw .cancelled }
+        let cancellation = CancellationFlag()
+        let pending = PendingWork<Value>()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                pending.set(continuation)
+                do throws(LoadError) {
+                    let ticket = try submit(urgency.priority, continuing: continuing) {
+                        let result = Result { () throws(LoadError) in
+                            if cancellation.isCancelled { throw .cancelled }
+                            return try work(cancellation)
+                        }
+                        pending.end(result)
+                    }
+                    pending.ticket = ticket
+                    pending.following = urgency.follow { [weak self] in self?.move(ticket, to: $0) }
+                } catch {
+                    pending.end(.failure(error))
+                }
+                // Cancelled before it was submitted: the handler has already run.
+                if cancellation.isCancelled { cancel(pending) }
+            }
+        } onCancel: {
+            cancellation.cancel()
+            cancel(pending)
+        }
+        if let following = pending.following { urgency.unfollow(following) }
+        return try result.get()
+    }
+
+    /// Runs `work` on a thread of the queue.
+    package func run<Value: Sendable>(
+        _ priority: LoadPriority, continuing: Bool = false,
+        _ work: @escaping @Sendable () throws(LoadError) -> Value
+    ) async throws(LoadError) -> Value {
+        try await run(LoadUrgency.fixed(priority), continuing: continuing) { _ throws(LoadError) in
+            try work()
+        }
+    }
+
+    private func cancel<Value: Sendable>(_ pending: PendingWork<Value>) {
+        if let ticket = pending.ticket, remove(ticket) { pending.end(.failure(.cancelled)) }
+    }
+
+    /// Refuses new work and lets the threads end after what waits.
+    package func stop() {
+        state.withLock { state in
+            state.isClosed = true
+            state.isSuspended = false
+        }
+        wakeAll()
+    }
+
+    /// Refuses new work and waits until what has been taken is done and the threads have ended.
+    package func close() async {
+        stop()
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.threadCount > 0 { state.closers.append(continuation) }
+                return state.threadCount == 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func addThreads() {
+        let count = state.withLock { state in
+            guard !state.isClosed else { return 0 }
+            let missing = max(0, state.width - state.threadCount)
+            state.threadCount += missing
+            return missing
+        }
+        for _ in 0..<count { startThread { self.runWork() } }
+    }
+
+    private func wakeAll() {
+        let count = state.withLock { $0.threadCount }
+        for _ in 0..<count { wakeUps.signal() }
+    }
+
+    private func runWork() {
+        while true {
+            while let work = take() {
+                work.body()
+                state.withLock { $0.busyCount -= 1 }
+            }
+            if state.withLock({ $0.isClosed && $0.waiting.isEmpty }) { break }
+            wakeUps.wait()
+        }
+        let closers = state.withLock { state in
+            state.threadCount -= 1
+            return state.threadCount == 0 ? state.closers : []
+        }
+        // Others may wait for a wake-up that this thread has taken.
+        wakeUps.signal()
+        for closer in closers { closer.resume() }
+    }
+
+    private func take() -> Work? {
+        state.withLock { state in
+            guard !state.isSuspended, state.busyCount < state.width,
+                let work = state.waiting.popLast()
+            else { return nil }
+            state.busyCount += 1
+            return work
+        }
+    }
+}
+
+/// Work that somebody waits for, until it has ended or been taken out.
+private final class PendingWork<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Result<Value, LoadError>, Never>?
+        var ticket: WorkQueue.Ticket?
+        var following: UInt64?
+    }
+
+    private let state = Mutex(State())
+
+    var ticket: WorkQueue.Ticket? {
+        get { state.withLock { $0.ticket } }
+        set { state.withLock { $0.ticket = newValue } }
+    }
+
+    var following: UInt64? {
+        get { state.withLock { $0.following } }
+        set { state.withLock { $0.following = newValue } }
+    }
+
+    func set(_ continuation: CheckedContinuation<Result<Value, LoadError>, Never>) {
+        state.withLock { $0.continuation = continuation }
+    }
+
+    func end(_ result: Result<Value, LoadError>) {
+        state.withLock { $0.continuation.take() }?.resume(returning: result)
+    }
+}
+
+/// What decides which work goes first; the greater does.
+private struct WorkRank: Comparable {
+    var priority: LoadPriority
+    let isContinuing: Bool
+    var place: Int64
+
+    static func < (one: WorkRank, other: WorkRank) -> Bool {
+        if one.priority != other.priority { return one.priority < other.priority }
+        if one.isContinuing != other.isContinuing { return other.isContinuing }
+        return one.place > other.place
+    }
+}
+
+extension [WorkQueue.Work] {
+    /// Where work of `rank` belongs, found by halving.
+    fileprivate func place(of rank: WorkRank) -> Int {
+        var lower = startIndex
+        var upper = endIndex
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            if self[middle].rank < rank { lower = middle + 1 } else { upper = middle }
+        }
+        return lower
+    }
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DiskStore
+import Foundation
+import GRDB
+import HTTPTypes
+import LoadingTesting
+import LoadScheduling
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("A kept answer", .timeLimit(.minutes(5))) struct ResponseCachingTests {
+    private static let picture = HTTPFixture.picture
+    private static let other = Array("FAKE other".utf8)
+
+    /// Answers every request with these fields, and a conditional one for tag `"a"` with 304.
+    private static func fixture(
+        _ fields: HTTPFields, status: Int = 200, notModified: HTTPFields = [:]
+    ) throws -> HTTPFixture {
+        try HTTPFixture { request, _ in
+            if let tag = request.headerFields[.ifNoneMatch], tag == fields[.eTag] {
+                return FakeAnswer(status: 304, fields: notModified)
+            }
+            return FakeAnswer(status: status, fields: fields, body: picture)
+        }
+    }
+
+    @Test(
+        "is used without asking as long as it is fresh",
+        arguments: [
+            [.cacheControl: "max-age=60"], [.cacheControl: "public, Max-Age=\"60\""],
+            [.expires: httpDate(60), .date: httpDate()],
+            // A cache of one user looks at max-age alone.
+            [.cacheControl: "s-maxage=1, max-age=60", .expires: httpDate(1)],
+            // Ten times as old when it came, so a tenth is left.
+            [.lastModified: httpDate(-600), .date: httpDate()],
+            [.cacheControl: "max-age=100", .age: "40"],
+            [.cacheControl: "max-age=90", .date: httpDate(-30)],
+        ] as [HTTPFields])
+    func fresh(fields: HTTPFields) async throws {
+        let fixture = try Self.fixture(fields)
+        #expect(try await fixture.load().source == .network)
+        fixture.advance(seconds: 59)
+        let log = EventLog()
+        let response = try await fixture.load(events: log)
+        #expect(response.source == .store)
+        #expect(response.bytes == Self.picture)
+        #expect(log.events.isEmpty)
+        #expect(fixture.requestCount == 1)
+        fixture.advance(seconds: 1)
+        #expect(try await fixture.load().source == .network)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test(
+        "is asked for each time if nothing says that it is fresh",
+        arguments: [
+            [:], [.cacheControl: "no-cache, max-age=60"], [.cacheControl: "max-age=junk"],
+            [.expires: "0"], [.cacheControl: "max-age=60, max-age=0"],
+        ] as [HTTPFields])
+    func neverFresh(fields: HTTPFields) async throws {
+        let fixture = try Self.fixture(fields)
+        for _ in 0..<2 { _ = try await fixture.load() }
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("is used again when the server says that it is unchanged, with the newer fields")
+    func notModified() async throws {
+        let latin: [UInt8] = [0x47, 0x72, 0xFC, 0xDF, 0x65]
+        let name = try #require(HTTPField.Name("X-Name"))
+        var newer: HTTPFields = [
+            .cacheControl: "max-age=100", .eTag: "W/\"a\"", .contentType: "text/html",
+        ]
+        newer.append(HTTPField(name: name, value: latin))
+        newer.append(HTTPField(name: .contentLanguage, value: "日本語"))
+        let older: HTTPFields = [
+            .cacheControl: "max-age=10", .eTag: "\"a\"", .contentType: "image/png",
+            .contentLocation: "/Größe.png", name: "old",
+        ]
+        let fixture = try Self.fixture(older, notModified: newer)
+        let first = try await fixture.load()
+        fixture.advance(seconds: 10)
+        let log = EventLog()
+        let second = try await fixture.load(events: log)
+        #expect(fixture.lastFields[.ifNoneMatch] == "\"a\"")
+        #expect(second.source == .revalidated)
+        #expect(second.bytes == Self.picture)
+        #expect(second.validator == first.validator)
+        #expect(second.mediaType == "image/png")
+        #expect(log.events.isEmpty)
+        let kept = try #require(
+            await fixture.store.response(
+                for: try HTTPURL(HTTPFixture.address), fixture.lastFields)
+        ).fields
+        #expect(kept[.cacheControl] == "max-age=100")
+        #expect(kept[.contentType] == "image/png")
+        #expect(kept[.contentLength] == "22789")
+        #expect(kept[.contentLocation] == "/Größe.png")
+        #expect(kept[.contentLanguage] == "日本語")
+        #expect(kept.rawValues(name) == [latin])
+        fixture.advance(seconds: 99)
+        #expect(try await fixture.load().source == .store)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("is asked for by its date as well")
+    func lastModified() async throws {
+        let fixture = try HTTPFixture { request, _ in
+            request.headerFields[.ifModifiedSince] == httpDate(-60)
+                ? FakeAnswer(status: 304)
+                : FakeAnswer(
+                    fields: [.lastModified: httpDate(-60), .cacheControl: "max-age=0"],
+                    body: Self.picture)
+        }
+        #expect(try await fixture.load().validator == "modified \(httpDate(-60))")
+        #expect(try await fixture.load().source == .revalidated)
+    }
+
+    @Test("is replaced by another")
+    func replaced() async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                fields: [.eTag: "\"\(index)\"", .cacheControl: "max-age=10"],
+                body: index == 0 ? Self.picture : Self.other)
+        }
+        let first = try await fixture.load()
+        fixture.advance(seconds: 10)
+        let second = try await fixture.load()
+        #expect(fixture.lastFields[.ifNoneMatch] == "\"0\"")
+        #expect(second.source == .network)
+        #expect(second.bytes == Self.other)
+        #expect(second.validator != first.validator)
+        #expect(try await fixture.load().bytes == Self.other)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("is asked for anew when the server speaks of another version as unchanged")
+    func notModifiedOther() async throws {
+        let fixture = try Self.fixture([.eTag: "\"a\""], notModified: [.eTag: "\"b\""])
+        _ = try await fixture.load()
+        #expect(try await fixture.load().source == .network)
+        #expect(fixture.requestCount == 3)
+        #expect(fixture.lastFields[.ifNoneMatch] == nil)
+    }
+
+    @Test("is none if the server forbids to keep it, and then replaces the one before")
+    func noStore() async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                fields: [.cacheControl: index == 0 ? "max-age=10" : "max-age=10, no-store"],
+                body: index == 0 ? Self.picture : Self.other)
+        }
+        _ = try await fixture.load()
+        #expect(await fixture.store.byteCount() > 0)
+        fixture.advance(seconds: 10)
+        for count in 2...3 {
+            #expect(try await fixture.load().bytes == Self.other)
+            #expect(fixture.requestCount == count)
+        }
+        #expect(await fixture.store.byteCount() == 0)
+    }
+
+    @Test("is dropped when the server says of an unchanged one that it must not be kept")
+    func notModifiedNoStore() async throws {
+        let fixture = try Self.fixture(
+            [.eTag: "\"a\""], notModified: [.cacheControl: "no-store"])
+        _ = try await fixture.load()
+        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(await fixture.store.byteCount() == 0)
+    }
+
+    @Test(
+        "of status 404 or 410 is thrown as long as it is fresh, then asked for",
+        arguments: [404, 410])
+    func notFound(status: Int) async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                status: index == 0 ? status : 200, fields: [.cacheControl: "max-age=10"],
+                body: Self.picture)
+        }
+        let error = LoadError.badStatus(url: HTTPFixture.address, code: status)
+        for _ in 0..<3 {
+            await #expect(throws: error) { try await fixture.load() }
+        }
+        #expect(fixture.requestCount == 1)
+        fixture.advance(seconds: 10)
+        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().source == .store)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("does not outlive a 404 that is not to be kept")
+    func goneForGood() async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                status: index == 0 ? 200 : 404,
+                fields: index == 0 ? [.cacheControl: "max-age=10"] : [:], body: Self.picture)
+        }
+        _ = try await fixture.load()
+        fixture.advance(seconds: 10)
+        await #expect(throws: LoadError.self) { try await fixture.load() }
+        #expect(await fixture.store.byteCount() == 0)
+    }
+
+    @Test("is never one of status 500, whatever its fields say", arguments: [500, 503, 403])
+    func serverError(status: Int) async throws {
+        let fixture = try Self.fixture([.cacheControl: "max-age=60"], status: status)
+        for _ in 0..<2 {
+            await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: status)) {
+                try await fixture.load()
+            }
+        }
+        #expect(fixture.requestCount == 2)
+        #expect(await fixture.store.byteCount() == 0)
+    }
+
+    @Test("that a program put there is served as it is, for ever")
+    func withoutMetadata() async throws {
+        let fixture = try Self.fixture([:])
+        let url = try HTTPURL(HTTPFixture.address)
+        await fixture.store.insert(Self.other, mediaType: "image/gif", for: url)
+        fixture.advance(seconds: 1_000_000_000)
+        let response = try await fixture.load()
+        #expect(response.bytes == Self.other)
+        #expect(response.mediaType == "image/gif")
+        #expect(response.source == .store)
+        #expect(fixture.requestCount == 0)
+        await fixture.loader.remove(url)
+        #expect(try await fixture.load().bytes == Self.picture)
+    }
+
+    @Test("is fetched again when its fields were damaged")
+    func damagedFields() async throws {
+        let fixture = try Self.fixture([.cacheControl: "max-age=60"])
+        _ = try await fixture.load()
+        fixture.store.database.write { db in
+            try db.execute(sql: "UPDATE response SET fields = x'FF00FF'")
+        }
+        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("answers only requests that agree in what it varies by")
+    func vary() async throws {
+        let fixture = try Self.fixture([
+            .cacheControl: "max-age=60", .vary: "Accept, X-Other",
+        ])
+        _ = try await fixture.load(fields: [.accept: "image/webp"])
+        _ = try await fixture.load(fields: [.accept: "image/webp", .referer: "x"])
+        #expect(fixture.requestCount == 1)
+        _ = try await fixture.load(fields: [.accept: "image/avif"])
+        #expect(fixture.requestCount == 2)
+        // Both are there.
+        _ = try await fixture.load(fields: [.accept: "image/webp"])
+        _ = try await fixture.load(fields: [.accept: "image/avif"])
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("that varies by everything answers no request")
+    func varyByAll() async throws {
+        let fixture = try Self.fixture([.cacheControl: "max-age=60", .vary: "*"])
+        for _ in 0..<2 { _ = try await fixture.load() }
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("to one user is not shown to another, and no secret is on the disk")
+    func credentials() async throws {
+        let fixture = try Self.fixture([.cacheControl: "max-age=60", .setCookie: "secret"])
+        for (name, value) in [(HTTPField.Name.authorization, "secret"), (.cookie, "secret")] {
+            let count = fixture.requestCount
+            _ = try await fixture.load(fields: [name: value])
+            _ = try await fixture.load(fields: [name: value])
+            #expect(fixture.requestCount == count + 1)
+            _ = try await fixture.load(fields: [name: "other"])
+            #expect(fixture.requestCount == count + 2)
+        }
+        let rows = try #require(
+            fixture.store.database.read { db in
+                try Row.fetchAll(db, sql: "SELECT vary, variant, fields FROM response")
+            })
+        #expect(rows.count == 4)
+        for row in rows {
+            #expect(!(row["variant"] as String).contains("secret"))
+            #expect(!"\(HTTPFields(serialized: [UInt8](row["fields"] as Data)))".contains("secret"))
+        }
+    }
+
+    @Test("is not looked at by a request to reload, which replaces it")
+    func reload() async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                fields: [.cacheControl: "max-age=60", .eTag: "\"a\""],
+                body: index == 0 ? Self.picture : Self.other)
+        }
+        _ = try await fixture.load()
+        #expect(try await fixture.load(.reload).bytes == Self.other)
+        #expect(fixture.lastFields[.ifNoneMatch] == nil)
+        #expect(try await fixture.load().bytes == Self.other)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("neither serves nor is replaced by a request that keeps nothing")
+    func requestNoStore() async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                fields: [.cacheControl: "max-age=60"], body: index == 1 ? Self.other : Self.picture)
+        }
+        _ = try await fixture.load()
+        #expect(try await fixture.load(.noStore).bytes == Self.other)
+        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(fixture.requestCount == 2)
+    }
+
+    @Test("is all that a request for it alone gets, old or not")
+    func onlyIfCached() async throws {
+        let fixture = try Self.fixture([.cacheControl: "max-age=10"])
+        await #expect(throws: LoadError.notKept(url: HTTPFixture.address)) {
+            try await fixture.load(.onlyIfCached)
+        }
+        #expect(fixture.requestCount == 0)
+        _ = try await fixture.load()
+        #expect(try await fixture.load(.onlyIfCached).source == .store)
+        fixture.advance(seconds: 10)
+        #expect(try await fixture.load(.onlyIfCached).source == .stale)
+        #expect(fixture.requestCount == 1)
+    }
+
+    @Test("is not used when it is old and must be revalidated")
+    func mustRevalidate() async throws {
+        let fixture = try HTTPFixture { _, index in
+            FakeAnswer(
+                status: index == 0 ? 200 : 503,
+                fields: [
+                    .cacheControl: "max-age=10, must-revalidate, stale-if-error=60, "
+                        + "stale-while-revalidate=60"
+                ], body: Self.picture)
+        }
+        _ = try await fixture.load()
+        fixture.advance(seconds: 10)
+        await #expect(throws: LoadError.self) { try await fixture.load(.onlyIfCached) }
+        await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: 503)) {
+            try await fixture.load()
+        }
+    }
+
+    @Test("is used when the server fails, for as long as it allows", arguments: [true, false])
+    func staleIfError(isUnreachable: Bool) async throws {
+        let fixture = try HTTPFixture { _, index in
+            index == 0
+                ? FakeAnswer(
+                    fields: [.cacheControl: "max-age=10, stale-if-error=20"], body: Self.picture)
+                : FakeAnswer(status: 502, isUnreachable: isUnreachable)
+        }
+        _ = try await fixture.load()
+        fixture.advance(seconds: 29)
+        let response = try await fixture.load()
+        #expect(response.source == .stale)
+        #expect(response.bytes == Self.picture)
+        #expect(fixture.requestCount == 2)
+        fixture.advance(seconds: 1)
+        await #expect(throws: LoadError.self) { try await fixture.load() }
+    }
+
+    @Test("is told from others by ETag, date or bytes")
+    func validator() async throws {
+        #expect(try await Self.fixture([.eTag: "W/\"a\""]).load().validator == "etag W/\"a\"")
+        let one = try await Self.fixture([:]).load().validator
+        let same = try await Self.fixture([:]).load().validator
+        let other = try await HTTPFixture { _, _ in FakeAnswer(body: Self.other) }.load().validator
+        #expect(one == same)
+        #expect(one != other)
+    }
+}

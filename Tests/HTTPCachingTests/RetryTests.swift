@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import ImageTesting
+import LoadingTesting
+import LoadScheduling
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("A request that failed", .timeLimit(.minutes(5))) struct RetryTests {
+    private static func fixture(
+        _ change: @escaping (inout HTTPLoader.Configuration) -> Void = { _ in },
+        _ handler: @escaping FakeTransport.Handler
+    ) throws -> HTTPFixture {
+        try HTTPFixture(
+            {
+                $0.maximumRetryCount = 2
+                change(&$0)
+            }, handler)
+    }
+
+    @Test(
+        "is made again, later each time, for what may pass",
+        arguments: [408, 429, 500, 502, 503, 504, nil] as [Int?])
+    func retried(status: Int?) async throws {
+        let fixture = try Self.fixture { _, index in
+            if index == 2 { return FakeAnswer(body: HTTPFixture.picture) }
+            return FakeAnswer(status: status ?? 0, isUnreachable: status == nil)
+        }
+        async let response = fixture.load()
+        for (index, longest) in [Duration.milliseconds(500), .seconds(1)].enumerated() {
+            await fixture.clock.sleepsBriefly()
+            let delay = try #require(fixture.clock.sleeps.first)
+            #expect(delay >= longest / 2 && delay <= longest)
+            #expect(fixture.requestCount == index + 1)
+            fixture.clock.advance(by: delay)
+        }
+        #expect(try await response.bytes == HTTPFixture.picture)
+        #expect(fixture.requestCount == 3)
+    }
+
+    @Test("is given up after so many tries")
+    func bounded() async throws {
+        let fixture = try Self.fixture { _, _ in FakeAnswer(status: 503) }
+        let task = Task { try await fixture.load() }
+        for _ in 0..<2 {
+            await fixture.clock.sleepsBriefly()
+            fixture.clock.advance(by: .seconds(1))
+        }
+        await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: 503)) {
+            try await task.value
+        }
+        #expect(fixture.requestCount == 3)
+    }
+
+    @Test(
+        "is not made again for what will not pass", arguments: [400, 401, 403, 404, 410, 501, 204])
+    func permanent(status: Int) async throws {
+        let fixture = try Self.fixture { _, _ in FakeAnswer(status: status) }
+        await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: status)) {
+            try await fixture.load()
+        }
+        #expect(fixture.requestCount == 1)
+    }
+
+    @Test(
+        "waits as long as the server asks, in seconds or until a date",
+        arguments: ["20", httpDate(20)])
+    func retryAfter(value: String) async throws {
+        let fixture = try Self.fixture { _, index in
+            index == 0
+                ? FakeAnswer(status: 429, fields: [.retryAfter: value])
+                : FakeAnswer(body: HTTPFixture.picture)
+        }
+        async let response = fixture.load()
+        await eventually { fixture.clock.sleeps == [.seconds(20)] }
+        fixture.clock.advance(by: .seconds(20))
+        #expect(try await response.bytes == HTTPFixture.picture)
+    }
+
+    @Test(
+        "is given up when the server asks for too much patience",
+        arguments: ["3600", "\(Int.max)"])
+    func tooLong(value: String) async throws {
+        let fixture = try Self.fixture { _, _ in
+            FakeAnswer(status: 503, fields: [.retryAfter: value])
+        }
+        await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: 503)) {
+            try await fixture.load()
+        }
+        #expect(fixture.requestCount == 1)
+    }
+
+    @Test("is not made again once cancelled")
+    func cancelled() async throws {
+        let fixture = try Self.fixture { _, _ in FakeAnswer(isUnreachable: true) }
+        let task = Task { try await fixture.load() }
+        await fixture.clock.sleepsBriefly()
+        task.cancel()
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        #expect(fixture.requestCount == 1)
+        #expect(fixture.clock.sleeps.isEmpty)
+    }
+
+    @Test("is one whose head does not come in time")
+    func responseTimeout() async throws {
+        let fixture = try Self.fixture {
+            $0.maximumRetryCount = 0
+            $0.responseTimeout = .seconds(7)
+        } _: { _, _ in
+            FakeAnswer(isHeld: true)
+        }
+        let task = Task { try await fixture.load() }
+        await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
+        await eventually { fixture.clock.sleeps == [.seconds(7)] }
+        fixture.clock.advance(by: .seconds(7))
+        await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
+        #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
+    }
+
+    /// A picture whose first answer comes piece by piece, and whose next ones go on from there.
+    private static func slowAnswer(_ index: Int) -> FakeAnswer {
+        FakeAnswer(
+            fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,
+            holdsPieces: index == 0, rangeValidator: "\"a\"")
+    }
+
+    /// Waits until a piece is held back behind `count` that have come, and somebody watches the clock.
+    private static func pieceIsHeld(_ count: Int, _ fixture: HTTPFixture, _ log: EventLog) async {
+        await eventually {
+            fixture.transport.heldCount(HTTPFixture.address) == 1
+                && log.receivedByteCounts.count == count && !fixture.clock.sleeps.isEmpty
+        }
+    }
+
+    /// Lets a piece come every six seconds.
+    private static func sendPieces(_ count: Int, _ fixture: HTTPFixture, _ log: EventLog) async {
+        for piece in 0..<count {
+            await pieceIsHeld(piece, fixture, log)
+            fixture.clock.advance(by: .seconds(6))
+            await eventually { !fixture.clock.sleeps.isEmpty }
+            fixture.transport.release(HTTPFixture.address)
+        }
+    }
+
+    @Test("is one whose body stands still for too long, and goes on where it stood")
+    func idleTimeout() async throws {
+        let fixture = try Self.fixture {
+            $0.maximumRetryCount = 0
+            $0.idleTimeout = .seconds(7)
+        } _: { _, index in
+            Self.slowAnswer(index)
+        }
+        let log = EventLog()
+        let task = Task { try await fixture.load(events: log) }
+        // Slow is not still: each piece has its own time.
+        await Self.sendPieces(3, fixture, log)
+        await eventually {
+            fixture.transport.heldCount(HTTPFixture.address) == 1
+                && log.receivedByteCounts.count == 3
+        }
+        for _ in 0..<10 where fixture.transport.cancelCount(HTTPFixture.address) == 0 {
+            fixture.clock.advance(by: .seconds(7))
+            for _ in 0..<100 { await Task.yield() }
+        }
+        await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
+        #expect(try await fixture.load().bytes == HTTPFixture.picture)
+        #expect(fixture.lastFields[.range] == "bytes=3000-")
+    }
+
+    @Test("is given up after a time, however steadily something comes, and goes on from there")
+    func totalTimeout() async throws {
+        let fixture = try Self.fixture {
+            $0.idleTimeout = .seconds(7)
+            $0.totalTimeout = .seconds(20)
+        } _: { _, index in
+            Self.slowAnswer(index)
+        }
+        let log = EventLog()
+        let task = Task { try await fixture.load(events: log) }
+        await Self.sendPieces(3, fixture, log)
+        await Self.pieceIsHeld(3, fixture, log)
+        fixture.clock.advance(by: .seconds(2))
+        await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
+        #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
+        #expect(fixture.requestCount == 1, "no time is left for another try")
+        #expect(try await fixture.load().bytes == HTTPFixture.picture)
+        #expect(fixture.lastFields[.range] == "bytes=3000-")
+    }
+
+    @Test("is not made again if its server asks for more patience than there is time")
+    func noTimeLeft() async throws {
+        let fixture = try Self.fixture {
+            $0.totalTimeout = .seconds(20)
+        } _: { _, _ in
+            FakeAnswer(status: 503, fields: [.retryAfter: "20"])
+        }
+        await #expect(throws: LoadError.badStatus(url: HTTPFixture.address, code: 503)) {
+            try await fixture.load()
+        }
+        #expect(fixture.requestCount == 1)
+    }
+
+    @Test("leaves its place to others of the same server, so many at a time")
+    func hostLimit() async throws {
+        let fixture = try Self.fixture {
+            $0.maximumConcurrentCountPerHost = 2
+        } _: { _, _ in
+            FakeAnswer(body: HTTPFixture.picture, isHeld: true)
+        }
+        let addresses = (0..<4).map { "https://example.org/\($0)" }
+        let tasks = addresses.map { address in Task { try await fixture.load(address) } }
+        let other = Task { try await fixture.load("https://example.com/") }
+        func heldAddresses() -> [String] {
+            addresses.filter { fixture.transport.heldCount($0) == 1 }
+        }
+        await eventually {
+            heldAddresses().count == 2 && fixture.transport.heldCount("https://example.com/") == 1
+        }
+        #expect(fixture.requestCount == 3)
+        fixture.transport.release("https://example.com/")
+        _ = try await other.value
+        for count in 1...4 {
+            let address = try #require(heldAddresses().first)
+            fixture.transport.release(address)
+            await eventually { heldAddresses().count == min(2, 4 - count) }
+        }
+        for task in tasks { _ = try await task.value }
+        #expect(fixture.requestCount == 5)
+    }
+}

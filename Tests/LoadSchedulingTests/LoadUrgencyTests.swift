@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LoadingTesting
+import Testing
+
+@testable import LoadScheduling
+
+@Suite("How urgent a load is") struct LoadUrgencyTests {
+    // As the first bytes of a picture do, whose preview is to be as urgent as the picture.
+    @Test("can be read by work that is just told of it")
+    func reading() {
+        let urgency = LoadUrgency(.visible)
+        let seen = Log<LoadPriority>()
+        let number = urgency.follow { _ in seen.append(urgency.priority) }
+        urgency.priority = .background
+        urgency.unfollow(number)
+        urgency.priority = .visible
+        #expect(seen.items == [.visible, .background])
+    }
+}
