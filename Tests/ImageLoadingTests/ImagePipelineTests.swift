@@ -100,7 +100,7 @@ import Testing
         let running = Task { try await pipeline.grey(paths[0]) }
         #expect(await codec.nextEvent() == .began(0))
         let waiting = Task { try await pipeline.grey(paths[1]) }
-        await eventually { pipeline.decodes.waitingCount == 1 }
+        await eventually { pipeline.queues.decodes.waitingCount == 1 }
         await #expect(throws: LoadError.queueFull) { try await pipeline.grey(paths[2]) }
         codec.letThrough(2)
         #expect(try await running.value == 0)

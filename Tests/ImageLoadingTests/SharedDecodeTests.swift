@@ -21,7 +21,7 @@ import Testing
 
     private func consumerCount(_ path: String) throws -> Int {
         let key = ImageKey(original: .file(try FileIdentity(path: path)), options: DecodeOptions())
-        return pipeline.sharedImages.consumerCount(SharedImageKey(image: key))
+        return pipeline.images.consumerCount(SharedImageKey(image: key))
     }
 
     /// Requests a picture and returns once its decode is waited for by so many.
@@ -85,10 +85,10 @@ import Testing
         let running = try await request(try folder.write("a.fake", grey: 1))
         #expect(await codec.nextEvent() == .began(1))
         let waiting = try await request(try folder.write("b.fake", grey: 2))
-        await eventually { pipeline.decodes.waitingCount == 1 }
+        await eventually { pipeline.queues.decodes.waitingCount == 1 }
         waiting.cancel()
         await #expect(throws: LoadError.cancelled) { try await waiting.value }
-        await eventually { pipeline.decodes.waitingCount == 0 }
+        await eventually { pipeline.queues.decodes.waitingCount == 0 }
         codec.letThrough(2)
         #expect(try await running.value == 1)
         await pipeline.close()
@@ -104,7 +104,7 @@ import Testing
         for (index, priority) in priorities.enumerated() {
             let path = try folder.write("\(index).fake", grey: UInt8(index + 1))
             tasks.append(try await request(path, priority))
-            await eventually { pipeline.decodes.waitingCount == index + 1 }
+            await eventually { pipeline.queues.decodes.waitingCount == index + 1 }
         }
         codec.letThrough(7)
         for task in tasks { _ = try await task.value }
@@ -119,7 +119,7 @@ import Testing
         for grey in UInt8(1)...4 {
             paths.append(try folder.write("\(grey).fake", grey: grey))
             tasks.append(try await request(paths[Int(grey) - 1], .background))
-            await eventually { pipeline.decodes.waitingCount == Int(grey) }
+            await eventually { pipeline.queues.decodes.waitingCount == Int(grey) }
         }
         tasks.append(try await request(paths[2], .visible, consumers: 2))
         let leaving = try await request(paths[3], .visible, consumers: 2)

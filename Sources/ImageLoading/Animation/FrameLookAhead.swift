@@ -54,7 +54,7 @@ final class FrameLookAhead: PlayedAnimation {
     }
 
     private let animation: ImageAnimation
-    private let pipeline: ImagePipeline
+    private let resources: PipelineResources
     private let cancellation = CancellationFlag()
     private let state: Mutex<State>
     /// A lock: held by the one decode that runs.
@@ -62,11 +62,11 @@ final class FrameLookAhead: PlayedAnimation {
 
     init(_ animation: ImageAnimation) {
         self.animation = animation
-        pipeline = animation.pipeline
+        resources = animation.resources
         state = Mutex(
             State(options: animation.request.options, countAhead: animation.countAhead))
         cursor = Mutex(FrameCursor(animation, cancellation))
-        pipeline.playing.add(self)
+        resources.playing.add(self)
     }
 
     /// The next frame, which is then the one that is shown.
@@ -91,8 +91,8 @@ final class FrameLookAhead: PlayedAnimation {
             defer { (state.ahead, state.base) = ([], nil) }
             return (state.waiter.take(), state.ticket.take(), (state.ahead, state.base))
         }
-        pipeline.playing.remove(self)
-        if let ticket { pipeline.decodes.remove(ticket) }
+        resources.playing.remove(self)
+        if let ticket { resources.queues.decodes.remove(ticket) }
         waiter?.resume(returning: .failure(.cancelled))
         withExtendedLifetime(freed) {}
     }
@@ -122,7 +122,7 @@ final class FrameLookAhead: PlayedAnimation {
         while true {
             let byteCount = animation.source.frameByteCount(options)
             do throws(LoadError) {
-                let base = try await pipeline.budget.reserve(
+                let base = try await resources.budget.reserve(
                     animation.source.compositionByteCount + byteCount, animation.urgency)
                 return state.withLock { state in
                     // Given back at once if it was stopped meanwhile.
@@ -169,7 +169,7 @@ final class FrameLookAhead: PlayedAnimation {
         }
         guard let isFirst else { return }
         let byteCount = state.withLock { $0.byteCount }
-        let room = isFirst ? nil : pipeline.budget.tryReserve(byteCount)
+        let room = isFirst ? nil : resources.budget.tryReserve(byteCount)
         state.withLock { state in
             guard !state.isOver, isFirst || room != nil || state.waiter != nil else {
                 state.isDecoding = false
@@ -177,7 +177,8 @@ final class FrameLookAhead: PlayedAnimation {
             }
             do throws(LoadError) {
                 let (place, options, base) = (state.nextPlace, state.options, state.base)
-                state.ticket = try pipeline.decodes.submit(animation.urgency.priority) { [self] in
+                state.ticket = try resources.queues.decodes.submit(animation.urgency.priority) {
+                    [self] in
                     decode(place, options, room)
                     withExtendedLifetime(base) {}
                 }
@@ -213,7 +214,7 @@ final class FrameLookAhead: PlayedAnimation {
     private func charge(_ room: MemoryReservation, _ byteCount: Int) -> MemoryReservation {
         room.shrink(to: byteCount)
         guard room.byteCount < byteCount else { return room }
-        return pipeline.budget.tryReserve(byteCount) ?? room
+        return resources.budget.tryReserve(byteCount) ?? room
     }
 
     private func finish(_ frame: Ahead, from place: FramePlace) {

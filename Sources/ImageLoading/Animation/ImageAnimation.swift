@@ -33,7 +33,7 @@ public struct ImageAnimation: AsyncSequence, Sendable {
     /// The bytes that frames ahead take at most, whatever their number.
     public static let maximumByteCountAhead = 64 << 20
 
-    let pipeline: ImagePipeline
+    let resources: PipelineResources
     let request: ImageRequest
     let urgency: LoadUrgency
     let source: ImageSource
@@ -79,40 +79,51 @@ public struct ImageAnimation: AsyncSequence, Sendable {
     }
 }
 
-extension ImagePipeline {
-    /// The frames of an animation, or a picture as the only one.
+extension ImageAnimation {
+    /// Reads the header of an animation; decodes none of its frames.
     ///
     /// - Parameters:
-    ///   - request: what is asked for; its size and its processors are those of each frame.
-    ///   - urgency: how urgent it is from moment to moment; else as the request says.
-    ///   - countAhead: frames that are decoded ahead of the one that is shown.
-    /// - Returns: what can be played any number of times; none of it is decoded yet.
+    ///   - bytes: the file.
+    ///   - request: the size and the processors of each frame.
+    ///   - resources: the queues, the codecs and the budget.
+    ///   - urgency: the priority of all frames.
+    ///   - countAhead: the number of frames to decode ahead.
     /// - Throws: ``LoadError``.
-    public func animation(
-        for request: ImageRequest, urgency: LoadUrgency? = nil,
-        countAhead: Int = ImageAnimation.usualCountAhead
-    ) async throws(LoadError) -> ImageAnimation {
-        precondition(countAhead >= 0, "frames are counted from 0")
-        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
-        let bytes = try await data(for: request, urgency: urgency)
-        return try await animation(
-            of: bytes, for: request, urgency: urgency, countAhead: countAhead)
-    }
-
-    /// The frames of an animation whose bytes are there.
-    func animation(
-        of bytes: EncodedBytes, for request: ImageRequest, urgency: LoadUrgency, countAhead: Int
-    ) async throws(LoadError) -> ImageAnimation {
-        let source = try await lookups.run(urgency) {
-            [codecs, limits] _ throws(LoadError) in
+    init(
+        opening bytes: EncodedBytes, for request: ImageRequest, _ resources: PipelineResources,
+        urgency: LoadUrgency, countAhead: Int
+    ) async throws(LoadError) {
+        let source = try await resources.queues.lookups.run(urgency) {
+            [codecs = resources.codecs, limits = resources.limits] _ throws(LoadError) in
             do throws(CodecError) {
                 return try ImageSource(bytes, codecs: codecs, limits: limits)
             } catch {
                 throw LoadError(decoding: request.source.name, error)
             }
         }
-        return ImageAnimation(
-            pipeline: self, request: request, urgency: urgency, source: source,
+        self.init(
+            resources: resources, request: request, urgency: urgency, source: source,
             countAhead: countAhead)
+    }
+}
+
+extension ImagePipeline {
+    /// Returns the frames of an animation, or a still image as the only frame.
+    ///
+    /// - Parameters:
+    ///   - request: the original; its size and its processors apply to each frame.
+    ///   - urgency: the priority, which may change; by default that of the request.
+    ///   - countAhead: the number of frames to decode ahead of the one that is shown.
+    /// - Returns: an animation that can be played any number of times; no frame is decoded yet.
+    /// - Throws: ``LoadError``.
+    public func animation(
+        for request: ImageRequest, urgency: LoadUrgency? = nil,
+        countAhead: Int = ImageAnimation.usualCountAhead
+    ) async throws(LoadError) -> ImageAnimation {
+        precondition(countAhead >= 0, "countAhead is negative")
+        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
+        let bytes = try await data(for: request, urgency: urgency)
+        return try await ImageAnimation(
+            opening: bytes, for: request, resources, urgency: urgency, countAhead: countAhead)
     }
 }

@@ -1,263 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
 public import HTTPCaching
 public import LoadScheduling
 public import Logging
 public import Pixels
-internal import Synchronization
 
-/// From an original to its picture at the size at which it is shown.
+/// Loads originals and makes images and renditions of them at the size at which they are shown.
 ///
-/// Everything that blocks or computes runs on threads of the pipeline's own, stage by stage, the
-/// most urgent first; equal loads are shared at every stage, down to the processors that requests
-/// have in common; what was made is kept in memory and, if there is a store, on disk. Cancelling
-/// the task that waits ends work that nobody else waits for, at the next step.
+/// Blocking and computing work runs on the pipeline's own threads, by priority and then by age.
+/// Equal loads are shared at every stage, down to common prefixes of processors. Results are kept in
+/// memory and, if there is a store, on disk. Cancelling the last task that waits for a load ends it
+/// at the next step.
 ///
-/// What it does step by step stands in `LoadImage.swift`, `LoadData.swift` and
-/// `LoadRendition.swift`.
+/// The steps of a load are in `ImageMaking.make` and `RenditionMaking.rendition`.
 public final class ImagePipeline: Sendable {
-    public struct Configuration: Sendable {
-        /// Pictures that are decoded at the same time, and as many that are processed or encoded.
-        public var decodeThreadCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        /// Files that are read at the same time.
-        public var readThreadCount = 4
-        /// Decodes that may wait; one more is refused with ``LoadError/queueFull``.
-        public var maximumQueuedDecodeCount = 1024
-        /// Bytes of decoded pictures that are kept in memory.
-        public var memoryCacheByteLimit = 256 << 20
-        /// How long a picture is found in memory; `nil` for as long as there is room.
-        public var memoryLifetime: Duration?
-        /// The account for all that holds pixels: decodes under way, pictures that are kept, frames.
-        ///
-        /// Several pipelines may share one.
-        public var memoryBudget = MemoryBudget(byteLimit: 1 << 30)
-        /// What a file may ask for.
-        public var limits = DecodeLimits()
-        /// Pixels of all frames together, as they are stored and as they are written, of an animation
-        /// that may stay one in renditions; of one of more its first frame is shown.
-        public var animatedRenditionPixelCount = 500_000_000
-        /// Where renditions and facts are kept; `nil` to keep none.
-        public var store: (any RenditionStoring)?
-        /// What is kept on disk.
-        public var storePolicy = StorePolicy.all
-        /// The format of pictures that are kept for views, one that loses nothing.
-        ///
-        /// They are kept only if it can be written.
-        public var keptFormat = "qoi"
-        /// Loads what stands on the web; `nil` to load nothing from there.
-        public var web: HTTPLoader?
-
-        public init() {}
-    }
-
-    typealias SharedData = SharedLoads<DataKey, LoadedData, DataUpdate>
-    typealias SharedImages = SharedLoads<SharedImageKey, MadeImage, ImageUpdate>
-    typealias SharedDecodes = SharedLoads<SizesDecode, GatheredImages, ImageUpdate>
-    typealias SharedRenditions = SharedLoads<RenditionKey, Rendition, NoUpdate>
-
-    /// The formats that are known.
-    public let codecs: CodecSet
-    /// What a file may ask for.
-    public let limits: DecodeLimits
-    let animatedRenditionPixelCount: Int
-    let store: (any RenditionStoring)?
-    let policy: StorePolicy
-    let keptFormat: String
-    /// Pictures that wait to be kept.
-    let keepingCount = Atomic<Int>(0)
-    /// Files whose placeholders are about to be made.
-    let pendingPlaceholders = Mutex(PendingPlaceholders())
-    let web: HTTPLoader?
-    let logger: Logger
-    let clock = ContinuousClock()
-    let metrics = PipelineMetrics()
-    /// The account for all that holds pixels.
-    public let budget: MemoryBudget
-    /// The pictures in memory; a view that scrolls ranks them by ``MemoryCache/rank(byDistance:)``.
-    public let memory: MemoryCache
-    /// Threads that only look something up, so that a hit never waits for a decode.
-    let lookups: WorkQueue
-    /// Threads that read files.
-    let loads: WorkQueue
-    /// Threads that compute.
-    let decodes: WorkQueue
-    let processes: WorkQueue
-    let encodes: WorkQueue
-    /// The animations that are played.
-    let playing = PlayingAnimations()
-    /// Lets as many animated renditions be made at a time as there are threads that decode: each may
-    /// hold a worker process until it is over, and threads that wait for one must not be all.
-    let animatedRenditions: AsyncSemaphore
-    let sharedData = SharedData()
-    let sharedImages = SharedImages()
-    let gatheredSizes = GatheredSizes()
-    let sharedDecodes = SharedDecodes()
-    let sharedRenditions = SharedRenditions()
+    let resources: PipelineResources
+    let originals: OriginalLoading
+    let images: ImageMaking
+    let renditions: RenditionMaking
+    let placeholders: PlaceholderKeeping
+    private let facts: FactReading
     private let admission = Admission()
-    private let lastSalt = Atomic<UInt64>(0)
-    /// Files as they were when they were last looked at, by path.
-    private let knownFiles = Mutex<[ComparedByBytes: FileIdentity]>([:])
-
-    /// So many files are known at a time; it is no loss to forget them.
-    private static let maximumKnownFileCount = 1 << 14
 
     /// - Parameters:
-    ///   - codecs: the formats that are known.
-    ///   - configuration: how much it may take.
-    ///   - logger: where it tells, at `debug` and `trace`, what it does.
-    public init(codecs: CodecSet, configuration: Configuration, logger: Logger) {
-        self.codecs = codecs
-        limits = configuration.limits
-        animatedRenditionPixelCount = configuration.animatedRenditionPixelCount
-        store = configuration.store
-        policy = configuration.storePolicy
-        keptFormat = configuration.keptFormat
-        web = configuration.web
-        self.logger = logger
-        budget = configuration.memoryBudget
-        memory = MemoryCache(
-            byteLimit: configuration.memoryCacheByteLimit, lifetime: configuration.memoryLifetime,
-            budget: budget)
-        let width = configuration.decodeThreadCount
-        animatedRenditions = AsyncSemaphore(count: width)
-        let room = configuration.maximumQueuedDecodeCount
-        // Lookups are short and what they lead to is bounded above, so the bound is a wide one.
-        lookups = WorkQueue(width: max(2, width), maximumWaitingCount: max(8192, room))
-        loads = WorkQueue(width: configuration.readThreadCount, maximumWaitingCount: room)
-        decodes = WorkQueue(width: width, maximumWaitingCount: room)
-        processes = WorkQueue(width: width, maximumWaitingCount: room)
-        encodes = WorkQueue(width: width, maximumWaitingCount: room)
+    ///   - codecs: the supported formats.
+    ///   - configuration: threads, limits, caches and loaders.
+    ///   - logger: receives messages at `debug` and `trace`.
+    public init(
+        codecs: CodecSet, configuration: Configuration = Configuration(),
+        logger: Logger = Logger(label: "calotype.image-loading")
+    ) {
+        resources = PipelineResources(codecs: codecs, configuration: configuration, logger: logger)
+        originals = OriginalLoading(resources, web: configuration.web)
+        placeholders = PlaceholderKeeping(resources)
+        images = ImageMaking(resources, originals, placeholders, configuration)
+        renditions = RenditionMaking(resources, images, originals, configuration)
+        facts = FactReading(resources: resources)
     }
 
-    deinit {
-        for queue in queues { queue.stop() }
-    }
+    /// The supported formats.
+    public var codecs: CodecSet { resources.codecs }
+    /// The limits that each original must meet.
+    public var limits: DecodeLimits { resources.limits }
+    /// The budget of everything that holds pixels.
+    public var budget: MemoryBudget { resources.budget }
+    /// The images in memory; a scrolling view ranks them by ``MemoryCache/rank(byDistance:)``.
+    public var memory: MemoryCache { resources.memory }
+    var queues: WorkQueues { resources.queues }
 
-    private var queues: [WorkQueue] { [lookups, loads, decodes, processes, encodes] }
-
-    /// Whether a request would be begun now; told without waiting for anything.
+    /// Whether a new request would be accepted now.
     ///
-    /// It is not while as many decodes wait as may, nor once the pipeline is closed.
-    public var takesWork: Bool { !admission.isClosed && !queues.contains(where: \.isFull) }
+    /// `false` while the maximum number of decodes waits, and once the pipeline is closed.
+    public var takesWork: Bool { !admission.isClosed && !queues.isFull }
 
-    func note(_ file: FileIdentity) {
-        knownFiles.withLock { files in
-            if files.count >= Self.maximumKnownFileCount { files = [:] }
-            files[ComparedByBytes(file.path)] = file
-        }
-    }
-
-    func nextSalt() -> UInt64 { lastSalt.add(1, ordering: .relaxed).newValue }
-
-    /// A picture that is in memory, found without waiting for anything.
+    /// Returns the image in memory that answers a request exactly, without waiting.
     ///
-    /// That of a file is the one that the file had when it was last looked at.
+    /// The image of a file is that of the version that the pipeline has seen last.
     ///
     /// - Returns: `nil` if there is none; it may be a preview.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        guard request.memoryUse.contains(.reads), let key = knownKey(of: request) else {
+        guard request.memoryUse.contains(.reads), let key = latestKey(of: request) else {
             return nil
         }
-        return exactlyRemembered(key)
+        return images.imageInMemory(key)
     }
 
-    /// The sharpest picture in memory that shows what is wanted, of whatever size; found at once.
+    /// Returns the sharpest image in memory, of any size, that shows what a request needs; does not
+    /// wait.
     public func placeholder(for request: ImageRequest) -> LoadedImage? {
-        guard request.memoryUse.contains(.reads), let key = knownKey(of: request) else {
+        guard request.memoryUse.contains(.reads), let key = latestKey(of: request) else {
             return nil
         }
         return memory.closest(to: key)
     }
 
-    /// Lets go of pictures because memory runs short, and gives the system what was freed until now;
-    /// what somebody shows stays.
+    /// Evicts images because memory is short, and returns freed memory to the system.
     ///
-    /// Animations look ahead by half as many frames on a warning, and not at all while memory is
-    /// critical, until another level is told.
+    /// Images that a consumer holds stay. Animations decode half as many frames ahead on a warning,
+    /// and none while memory is critical, until the next call.
     public func respond(to pressure: MemoryPressureLevel) {
         memory.respond(to: pressure)
-        playing.respond(to: pressure)
+        resources.playing.respond(to: pressure)
         if pressure != .normal { returnFreedMemory() }
     }
 
-    /// Lets go of most pictures because the program is no longer looked at.
+    /// Evicts most images because the program is in the background.
     public func enterBackground() {
         memory.enterBackground()
-        playing.dropAhead()
+        resources.playing.dropAhead()
     }
 
-    /// Which picture is asked for, of files as they were when they were last looked at.
-    private func knownKey(of request: ImageRequest) -> ImageKey? {
-        let original =
-            request.namedOriginal
-            ?? knownFiles.withLock { $0[ComparedByBytes(request.source.name)] }.map { .file($0) }
-        return original.map { ImageKey(request, of: $0) }
-    }
-
-    /// A picture, decoded and processed.
+    /// Returns a decoded and processed image.
     ///
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - urgency: how urgent it is from moment to moment; else as the request says.
-    ///   - story: is told what was done.
-    /// - Returns: what whoever shows it holds on to.
+    ///   - request: the original, the size and the processors.
+    ///   - urgency: the priority, which may change; by default that of the request.
+    ///   - story: receives the steps of the load.
+    /// - Returns: the image; the consumer holds it as long as it shows it.
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func image(
         for request: ImageRequest, urgency: LoadUrgency? = nil, story: LoadStory? = nil
     ) async throws(LoadError) -> LoadedImage {
-        let made = try await image(for: request, urgency: urgency, story: story, receive: nil)
-        if made.isOutOfDate { revalidateSoon(made.loaded, request) }
+        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
+        let made = try await makeImage(request, urgency, story)
+        if made.isOutOfDate { images.revalidateSoon(made.loaded, request) }
         return made.loaded
     }
 
-    /// What happens on the way to a picture, and the picture as the last of it.
+    /// Returns the events of a load, the last of which is the image.
     ///
-    /// It begins with the sharpest picture in memory that shows what is wanted, else with the
-    /// placeholder that is kept of a file.
-    ///
-    /// The load ends when nobody listens any more.
+    /// The first event is the sharpest image in memory that shows what the request needs, or else the
+    /// stored placeholder of a file. The load ends when the last consumer of the stream leaves.
     ///
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - urgency: how urgent it is from moment to moment; else as the request says.
-    /// - Returns: events in order; of those that nobody took yet, the newest. It throws
+    ///   - request: the original, the size and the processors.
+    ///   - urgency: the priority, which may change; by default that of the request.
+    /// - Returns: events in order; of those that are not consumed yet, the newest eight. It throws
     ///   ``LoadError``.
     public func updates(
         for request: ImageRequest, urgency: LoadUrgency? = nil
     ) -> AsyncThrowingStream<ImageEvent, any Error> {
         let identity = request.identity
+        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
         let (events, sink) = AsyncThrowingStream<ImageEvent, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(8))
+        let send: @Sendable (ImageEvent.Kind) -> Void = {
+            sink.yield(ImageEvent(identity: identity, kind: $0))
+        }
         let placeholder = placeholder(for: request)
-        if let placeholder, placeholder.key != knownKey(of: request) {
-            sink.yield(ImageEvent(identity: identity, kind: .placeholder(placeholder)))
+        if let placeholder, placeholder.key != latestKey(of: request) {
+            send(.placeholder(placeholder))
         }
         let task = Task {
             do throws(LoadError) {
-                if placeholder == nil, let kept = await keptPlaceholder(request, urgency) {
-                    sink.yield(ImageEvent(identity: identity, kind: .placeholder(kept)))
+                if placeholder == nil, cachedImage(for: request) == nil,
+                    let image = await placeholders.image(for: request, urgency)
+                {
+                    send(.placeholder(image))
                 }
-                let made = try await image(
-                    for: request, urgency: urgency, story: nil
-                ) { update in
-                    if let progress = update.progress {
-                        sink.yield(ImageEvent(identity: identity, kind: .progress(progress)))
-                    }
-                    if let preview = update.preview {
-                        sink.yield(ImageEvent(identity: identity, kind: .preview(preview)))
-                    }
+                let made = try await makeImage(request, urgency, nil) { update in
+                    if let progress = update.progress { send(.progress(progress)) }
+                    if let preview = update.preview { send(.preview(preview)) }
                 }
-                sink.yield(ImageEvent(identity: identity, kind: .image(made.loaded)))
+                send(.image(made.loaded))
                 if made.isOutOfDate,
                     let newer = try await newerImage(than: made.loaded, request, urgency)
                 {
-                    sink.yield(ImageEvent(identity: identity, kind: .image(newer)))
+                    send(.image(newer))
                 }
                 sink.finish()
             } catch {
@@ -268,33 +158,32 @@ public final class ImagePipeline: Sendable {
         return events
     }
 
-    /// The bytes of an original, as they are.
+    /// Returns the encoded bytes of an original, unchanged.
+    ///
+    /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func data(
         for request: ImageRequest, urgency: LoadUrgency? = nil
     ) async throws(LoadError) -> EncodedBytes {
         try admission.enter()
         defer { admission.leave() }
         let urgency = urgency ?? LoadUrgency.fixed(request.priority)
-        let original =
-            if let named = request.namedOriginal { named } else {
-                OriginalIdentity.file(try await identity(of: request.source.name, urgency))
-            }
-        let data = try await loadData(
-            request,
-            DataKey(request, of: original, salt: request.isShared ? 0 : nextSalt()),
-            SharedData.Consumer(
-                urgency: urgency, storeWish: { [policy] in policy.wish(request) },
+        let original = try await resources.files.original(of: request, urgency)
+        let data = try await originals.data(
+            for: request, originals.key(request, of: original),
+            OriginalLoading.Loads.Consumer(
+                urgency: urgency,
+                storeWish: { [policy = resources.policy] in policy.wish(request) },
                 outlivesConsumers: request.outlivesConsumers,
                 failurePolicy: request.failurePolicy))
-        if data.isOutOfDate { revalidateSoon(request, original) }
+        if data.isOutOfDate { originals.revalidateSoon(request, original) }
         return data.bytes
     }
 
-    /// The picture of an original, encoded anew; from the store if it has been made before.
+    /// Returns an original as a newly encoded file; from the store if it has been made before.
     ///
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - story: is told what was done.
+    ///   - request: the image, the format and its options.
+    ///   - story: receives the steps of the load.
     /// - Returns: a whole file.
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func rendition(
@@ -302,53 +191,46 @@ public final class ImagePipeline: Sendable {
     ) async throws(LoadError) -> Rendition {
         try admission.enter()
         defer { admission.leave() }
-        return try await loadRendition(request, LoadUrgency.fixed(request.image.priority), story)
+        return try await renditions.rendition(
+            for: request, LoadUrgency.fixed(request.image.priority), story)
     }
 
-    /// What a listing needs to know of a file; nothing is decoded.
+    /// Returns the facts of a file that a listing shows; decodes nothing.
+    ///
+    /// - Throws: ``LoadError``.
     public func facts(for path: String) async throws(LoadError) -> ImageFacts {
         try admission.enter()
         defer { admission.leave() }
-        let original = try await identity(of: path, LoadUrgency.fixed(.visible))
-        guard let facts = await loadFacts([original]).first else { throw .cancelled }
+        let original = try await resources.files.identity(of: path, LoadUrgency.fixed(.visible))
+        guard let facts = await facts.facts(of: [original]).first else { throw .cancelled }
         return try facts.get()
     }
 
-    /// The parsed metadata of a file; nothing is decoded or kept.
+    /// Returns the parsed metadata of a file; decodes and stores nothing.
     ///
-    /// - Parameter path: the file.
-    /// - Returns: the fields that it has; damage is none.
+    /// - Parameter path: the path of the file.
+    /// - Returns: the fields that the file has; none if it is damaged.
     /// - Throws: ``LoadError``.
     public func metadataFields(of path: String) async throws(LoadError) -> MetadataFields {
         try admission.enter()
         defer { admission.leave() }
-        return try await loads.run(.visible) { [self] () throws(LoadError) in
-            do throws(CodecError) {
-                return try ImageSource(
-                    EncodedBytes(opening: path, limits: limits), codecs: codecs, limits: limits
-                ).metadataFields()
-            } catch .fileChanged {
-                throw .fileChanged(path: path)
-            } catch {
-                return MetadataFields()
-            }
-        }
+        return try await facts.metadataFields(of: path)
     }
 
-    /// Encodes a picture that was put together elsewhere.
+    /// Encodes an image that the caller has made.
     ///
     /// - Parameters:
-    ///   - image: the picture.
+    ///   - image: the image.
     ///   - destination: the format.
-    ///   - priority: how urgent it is.
+    ///   - priority: the priority of the work.
     /// - Returns: a whole file.
-    /// - Throws: ``LoadError``; its name in errors is that of the format.
+    /// - Throws: ``LoadError``, with the name of the format as its path.
     public func encode(
         _ image: PixelBuffer, as destination: ImageDestination, priority: LoadPriority = .visible
     ) async throws(LoadError) -> [UInt8] {
         try admission.enter()
         defer { admission.leave() }
-        return try await encodes.run(.fixed(priority)) { cancellation throws(LoadError) in
+        return try await queues.encodes.run(.fixed(priority)) { cancellation throws(LoadError) in
             do throws(CodecError) {
                 return try destination.encode(image, cancellation: cancellation)
             } catch .cancelled {
@@ -359,7 +241,7 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    /// The facts of many files, in the order of `originals`.
+    /// Returns the facts of files, in the order of `originals`.
     public func facts(for originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
         do throws(LoadError) {
             try admission.enter()
@@ -367,72 +249,75 @@ public final class ImagePipeline: Sendable {
             return originals.map { _ in .failure(error) }
         }
         defer { admission.leave() }
-        return await loadFacts(originals)
+        return await facts.facts(of: originals)
     }
 
-    /// The facts of those of `originals` that are in the store; no file is read.
+    /// Returns the facts that are in the store; reads no file.
     ///
-    /// - Returns: those that are known; the others are missing.
+    /// - Returns: the facts of the files for which there are some.
+    /// - Throws: ``LoadError``.
     public func keptFacts(
         for originals: [FileIdentity]
     ) async throws(LoadError) -> [FileIdentity: ImageFacts] {
         try admission.enter()
         defer { admission.leave() }
-        return try await loadKeptFacts(originals)
+        return try await facts.storedFacts(of: originals)
     }
 
-    /// Forgets every picture, rendition and fact of a file, whatever its version.
+    /// Removes all images, renditions and facts of all versions of a file.
     ///
     /// - Parameter path: as in ``FileIdentity/path``.
     /// - Throws: ``LoadError``.
     public func removeAll(of path: String) async throws(LoadError) {
         try admission.enter()
         defer { admission.leave() }
-        let known = knownFiles.withLock { $0.removeValue(forKey: ComparedByBytes(path)) }
-        if let file = known {
-            memory.removeAll(of: .file(file))
+        if let file = resources.files.remove(path) { memory.removeAll(of: .file(file)) }
+        try await queues.lookups.run(.visible) { [store = resources.store] in
+            store?.removeAll(of: path)
         }
-        try await lookups.run(.visible) { [store] in store?.removeAll(of: path) }
     }
 
-    /// Refuses new requests with ``LoadError/cancelled``, lets those in flight end and closes the
+    /// Rejects new requests with ``LoadError/cancelled``, waits for those in flight and closes the
     /// store.
     public func close() async {
         await admission.close()
-        for queue in queues { await queue.close() }
-        store?.close()
+        await queues.close()
+        resources.store?.close()
     }
 
-    private func image(
-        for request: ImageRequest, urgency: LoadUrgency?, story: LoadStory?,
-        receive: (@Sendable (ImageUpdate) -> Void)?
+    /// Returns the key of a request, with the version of a file that was seen last.
+    private func latestKey(of request: ImageRequest) -> ImageKey? {
+        resources.files.latestOriginal(of: request).map { ImageKey(request, of: $0) }
+    }
+
+    private func makeImage(
+        _ request: ImageRequest, _ urgency: LoadUrgency, _ story: LoadStory?,
+        receive: (@Sendable (ImageUpdate) -> Void)? = nil
     ) async throws(LoadError) -> MadeImage {
         try admission.enter()
         defer { admission.leave() }
-        let wish = policy.wish(request)
-        return try await loadImage(
-            request,
-            SharedImages.Consumer(
-                urgency: urgency ?? LoadUrgency.fixed(request.priority),
-                keepsValue: request.memoryUse.contains(.writes), storeWish: { wish },
-                outlivesConsumers: request.outlivesConsumers,
+        let wish = resources.policy.wish(request)
+        return try await images.image(
+            for: request,
+            ImageMaking.Loads.Consumer(
+                urgency: urgency, keepsValue: request.memoryUse.contains(.writes),
+                storeWish: { wish }, outlivesConsumers: request.outlivesConsumers,
                 failurePolicy: request.failurePolicy, story: story, receive: receive))
     }
 
-    /// The newer version of a picture that is out of date; `nil` if there is none, or nobody says.
+    /// Returns the newer version of a stale image; `nil` if there is none, or the server fails.
     private func newerImage(
-        than shown: LoadedImage, _ request: ImageRequest, _ urgency: LoadUrgency?
+        than shown: LoadedImage, _ request: ImageRequest, _ urgency: LoadUrgency
     ) async throws(LoadError) -> LoadedImage? {
         try admission.enter()
         defer { admission.leave() }
         do throws(LoadError) {
-            let newer = try await revalidated(
-                shown, request, urgency ?? LoadUrgency.fixed(request.priority))
+            let newer = try await images.revalidated(shown, request, urgency)
             return newer.original == shown.original ? nil : newer
         } catch .cancelled {
             throw .cancelled
         } catch {
-            logger.debug(
+            resources.logger.debug(
                 "could not revalidate",
                 metadata: ["image.original": "\(shown.original.name)", "error": "\(error)"])
             return nil

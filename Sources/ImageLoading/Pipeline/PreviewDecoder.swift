@@ -5,12 +5,12 @@ internal import LoadScheduling
 internal import Pixels
 internal import Synchronization
 
-/// Decodes what is there of a picture that still comes in; at most one such decode waits or runs.
+/// Decodes the received part of an image that is still being loaded; at most one decode waits or runs.
 final class PreviewDecoder: Sendable {
     private struct State {
         var waiting: [UInt8] = []
         var isRestarting = false
-        /// Whether a decode waits or runs, and what names it.
+        /// Whether a decode waits or runs, and its ticket.
         var isBusy = false
         var ticket: WorkQueue.Ticket?
         var isOver = false
@@ -28,27 +28,27 @@ final class PreviewDecoder: Sendable {
     private let image: Mutex<IncrementalImage>
 
     /// - Parameters:
-    ///   - key: which picture.
-    ///   - pipeline: whose decoders and queue are used.
-    ///   - urgency: how urgent the picture is.
-    ///   - report: gets each preview, on a thread of the queue.
+    ///   - key: the image.
+    ///   - resources: the codecs, limits and queue.
+    ///   - urgency: the priority of the image.
+    ///   - report: receives each preview, on a thread of the queue.
     init(
-        _ key: ImageKey, _ pipeline: ImagePipeline, _ urgency: LoadUrgency,
+        _ key: ImageKey, _ resources: PipelineResources, _ urgency: LoadUrgency,
         report: @escaping @Sendable (LoadedImage) -> Void
     ) {
         self.key = key
-        codecs = pipeline.codecs
-        limits = pipeline.limits
-        queue = pipeline.decodes
+        codecs = resources.codecs
+        limits = resources.limits
+        queue = resources.queues.decodes
         self.urgency = urgency
         self.report = report
         image = Mutex(
             IncrementalImage(
-                codecs: pipeline.codecs, options: key.options, limits: pipeline.limits,
+                codecs: resources.codecs, options: key.options, limits: resources.limits,
                 cancellation: cancellation))
     }
 
-    /// Takes what has come in, and lets it be decoded unless that is to be done already.
+    /// Adds received bytes, and queues a decode unless one waits or runs.
     func receive(_ update: DataUpdate) {
         state.withLock { state in
             if update.isRestart {
@@ -60,7 +60,7 @@ final class PreviewDecoder: Sendable {
         }
     }
 
-    /// Ends the matter: a decode that waits is taken out, and nothing is reported any more.
+    /// Removes a decode that waits; no preview is reported afterwards.
     func end() {
         cancellation.cancel()
         let ticket = state.withLock { state in
@@ -72,7 +72,7 @@ final class PreviewDecoder: Sendable {
 
     private func begin(_ state: inout State) {
         guard !state.isOver, !state.isBusy, !state.waiting.isEmpty else { return }
-        // A queue that is full has better things to do than previews.
+        // A full queue decodes no previews.
         state.ticket = try? queue.submit(urgency.priority) { self.decode() }
         state.isBusy = state.ticket != nil
     }
@@ -92,7 +92,7 @@ final class PreviewDecoder: Sendable {
                     codecs: codecs, options: key.options, limits: limits,
                     cancellation: cancellation)
             }
-            // What is wrong with the file is said when all of it is decoded.
+            // Errors are reported when the whole file is decoded.
             guard (try? image.append(bytes)) != nil, let preview = try? image.preview(),
                 let size = image.header?.pixelSize
             else { return nil }

@@ -73,7 +73,7 @@ public final class ScrollPrefetcher: Sendable {
         self.pipeline = pipeline
         self.layout = layout
         self.configuration = configuration
-        width = configuration.width ?? pipeline.decodes.width
+        width = configuration.width ?? pipeline.queues.decodes.width
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         self.request = request

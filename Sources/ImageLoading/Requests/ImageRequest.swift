@@ -39,6 +39,12 @@ public struct ImageRequest: Sendable {
     }
 
     public var source: Source
+    /// The identity of the file, if the caller has read it already.
+    ///
+    /// The pipeline then reads none before it opens the file; whether the file is still the same is
+    /// checked after it has been read in any case. It is ignored for another ``source`` than the file
+    /// with its path.
+    public var fileIdentity: FileIdentity?
     /// The size and the form that are wanted.
     public var options: DecodeOptions
     /// What is done with the decoded picture, the first first.
@@ -87,6 +93,16 @@ public struct ImageRequest: Sendable {
         self.init(.file(path), options: options, priority: priority)
     }
 
+    /// A request for a file whose identity the caller has read.
+    public init(
+        file: FileIdentity, options: DecodeOptions = DecodeOptions(),
+        processors: [any ImageProcessor] = [], priority: LoadPriority = .visible
+    ) {
+        self.init(
+            .file(file.path), options: options, processors: processors, priority: priority)
+        fileIdentity = file
+    }
+
     /// What is asked for, whatever the urgency; a view compares it with what it shows now.
     public var identity: RequestIdentity {
         RequestIdentity(
@@ -95,10 +111,11 @@ public struct ImageRequest: Sendable {
 }
 
 extension ImageRequest {
-    /// Which original it asks for; `nil` for a file, which must be looked at to know.
-    var namedOriginal: OriginalIdentity? {
+    /// The original; `nil` for a file whose identity has not been read.
+    var knownOriginal: OriginalIdentity? {
         switch source {
-        case .file: nil
+        case .file(let path):
+            fileIdentity.flatMap { $0.path.hasSameBytes(as: path) ? .file($0) : nil }
         case .url(let url):
             // Fields may have a say in what the server answers, and in who may see it.
             .url(fields.reduce(url.description) { "\($0)\n\($1)" })

@@ -28,7 +28,7 @@ import Testing
         #expect(rendition.mediaType == "image/x-moving")
         #expect(rendition.pixelSize == FakeAnimation.size)
         #expect(harness.codec.decodes == [0, 1, 2, 3, 4])
-        await eventually { harness.pipeline.playing.count == 0 }
+        await eventually { harness.pipeline.resources.playing.count == 0 }
     }
 
     @Test("is its first frame unless more is asked for, and the format can move")
@@ -81,7 +81,7 @@ import Testing
         await harness.over()
         await harness.pipeline.close()
         #expect(harness.codec.decodes == [0, 1, 2])
-        #expect(harness.pipeline.sharedRenditions.count == 0)
+        #expect(harness.pipeline.renditions.loadCount == 0)
     }
 
     @Test("is its first frame if another is damaged, and keeps nobody else from theirs")
@@ -89,7 +89,7 @@ import Testing
         let harness = AnimationHarness(FakeAnimation(5, damagedFrame: 3))
         for _ in 0..<3 { #expect(try await harness.rendition().bytes == still) }
         #expect(harness.codec.decodes.prefix(4) == [0, 1, 2, 3])
-        await eventually { harness.pipeline.playing.count == 0 }
+        await eventually { harness.pipeline.resources.playing.count == 0 }
     }
 
     @Test("of more pixels than may be animated is its first frame", arguments: [0, 1])
@@ -143,7 +143,7 @@ import Testing
         let tasks = sources.map { source in
             Task { try await harness.rendition { $0.source = source }.bytes }
         }
-        await eventually { harness.pipeline.animatedRenditions.waitingCount == 4 }
+        await eventually { harness.pipeline.renditions.waitingAnimationCount == 4 }
         harness.codec.letThrough(15)
         for task in tasks { #expect(try await task.value == file(3)) }
         #expect(harness.codec.decodes.count == 15)

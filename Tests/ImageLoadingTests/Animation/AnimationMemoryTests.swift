@@ -25,7 +25,7 @@ import Testing
             var second = animation.makeAsyncIterator()
             _ = try await second.next()
             await eventually { harness.budget.byteCount == 2 * (base + 2 * frame) }
-            #expect(harness.pipeline.playing.count == 2)
+            #expect(harness.pipeline.resources.playing.count == 2)
         }
         await harness.over()
     }

@@ -149,13 +149,14 @@ struct AnimationHarness {
     func ahead(_ count: Int) async {
         await eventually {
             budget.byteCount == Self.baseByteCount + count * Self.frameByteCount
-                && pipeline.decodes.waitingCount == 0 && pipeline.decodes.busyCount == 0
+                && pipeline.queues.decodes.waitingCount == 0
+                && pipeline.queues.decodes.busyCount == 0
         }
     }
 
     /// Waits until the account is empty and nothing is played.
     func over() async {
-        await eventually { budget.byteCount == 0 && pipeline.playing.count == 0 }
+        await eventually { budget.byteCount == 0 && pipeline.resources.playing.count == 0 }
     }
 }
 

@@ -112,9 +112,9 @@ import Testing
         }
         harness.codec.letThrough(10)
         await harness.over()
-        await eventually { harness.pipeline.decodes.busyCount == 0 }
+        await eventually { harness.pipeline.queues.decodes.busyCount == 0 }
         #expect(harness.codec.decodes == [0, 1])
-        #expect(harness.pipeline.decodes.waitingCount == 0)
+        #expect(harness.pipeline.queues.decodes.waitingCount == 0)
     }
 
     @Test("ends with the task that plays it, also while that waits for a frame")

@@ -160,28 +160,28 @@ import Testing
         let store = try folder.store()
         let pipeline = ImagePipeline(codec, store: store)
         let byteCount = priority == .visible ? 32 << 20 : 0
-        pipeline.pendingPlaceholders.withLock { $0.byteCount = byteCount }
+        pipeline.placeholders.pending.withLock { $0.byteCount = byteCount }
         let first = try folder.write("a.fake", grey: 1, side: 40)
         let second = try folder.write("b.fake", grey: 2, side: 40)
         let tasks = [first, second].map { path in
             Task { try await pipeline.rendition(path, side: 20) }
         }
         await eventually {
-            pipeline.decodes.busyCount == 1 && pipeline.decodes.waitingCount == 1
+            pipeline.queues.decodes.busyCount == 1 && pipeline.queues.decodes.waitingCount == 1
         }
         // The other picture is not begun, nor is what the first leaves behind.
-        pipeline.decodes.isSuspended = true
+        pipeline.queues.decodes.isSuspended = true
         codec.letThrough(1)
-        await eventually { pipeline.decodes.waitingCount == 2 }
-        #expect(pipeline.decodes.waitingPriorities == [.visible, priority])
-        #expect(pipeline.pendingPlaceholders.withLock { $0.files.count } == 1)
-        #expect(pipeline.pendingPlaceholders.withLock { $0.byteCount } > byteCount)
-        pipeline.decodes.isSuspended = false
+        await eventually { pipeline.queues.decodes.waitingCount == 2 }
+        #expect(pipeline.queues.decodes.waitingPriorities == [.visible, priority])
+        #expect(pipeline.placeholders.pending.withLock { $0.files.count } == 1)
+        #expect(pipeline.placeholders.pending.withLock { $0.byteCount } > byteCount)
+        pipeline.queues.decodes.isSuspended = false
         codec.letThrough(1)
         for task in tasks { _ = try await task.value }
         await pipeline.close()
-        #expect(pipeline.pendingPlaceholders.withLock { $0.files.isEmpty })
-        #expect(pipeline.pendingPlaceholders.withLock { $0.byteCount } == byteCount)
+        #expect(pipeline.placeholders.pending.withLock { $0.files.isEmpty })
+        #expect(pipeline.placeholders.pending.withLock { $0.byteCount } == byteCount)
         for path in [first, second] {
             let store = try folder.store()
             #expect(try placeholder(path, in: store) != nil)

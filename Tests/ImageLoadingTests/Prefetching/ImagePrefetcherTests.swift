@@ -21,7 +21,7 @@ import Testing
         harness.prefetcher.start([4, 9].map(PrefetchHarness.request))
         await eventually { harness.codec.decodes.count == 3 }
         #expect(Set(harness.startedNames) == ["1", "2"])
-        #expect(harness.pipeline.sharedImages.count == 2)
+        #expect(harness.pipeline.images.loadCount == 2)
         harness.codec.letThrough(1)
         await eventually { harness.codec.decodes.count == 4 }
         #expect(harness.startedNames.last == "3")
@@ -42,7 +42,7 @@ import Testing
         harness.prefetcher.stop([1, 2, 3].map(PrefetchHarness.request))
         await harness.idle()
         #expect(harness.log.items == [.idle])
-        #expect(harness.pipeline.decodes.submittedCount == 0)
+        #expect(harness.pipeline.queues.decodes.submittedCount == 0)
     }
 
     @Test(
@@ -51,17 +51,17 @@ import Testing
         let harness = PrefetchHarness()
         let folder = try TestFolder()
         let path = try folder.write("a.fake", grey: 5)
-        harness.pipeline.loads.isSuspended = true
+        harness.pipeline.queues.loads.isSuspended = true
         harness.prefetcher.isPaused = true
         harness.prefetcher.start([ImageRequest(path: path)])
         #expect(harness.prefetcher.priority == .prefetch)
         harness.prefetcher.priority = .visible
         harness.prefetcher.isPaused = false
-        await eventually { harness.pipeline.loads.waitingPriorities == [.visible] }
+        await eventually { harness.pipeline.queues.loads.waitingPriorities == [.visible] }
         // Work waits already when it begins to follow its urgency.
         harness.prefetcher.priority = .background
-        await eventually { harness.pipeline.loads.waitingPriorities == [.background] }
-        harness.pipeline.loads.isSuspended = false
+        await eventually { harness.pipeline.queues.loads.waitingPriorities == [.background] }
+        harness.pipeline.queues.loads.isSuspended = false
         await harness.idle()
         #expect(harness.codec.decodes == [5])
     }
@@ -89,17 +89,17 @@ import Testing
     @Test("S25: shares its load with a visible request, which makes it as urgent as itself")
     func joining() async throws {
         let harness = PrefetchHarness()
-        harness.pipeline.decodes.isSuspended = true
+        harness.pipeline.queues.decodes.isSuspended = true
         let request = PrefetchHarness.request(1)
         harness.prefetcher.start([request])
-        await eventually { harness.pipeline.decodes.waitingPriorities == [.prefetch] }
+        await eventually { harness.pipeline.queues.decodes.waitingPriorities == [.prefetch] }
         let task = Task { [pipeline = harness.pipeline] in
             try await pipeline.image(for: request).image.trail
         }
-        await eventually { harness.pipeline.decodes.waitingPriorities == [.visible] }
+        await eventually { harness.pipeline.queues.decodes.waitingPriorities == [.visible] }
         // The view does not lose its picture with the prefetcher.
         harness.prefetcher.stop([request])
-        harness.pipeline.decodes.isSuspended = false
+        harness.pipeline.queues.decodes.isSuspended = false
         #expect(try await task.value == 1)
         #expect(harness.codec.decodes == [1])
     }
@@ -107,14 +107,14 @@ import Testing
     @Test("lets what is visible go first")
     func visibleFirst() async throws {
         let harness = PrefetchHarness { $0.decodeThreadCount = 1 }
-        harness.pipeline.decodes.isSuspended = true
+        harness.pipeline.queues.decodes.isSuspended = true
         harness.prefetcher.start([1, 2].map(PrefetchHarness.request))
-        await eventually { harness.pipeline.decodes.waitingCount == 2 }
+        await eventually { harness.pipeline.queues.decodes.waitingCount == 2 }
         let task = Task { [pipeline = harness.pipeline] in
             try await pipeline.image(for: PrefetchHarness.request(3)).image.trail
         }
-        await eventually { harness.pipeline.decodes.waitingCount == 3 }
-        harness.pipeline.decodes.isSuspended = false
+        await eventually { harness.pipeline.queues.decodes.waitingCount == 3 }
+        harness.pipeline.queues.decodes.isSuspended = false
         #expect(try await task.value == 3)
         await harness.idle()
         #expect(harness.codec.decodes.first == 3)
@@ -126,13 +126,13 @@ import Testing
         let pipeline = ImagePipeline(codec) { $0.decodeThreadCount = 4 }
         var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: pipeline)
         weak let observed = prefetcher
-        pipeline.decodes.isSuspended = true
+        pipeline.queues.decodes.isSuspended = true
         prefetcher?.start([1, 2, 3].map(PrefetchHarness.request))
-        await eventually { pipeline.decodes.waitingCount == 2 }
+        await eventually { pipeline.queues.decodes.waitingCount == 2 }
         prefetcher = nil
-        await eventually { pipeline.decodes.waitingCount == 0 && observed == nil }
-        await eventually { pipeline.sharedImages.count == 0 }
-        pipeline.decodes.isSuspended = false
+        await eventually { pipeline.queues.decodes.waitingCount == 0 && observed == nil }
+        await eventually { pipeline.images.loadCount == 0 }
+        pipeline.queues.decodes.isSuspended = false
         await pipeline.close()
         #expect(codec.decodes == [])
     }
@@ -182,8 +182,8 @@ import Testing
         for (index, request) in requests.enumerated() {
             harness.prefetcher.start([request])
             await harness.idle(index + 1)
-            #expect(harness.pipeline.sharedImages.count == 0)
-            #expect(harness.pipeline.sharedData.count == 0)
+            #expect(harness.pipeline.images.loadCount == 0)
+            #expect(harness.pipeline.originals.loadCount == 0)
         }
         #expect(
             harness.log.items == [
@@ -206,7 +206,7 @@ import Testing
             return
         }
         #expect(harness.log.items.first == .started(HTTPFixture.address))
-        #expect(harness.pipeline.sharedImages.count == 0 && harness.pipeline.sharedData.count == 0)
+        #expect(harness.pipeline.images.loadCount == 0 && harness.pipeline.originals.loadCount == 0)
     }
 
     @Test("S25: leave neither who loads nor the picture behind")
@@ -225,7 +225,7 @@ import Testing
             observedImage = try await task.value
         }
         loader = nil
-        #expect(pipeline.sharedImages.count == 0 && pipeline.sharedData.count == 0)
+        #expect(pipeline.images.loadCount == 0 && pipeline.originals.loadCount == 0)
         await eventually { observedLoader == nil && observedImage == nil }
     }
 
@@ -235,7 +235,7 @@ import Testing
         let pipeline = ImagePipeline(codec)
         let image = try await pipeline.image(for: PrefetchHarness.request(1))
         #expect(try await pipeline.image(for: PrefetchHarness.request(1)) === image)
-        #expect(pipeline.sharedImages.count == 0 && pipeline.sharedData.count == 0)
+        #expect(pipeline.images.loadCount == 0 && pipeline.originals.loadCount == 0)
         #expect(codec.decodes == [1])
     }
 }

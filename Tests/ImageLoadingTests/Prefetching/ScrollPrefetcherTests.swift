@@ -152,7 +152,7 @@ import Testing
         await harness.deliver(4)
         await harness.loaders[6].started(1)
         harness.loaders[6].fail(.timedOut(url: "6"))
-        await eventually { harness.pipeline.sharedImages.count == 0 }
+        await eventually { harness.pipeline.images.loadCount == 0 }
         harness.show(5, velocity: 0)
         harness.show(6, velocity: 0)
         // Item 4 is out of reach and 5 and 7 are the neighbours now.

@@ -26,8 +26,8 @@ import Testing
         await #expect(throws: LoadError.cancelled) { try await tasks[1].value }
         await eventually { harness.loader.cancelCount == 1 }
         #expect(harness.pipeline.memory.byteCount == 0)
-        #expect(harness.pipeline.sharedImages.count == 0)
-        await eventually { harness.pipeline.sharedData.count == 0 }
+        #expect(harness.pipeline.images.loadCount == 0)
+        await eventually { harness.pipeline.originals.loadCount == 0 }
     }
 
     @Test("S8: goes on at the lowest priority when it was asked to outlive those who wait")
@@ -47,14 +47,14 @@ import Testing
     @Test("S9: does not decode what was given up between the bytes and the decode")
     func beforeDecode() async throws {
         let harness = PipelineHarness()
-        harness.pipeline.decodes.isSuspended = true
+        harness.pipeline.queues.decodes.isSuspended = true
         let task = harness.ask(harness.request())
         await harness.deliver()
-        await eventually { harness.pipeline.decodes.waitingCount == 1 }
+        await eventually { harness.pipeline.queues.decodes.waitingCount == 1 }
         task.cancel()
         await #expect(throws: LoadError.cancelled) { try await task.value }
-        await eventually { harness.pipeline.decodes.waitingCount == 0 }
-        harness.pipeline.decodes.isSuspended = false
+        await eventually { harness.pipeline.queues.decodes.waitingCount == 0 }
+        harness.pipeline.queues.decodes.isSuspended = false
         await harness.pipeline.close()
         #expect(harness.codec.decodes == [])
         #expect(harness.pipeline.memory.byteCount == 0)
@@ -65,14 +65,14 @@ import Testing
     func afterDecode() async throws {
         let harness = PipelineHarness()
         let processor = CountingProcessor(1)
-        harness.pipeline.processes.isSuspended = true
+        harness.pipeline.queues.processes.isSuspended = true
         let task = harness.ask(harness.request([processor]))
         await harness.deliver()
-        await eventually { harness.pipeline.processes.waitingCount == 1 }
+        await eventually { harness.pipeline.queues.processes.waitingCount == 1 }
         task.cancel()
         await #expect(throws: LoadError.cancelled) { try await task.value }
-        await eventually { harness.pipeline.processes.waitingCount == 0 }
-        harness.pipeline.processes.isSuspended = false
+        await eventually { harness.pipeline.queues.processes.waitingCount == 0 }
+        harness.pipeline.queues.processes.isSuspended = false
         await harness.pipeline.close()
         #expect(harness.codec.decodes == [0])
         #expect(processor.applicationCount == 0)
@@ -84,14 +84,14 @@ import Testing
         let folder = try TestFolder()
         let codec = FakeCodec()
         let pipeline = ImagePipeline(codec)
-        pipeline.loads.isSuspended = true
+        pipeline.queues.loads.isSuspended = true
         let path = try folder.write("a.fake", grey: 7)
         let task = Task { try await pipeline.grey(path) }
-        await eventually { pipeline.loads.waitingCount == 1 }
+        await eventually { pipeline.queues.loads.waitingCount == 1 }
         task.cancel()
         await #expect(throws: LoadError.cancelled) { try await task.value }
-        await eventually { pipeline.loads.waitingCount == 0 }
-        pipeline.loads.isSuspended = false
+        await eventually { pipeline.queues.loads.waitingCount == 0 }
+        pipeline.queues.loads.isSuspended = false
         await pipeline.close()
         #expect(codec.decodes == [])
     }
@@ -107,11 +107,11 @@ import Testing
         await #expect(throws: LoadError.cancelled) { try await first.value }
         let second = harness.ask(harness.request())
         await harness.deliver(start: 2)
-        await eventually { harness.pipeline.decodes.waitingCount == 1 }
+        await eventually { harness.pipeline.queues.decodes.waitingCount == 1 }
         harness.codec.letThrough(1)
         #expect(await harness.codec.nextEvent() == .cancelled(0))
         // The end of the first load has not taken the second one out of the table.
-        #expect(harness.pipeline.sharedImages.count == 1)
+        #expect(harness.pipeline.images.loadCount == 1)
         let third = harness.ask(harness.request())
         await harness.waiting(harness.request(), 2)
         harness.codec.letThrough(1)
@@ -124,7 +124,7 @@ import Testing
     @Test("S11: is as urgent as the most urgent of those who wait")
     func priority() async throws {
         let harness = PipelineHarness()
-        let decodes = harness.pipeline.decodes
+        let decodes = harness.pipeline.queues.decodes
         decodes.isSuspended = true
         let request = harness.request(priority: .background)
         let low = harness.ask(request)
@@ -157,23 +157,23 @@ import Testing
     @Test("S11: never keeps an older urgency, however fast it changes")
     func rapidChanges() async throws {
         let harness = PipelineHarness()
-        harness.pipeline.decodes.isSuspended = true
+        harness.pipeline.queues.decodes.isSuspended = true
         let urgency = LoadUrgency(.background)
         let task = harness.ask(harness.request(), urgency: urgency)
         await harness.deliver()
         // Memory is reserved once no preview is made any more; then the decode waits, and follows.
         await eventually { harness.pipeline.budget.byteCount > 0 }
         urgency.priority = .visible
-        await eventually { harness.pipeline.decodes.waitingPriorities == [.visible] }
+        await eventually { harness.pipeline.queues.decodes.waitingPriorities == [.visible] }
         for _ in 0..<100 {
             await withTaskGroup { group in
                 for priority in LoadPriority.allCases {
                     group.addTask { urgency.priority = priority }
                 }
             }
-            #expect(harness.pipeline.decodes.waitingPriorities == [urgency.priority])
+            #expect(harness.pipeline.queues.decodes.waitingPriorities == [urgency.priority])
         }
-        harness.pipeline.decodes.isSuspended = false
+        harness.pipeline.queues.decodes.isSuspended = false
         #expect(try await task.value == 0)
     }
 }

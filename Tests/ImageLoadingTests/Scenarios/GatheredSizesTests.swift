@@ -11,6 +11,12 @@ import Testing
 @Suite("Renditions of one original", .timeLimit(.minutes(5))) struct GatheredSizesTests {
     private static let size = PixelSize(width: 640, height: 480)
 
+    private static func key(_ request: ImageRequest) -> SharedImageKey {
+        SharedImageKey(
+            ImageKey(request, of: .named("a")), DataKey(request, of: .named("a"), salt: 0),
+            isReproducible: true)
+    }
+
     private func ask(
         _ harness: PipelineHarness, _ options: DecodeOptions
     ) -> Task<PixelSize, any Error> {
@@ -23,9 +29,8 @@ import Testing
     /// Waits until so many sizes are waited for.
     private func gathered(_ harness: PipelineHarness, _ count: Int) async throws {
         let request = harness.request()
-        let key = try #require(
-            SizesKey(DataKey(request, of: .named("a"), salt: 0), request.options))
-        await eventually { harness.pipeline.gatheredSizes.count(key) == count }
+        let key = try #require(Self.key(request).withoutSize)
+        await eventually { harness.pipeline.images.gatheredCount(key) == count }
     }
 
     private func deliver(_ harness: PipelineHarness) async {
@@ -34,15 +39,17 @@ import Testing
 
     @Test("share no decode with a region, a stored orientation or an embedded thumbnail")
     func separateDecodes() {
-        let data = DataKey(PipelineHarness().request(), of: .named("a"), salt: 0)
-        #expect(SizesKey(data, DecodeOptions(maximumSide: 20)) != nil)
+        let harness = PipelineHarness()
+        #expect(Self.key(harness.request([], DecodeOptions(maximumSide: 20))).withoutSize != nil)
         var region = DecodeOptions()
         region.region = PixelRect(x: 0, y: 0, width: 8, height: 8)
         var stored = DecodeOptions()
         stored.appliesOrientation = false
         var thumbnail = DecodeOptions()
         thumbnail.embeddedThumbnail = .ifLargeEnough
-        for options in [region, stored, thumbnail] { #expect(SizesKey(data, options) == nil) }
+        for options in [region, stored, thumbnail] {
+            #expect(Self.key(harness.request([], options)).withoutSize == nil)
+        }
     }
 
     @Test("are made by one decode, whatever their sizes and order") func manySizes() async throws {

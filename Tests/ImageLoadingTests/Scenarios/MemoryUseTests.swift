@@ -63,7 +63,7 @@ import Testing
         await eventually { budget.byteCount == 40 * 64 }
         // It is found as long as anybody holds it, and the load that made it may still do so.
         let request = harness.request(name: "a")
-        let key = ImageKey(request, of: try #require(request.namedOriginal))
+        let key = ImageKey(request, of: try #require(request.knownOriginal))
         await eventually { !harness.pipeline.memory.contains(key) }
     }
 
@@ -94,8 +94,8 @@ import Testing
         let pipeline = harness.pipeline
         let shown = try await pipeline.image(for: file)
         // From here on nothing is read, looked up or decoded.
-        pipeline.loads.isSuspended = true
-        pipeline.lookups.isSuspended = true
+        pipeline.queues.loads.isSuspended = true
+        pipeline.queues.lookups.isSuspended = true
         let stuck = Task { try await pipeline.image(path) }
         let decoding = harness.ask(harness.request(name: "b"))
         await harness.loader.started(1)
@@ -111,8 +111,8 @@ import Testing
         decoding.cancel()
         await #expect(throws: LoadError.cancelled) { _ = try await stuck.value }
         await #expect(throws: LoadError.cancelled) { try await decoding.value }
-        pipeline.loads.isSuspended = false
-        pipeline.lookups.isSuspended = false
+        pipeline.queues.loads.isSuspended = false
+        pipeline.queues.lookups.isSuspended = false
         await pipeline.close()
     }
 

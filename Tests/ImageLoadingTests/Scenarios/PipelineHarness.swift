@@ -127,7 +127,7 @@ struct PipelineHarness: Sendable {
     /// Waits until so many loads of pictures are under way, or wait for the same.
     func waiting(_ request: ImageRequest, _ count: Int) async {
         let key = SharedImageKey(image: key(request))
-        await eventually { pipeline.sharedImages.consumerCount(key) == count }
+        await eventually { pipeline.images.consumerCount(key) == count }
     }
 
     func key(_ request: ImageRequest) -> ImageKey {

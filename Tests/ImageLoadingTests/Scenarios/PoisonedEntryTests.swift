@@ -90,7 +90,7 @@ import Testing
             let request = try harness.request(side: side)
             return Task { try await pipeline.image(for: request).image.size.largestSide }
         }
-        await eventually { pipeline.sharedData.consumerCount(key) == 2 }
+        await eventually { pipeline.originals.consumerCount(key) == 2 }
         await eventually { harness.web.transport.heldCount(HTTPFixture.address) == 1 }
         harness.web.transport.release(HTTPFixture.address)
         #expect(try await tasks[0].value == 8)

@@ -13,7 +13,7 @@ struct ProgressiveTests {
     @Test("S13: has at most one decode of a part that waits, and it goes when all is there")
     func backPressure() async throws {
         let harness = PipelineHarness(isProgressive: true)
-        let decodes = harness.pipeline.decodes
+        let decodes = harness.pipeline.queues.decodes
         decodes.isSuspended = true
         let request = harness.request()
         var events = harness.pipeline.updates(for: request).makeAsyncIterator()
@@ -43,7 +43,7 @@ struct ProgressiveTests {
     @Test("S13: drops the decode of a part that waits when the load fails")
     func failure() async throws {
         let harness = PipelineHarness(isProgressive: true)
-        let decodes = harness.pipeline.decodes
+        let decodes = harness.pipeline.queues.decodes
         decodes.isSuspended = true
         var events = harness.pipeline.updates(for: harness.request()).makeAsyncIterator()
         await harness.loader.started(1)

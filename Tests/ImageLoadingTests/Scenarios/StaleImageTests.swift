@@ -179,7 +179,7 @@ struct StaleImageTests {
         web.advance(seconds: 29)
         for _ in 0..<2 { #expect(try await bytes() == StoreHarness.file) }
         await Self.answer(web)
-        await eventually { harness.pipeline.sharedData.count == 0 }
+        await eventually { harness.pipeline.originals.loadCount == 0 }
         #expect(try await bytes() == Self.newFile)
         #expect(web.requestCount == 2)
     }

@@ -59,11 +59,11 @@ struct StoreHarness: Sendable {
             let key = SharedImageKey(
                 image: ImageKey(request, of: .url(HTTPFixture.address)))
             let count = requests.count { $0.identity == request.identity }
-            await eventually { pipeline.sharedImages.consumerCount(key) == count }
+            await eventually { pipeline.images.consumerCount(key) == count }
         }
         let data = DataKey(requests[0], of: .url(HTTPFixture.address), salt: 0)
         let decodeCount = Set(requests.map(\.options)).count
-        await eventually { pipeline.sharedData.consumerCount(data) == decodeCount }
+        await eventually { pipeline.originals.consumerCount(data) == decodeCount }
         await eventually { web.transport.heldCount(HTTPFixture.address) == 1 }
         web.transport.release(HTTPFixture.address)
         for task in tasks { _ = try await task.value }
@@ -225,7 +225,7 @@ extension FakeAnswer {
             let key = SharedImageKey(
                 image: ImageKey(
                     original: .url(HTTPFixture.address), options: DecodeOptions(maximumSide: 8)))
-            await eventually { pipeline.sharedImages.consumerCount(key) == 2 }
+            await eventually { pipeline.images.consumerCount(key) == 2 }
             await eventually { harness.web.transport.heldCount(HTTPFixture.address) == 1 }
             harness.web.transport.release(HTTPFixture.address)
             for task in tasks { _ = try await task.value }

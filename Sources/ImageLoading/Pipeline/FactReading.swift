@@ -3,30 +3,36 @@
 internal import EncodedImages
 internal import LoadScheduling
 
-extension ImagePipeline {
-    /// Originals that are asked for in one query and whose facts are kept in one transaction.
+/// Reads the facts and the metadata of files; nothing is decoded.
+struct FactReading: Sendable {
+    /// The number of files whose facts are read from the store in one query, and stored in one
+    /// transaction.
     private static let chunkSize = 500
+    /// Enough for the segments that a camera writes before the pixels, its thumbnail included.
+    private static let headerByteCount = 256 << 10
 
-    /// Store, else the header of each file that is missing there, keep.
-    func loadFacts(_ originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
+    let resources: PipelineResources
+
+    /// Returns the facts of files, from the store or else from the header of each file.
+    func facts(of originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
         var results: [Result<ImageFacts, LoadError>] = []
         results.reserveCapacity(originals.count)
         for start in stride(from: 0, to: originals.count, by: Self.chunkSize) {
             let end = min(start + Self.chunkSize, originals.count)
-            results += await loadChunk(Array(originals[start..<end]))
+            results += await facts(ofChunk: Array(originals[start..<end]))
         }
         return results
     }
 
-    /// The facts of those that are in the store.
-    func loadKeptFacts(
-        _ originals: [FileIdentity]
+    /// Returns the facts of those files whose facts are in the store.
+    func storedFacts(
+        of originals: [FileIdentity]
     ) async throws(LoadError) -> [FileIdentity: ImageFacts] {
-        guard let store else { return [:] }
+        guard let store = resources.store else { return [:] }
         var facts: [FileIdentity: ImageFacts] = [:]
         for start in stride(from: 0, to: originals.count, by: Self.chunkSize) {
             let chunk = Array(originals[start..<min(start + Self.chunkSize, originals.count)])
-            let kept = try await lookups.run(.visible) { () throws(LoadError) in
+            let kept = try await resources.queues.lookups.run(.visible) { () throws(LoadError) in
                 store.facts(of: chunk)
             }
             facts.merge(kept) { $1 }
@@ -34,12 +40,12 @@ extension ImagePipeline {
         return facts
     }
 
-    private func loadChunk(_ originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
+    private func facts(ofChunk originals: [FileIdentity]) async -> [Result<ImageFacts, LoadError>] {
         do throws(LoadError) {
-            let kept = try await loadKeptFacts(originals)
-            let read = await readFacts(of: originals.filter { kept[$0] == nil })
+            let stored = try await storedFacts(of: originals)
+            let read = await readFacts(of: originals.filter { stored[$0] == nil })
             return originals.map { original in
-                kept[original].map { .success($0) } ?? read[original] ?? .failure(.cancelled)
+                stored[original].map { .success($0) } ?? read[original] ?? .failure(.cancelled)
             }
         } catch {
             return originals.map { _ in .failure(error) }
@@ -51,18 +57,19 @@ extension ImagePipeline {
     ) async -> [FileIdentity: Result<ImageFacts, LoadError>] {
         guard !originals.isEmpty else { return [:] }
         let results = await withTaskGroup(of: (FileIdentity, Result<ImageFacts, LoadError>).self) {
-            [self] group in
+            group in
             for original in originals {
-                group.addTask { (original, await self.readFacts(of: original)) }
+                group.addTask { (original, await readFacts(of: original)) }
             }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         let read = results.compactMapValues { try? $0.get() }
-        if let store, !read.isEmpty, !Task.isCancelled {
-            // Facts that cannot be kept are read again another time.
-            _ = try? await lookups.run(.visible, continuing: true) { () throws(LoadError) in
+        if let store = resources.store, !read.isEmpty, !Task.isCancelled {
+            // Facts that cannot be stored are read again by a later request.
+            _ = try? await resources.queues.lookups.run(.visible, continuing: true) {
+                () throws(LoadError) in
                 // Not those of a file that changed while it was read.
-                store.insert(read.filter { (try? FileIdentity(path: $0.key.path)) == $0.key })
+                store.insert(read.filter { (try? resources.files.isCurrent($0.key)) == true })
             }
         }
         return results
@@ -70,10 +77,11 @@ extension ImagePipeline {
 
     private func readFacts(of original: FileIdentity) async -> Result<ImageFacts, LoadError> {
         do throws(LoadError) {
-            // Behind the lookups of hits, which take no time.
+            // Behind the lookups of hits, which are short.
             return .success(
-                try await lookups.run(.prefetch, continuing: true) { () throws(LoadError) in
-                    try self.header(of: original)
+                try await resources.queues.lookups.run(.prefetch, continuing: true) {
+                    () throws(LoadError) in
+                    try header(of: original)
                 })
         } catch {
             return .failure(error)
@@ -85,8 +93,7 @@ extension ImagePipeline {
         do throws(CodecError) {
             facts = ImageFacts(try openedHeader(of: original))
         } catch {
-            // The file may be gone since it was listed, or be another, which says more than how
-            // reading it failed.
+            // That the file has been removed or replaced is a better error than the failure to read it.
             try checkCurrent(original)
             throw LoadError(decoding: original.path, error)
         }
@@ -95,13 +102,14 @@ extension ImagePipeline {
     }
 
     private func checkCurrent(_ original: FileIdentity) throws(LoadError) {
-        guard try FileIdentity(path: original.path) == original else {
+        guard try resources.files.isCurrent(original) else {
             throw .fileChanged(path: original.path)
         }
     }
 
-    /// The start of a file says almost always what its header says; the rest is read if it must be.
+    /// Opens the first bytes of a file, which almost always contain its header, or else the whole file.
     private func openedHeader(of original: FileIdentity) throws(CodecError) -> ImageSource {
+        let (codecs, limits) = (resources.codecs, resources.limits)
         try limits.check(.byteCount, original.byteCount)
         if original.byteCount > Self.headerByteCount {
             let start = try EncodedBytes(
@@ -116,8 +124,21 @@ extension ImagePipeline {
         return try ImageSource(bytes, codecs: codecs, limits: limits)
     }
 
-    /// Enough for what a camera writes before the pixels, its thumbnail included.
-    private static let headerByteCount = 256 << 10
+    /// Returns the parsed metadata of a file; empty if the file is damaged.
+    func metadataFields(of path: String) async throws(LoadError) -> MetadataFields {
+        let (codecs, limits) = (resources.codecs, resources.limits)
+        return try await resources.queues.loads.run(.visible) { () throws(LoadError) in
+            do throws(CodecError) {
+                return try ImageSource(
+                    EncodedBytes(opening: path, limits: limits), codecs: codecs, limits: limits
+                ).metadataFields()
+            } catch .fileChanged {
+                throw .fileChanged(path: path)
+            } catch {
+                return MetadataFields()
+            }
+        }
+    }
 }
 
 extension ImageFacts {

@@ -4,67 +4,89 @@ internal import EncodedImages
 internal import HTTPCaching
 internal import HTTPTypes
 internal import LoadScheduling
+internal import Synchronization
 
-/// The bytes of an original, and which version of it they are.
+/// The encoded bytes of an original, and the version of the original that they are.
 struct LoadedData: Sendable {
     let bytes: EncodedBytes
     let original: OriginalVersion
     var storability = Storability()
-    /// Whether it comes from the store of answers.
+    /// Whether the bytes come from the response store.
     var isKept = false
-    /// Whether it may be shown only while the web is asked for a newer one.
+    /// Whether the bytes may be shown only while the server is asked for newer ones.
     var isOutOfDate = false
-    /// Whether this program made the file, which then needs no sandbox.
+    /// Whether this program encoded the bytes, which then need no sandbox.
     var isOwn = false
-    /// The bytes in the account of those that come from the web.
+    /// The share of the bytes in the budget of response bodies.
     var room: BodyRoom?
 }
 
-/// Which bytes: of which original, and what of the request has a say in what they are.
-struct DataKey: Hashable, Sendable {
-    let original: OriginalIdentity
-    var fields: HTTPFields = [:]
-    var webUse = HTTPLoadRequest.CachePolicy.useProtocol
-    /// Tells a load apart that is not to be shared.
-    var salt: UInt64 = 0
-    /// Whether an old answer will do while the web is asked for a newer one.
-    var acceptsStale = true
-    /// What is not taken from the store of answers, because it is no picture.
-    var refusedBody: UInt64?
-}
+/// Loads the encoded bytes of originals from files, the network or custom loaders.
+///
+/// Equal loads share one read or one request.
+final class OriginalLoading: Sendable {
+    typealias Loads = SharedLoads<DataKey, LoadedData, DataUpdate>
 
-extension DataKey {
-    init(_ request: ImageRequest, of original: OriginalIdentity, salt: UInt64) {
-        self.init(
-            original: original, fields: request.fields, webUse: request.webUse, salt: salt)
+    private let resources: PipelineResources
+    private let web: HTTPLoader?
+    private let loads = Loads()
+    private let lastSalt = Atomic<UInt64>(0)
+
+    /// - Parameters:
+    ///   - resources: the pipeline's.
+    ///   - web: loads from the network; `nil` to load nothing from there.
+    init(_ resources: PipelineResources, web: HTTPLoader?) {
+        self.resources = resources
+        self.web = web
     }
-}
 
-extension ImagePipeline {
-    /// The bytes of an original, from the file, the web or whoever has them.
-    func loadData(
-        _ request: ImageRequest, _ key: DataKey, _ consumer: SharedData.Consumer
+    /// The number of loads in flight.
+    var loadCount: Int { loads.count }
+
+    /// The number of consumers of a load in flight.
+    func consumerCount(_ key: DataKey) -> Int { loads.consumerCount(key) }
+
+    /// Returns the key of the bytes of an original; it is unique for a request that shares nothing.
+    func key(_ request: ImageRequest, of original: OriginalIdentity) -> DataKey {
+        DataKey(
+            request, of: original,
+            salt: request.isShared ? 0 : lastSalt.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// Returns the bytes of an original, or joins a load of the same key.
+    func data(
+        for request: ImageRequest, _ key: DataKey, _ consumer: Loads.Consumer
     ) async throws(LoadError) -> LoadedData {
         if case .bytes(let bytes, let name) = request.source {
             return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
         }
-        return try await sharedData.value(for: key, consumer) {
+        return try await loads.value(for: key, consumer) {
             [self] context throws(LoadError) in
-            let start = clock.now
+            let start = resources.clock.now
             var count = 0
             defer {
                 context.story.add(
                     LoadStep(
                         .load, "\(count) bytes of \(request.source.name)",
-                        duration: start.duration(to: clock.now)))
+                        duration: start.duration(to: resources.clock.now)))
             }
-            let data = try await bytes(request, key, context)
+            let data = try await load(request, key, context)
             count = data.bytes.count
             return data
         }
     }
 
-    func bytes(
+    /// Requests a newer version of a stale original in the background.
+    func revalidateSoon(_ request: ImageRequest, _ original: OriginalIdentity) {
+        var key = DataKey(request, of: original, salt: 0)
+        key.acceptsStale = false
+        loads.begin(key, keeping: resources.policy.wish(request)) {
+            [self, key] context throws(LoadError) in
+            try await load(request, key, context)
+        }
+    }
+
+    private func load(
         _ request: ImageRequest, _ key: DataKey, _ context: LoadContext<DataUpdate>
     ) async throws(LoadError) -> LoadedData {
         switch request.source {
@@ -83,7 +105,8 @@ extension ImagePipeline {
         _ original: OriginalIdentity, _ context: LoadContext<DataUpdate>
     ) async throws(LoadError) -> LoadedData {
         guard case .file(let file) = original else { throw .cancelled }
-        return try await loads.run(context.urgency) { [codecs, limits] _ throws(LoadError) in
+        return try await resources.queues.loads.run(context.urgency) {
+            [codecs = resources.codecs, limits = resources.limits] _ throws(LoadError) in
             do throws(CodecError) {
                 // Copied, not mapped, so that all steps see the same bytes.
                 let bytes =
@@ -125,12 +148,13 @@ extension ImagePipeline {
             room: response.room)
     }
 
-    /// The bytes as a worker gets them, so that they need not be in this process as well.
+    /// Moves bytes to where a worker process reads them, so that this process need not hold them too.
     private func prepared(
         _ bytes: EncodedBytes, _ url: HTTPURL, _ urgency: LoadUrgency
     ) async throws(LoadError) -> EncodedBytes {
-        guard let remote = codecs.remoteDecoder else { return bytes }
-        return try await loads.run(urgency, continuing: true) { _ throws(LoadError) in
+        guard let remote = resources.codecs.remoteDecoder else { return bytes }
+        return try await resources.queues.loads.run(urgency, continuing: true) {
+            _ throws(LoadError) in
             do throws(CodecError) {
                 return try remote.prepare(bytes)
             } catch {

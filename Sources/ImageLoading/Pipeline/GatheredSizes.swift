@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+internal import Synchronization
+
+/// The sizes of originals that loads are waiting for, gathered for the next decode of each original.
+///
+/// A lock: held while sizes are added, removed or taken.
+final class GatheredSizes: Sendable {
+    /// A decode that gives several sizes; it accepts sizes until they are taken.
+    typealias DecodeNumber = UInt64
+
+    private struct Waiting {
+        let decode: DecodeNumber
+        let options: DecodeOptions
+    }
+
+    private struct State {
+        /// By ``SharedImageKey/withoutSize``: the decode that accepts sizes.
+        var open: [SharedImageKey: DecodeNumber] = [:]
+        /// By the same key: the sizes that are waited for, by their increasing tickets.
+        var waiting: [SharedImageKey: [UInt64: Waiting]] = [:]
+        var lastNumber: UInt64 = 0
+
+        mutating func nextNumber() -> UInt64 {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    /// Sizes of more pixels in total take several decodes, so that the first ones are not late.
+    private static let maximumArea = 4 << 20
+    private static let maximumCount = 64
+
+    private let state = Mutex(State())
+
+    /// Returns a place in the order in which sizes are waited for.
+    func makeTicket() -> UInt64 { state.withLock { $0.nextNumber() } }
+
+    /// Adds a size to the next decode, until ``remove(_:from:)`` is called.
+    func add(
+        _ options: DecodeOptions, to key: SharedImageKey, as ticket: UInt64
+    ) -> DecodeNumber {
+        state.withLock { state in
+            let decode = state.open[key] ?? state.nextNumber()
+            state.open[key] = decode
+            state.waiting[key, default: [:]][ticket] = Waiting(decode: decode, options: options)
+            return decode
+        }
+    }
+
+    func remove(_ ticket: UInt64, from key: SharedImageKey) {
+        state.withLock { state in
+            state.waiting[key]?[ticket] = nil
+            guard state.waiting[key]?.isEmpty == true else { return }
+            state.waiting[key] = nil
+            state.open[key] = nil
+        }
+    }
+
+    /// The number of loads that wait for sizes of one original.
+    func count(_ key: SharedImageKey) -> Int { state.withLock { $0.waiting[key]?.count ?? 0 } }
+
+    /// Takes the sizes that a decode gives, and closes it for others.
+    ///
+    /// - Returns: distinct sizes, the one that has waited longest first; none if all have left.
+    func take(
+        _ decode: DecodeNumber, _ key: SharedImageKey, of source: ImageSource
+    ) -> [DecodeOptions] {
+        let waiting = state.withLock { state in
+            if state.open[key] == decode { state.open[key] = nil }
+            return (state.waiting[key] ?? [:]).filter { $0.value.decode == decode }
+        }
+        var taken: [DecodeOptions] = []
+        var area = 0
+        for (_, waiting) in waiting.sorted(by: { $0.key < $1.key })
+        where taken.count < Self.maximumCount && !taken.contains(waiting.options) {
+            let size = source.resultSize(waiting.options)
+            guard size.largestSide <= source.limits.maximumSide else { continue }
+            let (sum, isTooMuch) = area.addingReportingOverflow(size.area)
+            guard taken.isEmpty || (!isTooMuch && sum <= Self.maximumArea) else { continue }
+            area = isTooMuch ? .max : sum
+            taken.append(waiting.options)
+        }
+        return taken
+    }
+}

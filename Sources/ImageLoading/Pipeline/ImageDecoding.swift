@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DiskStore
+internal import LoadScheduling
+internal import EncodedImages
+internal import Logging
+internal import Pixels
+
+/// An original whose header has been read.
+struct OpenedOriginal: Sendable {
+    let data: LoadedData
+    let source: ImageSource
+}
+
+/// Decodes originals at the size of the result, once there is memory for it.
+struct ImageDecoding: Sendable {
+    let resources: PipelineResources
+    let originals: OriginalLoading
+
+    /// Loads the original of a load and decodes it.
+    func loadAndDecode(_ load: ImageLoad) async throws(LoadError) -> MadeImage {
+        try await withData(load) { data throws(LoadError) in try await decode(data, load) }
+    }
+
+    /// Calls `body` with the bytes of an original, and once more with new bytes if those from the
+    /// response store are damaged.
+    func withData<Value>(
+        _ load: ImageLoad, _ body: (LoadedData) async throws(LoadError) -> Value
+    ) async throws(LoadError) -> Value {
+        var key = load.key.data
+        let data = try await loadWithPreviews(key, load)
+        do throws(LoadError) {
+            return try await body(data)
+        } catch  where error.isDamage && data.isKept {
+            key.refusedBody = data.bytes.withBytes { contentHash($0) }
+            return try await body(try await loadWithPreviews(key, load))
+        }
+    }
+
+    /// Loads the bytes of an original, and reports previews of it while they arrive.
+    private func loadWithPreviews(
+        _ key: DataKey, _ load: ImageLoad
+    ) async throws(LoadError) -> LoadedData {
+        let context = load.context
+        let previews = PreviewDecoder(load.image, resources, context.urgency) { preview in
+            context.report(ImageUpdate(preview: preview))
+        }
+        defer { previews.end() }
+        return try await originals.data(
+            for: load.request, key,
+            OriginalLoading.Loads.Consumer(
+                urgency: context.urgency, storeWish: context.storeWish,
+                failurePolicy: load.request.failurePolicy, story: context.story,
+                receive: { update in
+                    if let progress = update.progress {
+                        context.report(ImageUpdate(progress: progress))
+                    }
+                    if !update.bytes.isEmpty || update.isRestart { previews.receive(update) }
+                }))
+    }
+
+    /// Decodes bytes that have been loaded.
+    func decode(_ data: LoadedData, _ load: ImageLoad) async throws(LoadError) -> MadeImage {
+        let (original, options, reservation) = try await reserve(
+            data, load.image.options, acceptsSmaller: load.request.acceptsSmaller, load.urgency)
+        let submitted = resources.clock.now
+        return try await resources.queues.decodes.run(load.urgency) {
+            cancellation throws(LoadError) in
+            let made = try decodeSizes(
+                [options], of: original, load, reservation, submitted: submitted, cancellation)
+            guard let made = made[options] else { throw .cancelled }
+            return made
+        }
+    }
+
+    /// Decodes several sizes of an original on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - sizes: the options of each size; the first one is always made.
+    ///   - original: the original.
+    ///   - load: the load that began the decode.
+    ///   - reservation: the memory for all sizes.
+    ///   - submitted: when the work was queued.
+    ///   - cancellation: ends the decode at the next row.
+    /// - Returns: the images that the decode gives, by their options.
+    /// - Throws: ``LoadError``.
+    func decodeSizes(
+        _ sizes: [DecodeOptions], of original: OpenedOriginal, _ load: ImageLoad,
+        _ reservation: MemoryReservation, submitted: ContinuousClock.Instant,
+        _ cancellation: CancellationFlag
+    ) throws(LoadError) -> [DecodeOptions: MadeImage] {
+        let (clock, data, source) = (resources.clock, original.data, original.source)
+        let start = clock.now
+        let images: [DecodedImage?]
+        do throws(CodecError) {
+            images = try source.decodedImages(sizes, cancellation: cancellation)
+        } catch {
+            throw LoadError(decoding: data.original.name, error)
+        }
+        let duration = start.duration(to: clock.now)
+        resources.metrics.recordDecode(duration)
+        note(images, of: original, load.context.story, duration, submitted.duration(to: start))
+        // A stale image is shown but not stored until the server has confirmed it.
+        var isCurrent = !data.isOutOfDate
+        if case .file(let file) = load.key.data.original {
+            isCurrent = try resources.files.isCurrent(file)
+        }
+        var made: [DecodeOptions: MadeImage] = [:]
+        for (options, decoded) in zip(sizes, images) {
+            guard let decoded else { continue }
+            var key = load.image
+            key.options = options
+            // Only a reproducible load depends on whether planes were accepted.
+            let isExactKey = load.request.isReproducible || decoded.image.format == .yCbCr420
+            made[options] = MadeImage(
+                loaded: LoadedImage(
+                    decoded.image, key: isExactKey ? key : key.withoutPlanes,
+                    original: data.original, originalSize: source.pixelSize,
+                    isOriginalScalable: source.header.isScalable,
+                    originalFrameCount: source.header.frameCount, cost: duration,
+                    storability: data.storability),
+                isCurrent: isCurrent,
+                reservation: reservation.split(decoded.image.byteCount),
+                isOutOfDate: data.isOutOfDate,
+                facts: decoded.report.problem == nil ? ImageFacts(source) : nil)
+        }
+        reservation.release()
+        return made
+    }
+
+    /// Logs a decode, and adds it to the steps of the load.
+    private func note(
+        _ images: [DecodedImage?], of original: OpenedOriginal, _ story: LoadStory,
+        _ duration: Duration, _ wait: Duration
+    ) {
+        let images = images.compactMap(\.self)
+        guard let report = images.first?.report else { return }
+        let sizes = images.map { "\($0.image.size)" }.joined(separator: ", ")
+        resources.logger.debug(
+            "decoded image",
+            metadata: [
+                "image.original": "\(original.data.original.name)",
+                "image.format": "\(original.source.format.name)",
+                "image.pixels": "\(sizes)",
+                "image.decoder": "\(report.decoder)",
+                "image.shrink": "\(report.shrinkFactors)",
+            ])
+        let factors = report.shrinkFactors.map { "1/\($0)" }.joined(separator: ", ")
+        story.add(
+            LoadStep(
+                .decode,
+                "\(sizes) of \(original.source.pixelSize) by \(report.decoder), "
+                    + "shrunk to \(factors.isEmpty ? "1/1" : factors)",
+                duration: duration, wait: wait))
+    }
+
+    /// Reads the header of an original on the calling thread.
+    func open(_ data: LoadedData) throws(LoadError) -> OpenedOriginal {
+        do throws(CodecError) {
+            let codecs = resources.codecs
+            let source = try ImageSource(
+                data.bytes, codecs: data.isOwn ? codecs.decodedHere : codecs,
+                limits: resources.limits)
+            return OpenedOriginal(data: data, source: source)
+        } catch {
+            throw LoadError(decoding: data.original.name, error)
+        }
+    }
+
+    /// Reads the header of an original, and waits until there is memory for the result.
+    ///
+    /// - Parameters:
+    ///   - data: the original.
+    ///   - options: the image.
+    ///   - acceptsSmaller: whether a smaller image is accepted if the memory budget is too small.
+    ///   - urgency: the priority of the load.
+    /// - Returns: the original, the options of the image that fits, and the reservation.
+    /// - Throws: ``LoadError``.
+    func reserve(
+        _ data: LoadedData, _ options: DecodeOptions, acceptsSmaller: Bool, _ urgency: LoadUrgency
+    ) async throws(LoadError) -> (OpenedOriginal, DecodeOptions, MemoryReservation) {
+        let original = try await resources.queues.lookups.run(urgency, continuing: true) {
+            _ throws(LoadError) in try open(data)
+        }
+        var options = options
+        while true {
+            do throws(LoadError) {
+                let byteCount = original.source.resultByteCount(options)
+                return (original, options, try await resources.budget.reserve(byteCount, urgency))
+            } catch {
+                guard case .memoryBudgetExceeded = error, acceptsSmaller,
+                    let smaller = options.halved(original.source)
+                else { throw error }
+                options = smaller
+            }
+        }
+    }
+}
+
+extension DecodeOptions {
+    /// Returns options for half of each side; `nil` if no side can be halved.
+    func halved(_ source: ImageSource) -> DecodeOptions? {
+        let size = source.resultSize(self)
+        guard size.largestSide > 1 else { return nil }
+        var smaller = self
+        smaller.box = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+        smaller.mode = .fit
+        return smaller
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoadScheduling
+internal import EncodedImages
+internal import Pixels
+
+/// The update type of loads that report no progress.
+struct NoUpdate: LoadUpdate {
+    mutating func merge(_ newer: NoUpdate) {}
+}
+
+/// The image or the animation that a rendition is made from.
+private enum RenditionBase: Sendable {
+    case image(MadeImage)
+    /// Without its first frame, so that no load waits for memory while it holds some.
+    case animation(OriginalIdentity, OriginalVersion)
+
+    var original: OriginalVersion {
+        switch self {
+        case .image(let made): made.loaded.original
+        case .animation(_, let original): original
+        }
+    }
+}
+
+/// A load of a rendition in flight: the request that began it, the rendition, and its consumers.
+struct RenditionLoad: Sendable {
+    let request: RenditionRequest
+    let key: RenditionKey
+    let context: LoadContext<NoUpdate>
+
+    var urgency: LoadUrgency { context.urgency }
+}
+
+/// Makes renditions: from the store, or by encoding images and animations.
+///
+/// Equal requests share one load.
+final class RenditionMaking: Sendable {
+    private typealias Loads = SharedLoads<RenditionKey, Rendition, NoUpdate>
+
+    private let resources: PipelineResources
+    private let images: ImageMaking
+    private let animated: AnimatedRenditionMaking
+    private let stored: StoredRenditions
+    private let loads = Loads()
+
+    /// - Parameters:
+    ///   - resources: the pipeline's.
+    ///   - images: makes the images that are encoded.
+    ///   - originals: loads animations.
+    ///   - configuration: limits of animations.
+    init(
+        _ resources: PipelineResources, _ images: ImageMaking, _ originals: OriginalLoading,
+        _ configuration: ImagePipeline.Configuration
+    ) {
+        self.resources = resources
+        self.images = images
+        stored = StoredRenditions(resources: resources)
+        animated = AnimatedRenditionMaking(resources, originals, stored, configuration)
+    }
+
+    /// The number of loads in flight.
+    var loadCount: Int { loads.count }
+
+    /// The number of animated renditions that wait for others to end.
+    var waitingAnimationCount: Int { animated.waitingCount }
+
+    /// Returns a rendition from the store, or else makes and stores it.
+    ///
+    /// - Throws: ``LoadError``.
+    func rendition(
+        for request: RenditionRequest, _ urgency: LoadUrgency, _ story: LoadStory?
+    ) async throws(LoadError) -> Rendition {
+        let (found, request) = try await stored.lookUp(request, urgency)
+        if let found {
+            story?.add(LoadStep(.store, "hit"))
+            resources.metrics.countStoreHit()
+            return found
+        }
+        let base = try await base(of: request, urgency, story)
+        let key = RenditionKey(base.original, request)
+        return try await loads.value(
+            for: key,
+            Loads.Consumer(
+                urgency: urgency,
+                storeWish: { [policy = resources.policy] in policy.wish(request) },
+                story: story)
+        ) { [self] context throws(LoadError) in
+            let load = RenditionLoad(request: request, key: key, context: context)
+            switch base {
+            case .image(let made): return try await encode(made, load)
+            case .animation(let original, _):
+                do throws(LoadError) {
+                    return try await animated.rendition(of: original, load)
+                } catch  where error.isWantOfRoom || error.isDamage {
+                    // The first frame has fitted into memory, and has no damage.
+                    var still = request
+                    still.animationFormat = nil
+                    return try await rendition(for: still, context.urgency, nil)
+                }
+            }
+        }
+    }
+
+    /// Decodes the image, or the first frame, from which an animation is recognized.
+    private func base(
+        of request: RenditionRequest, _ urgency: LoadUrgency, _ story: LoadStory?
+    ) async throws(LoadError) -> RenditionBase {
+        let imageRequest = decodeRequest(of: request)
+        let made = try await images.image(
+            for: imageRequest,
+            ImageMaking.Loads.Consumer(
+                urgency: urgency, keepsValue: request.image.memoryUse.contains(.writes),
+                storeWish: { [policy = resources.policy] in
+                    policy.wish(request).intersection(.original)
+                },
+                failurePolicy: request.image.failurePolicy, story: story))
+        if made.isOutOfDate { images.revalidateSoon(made.loaded, imageRequest) }
+        return animated.staysAnimated(made.loaded, request)
+            ? .animation(made.loaded.key.original, made.loaded.original) : .image(made)
+    }
+
+    /// Returns the request of the image to encode; in planes if the encoder takes them as they are.
+    private func decodeRequest(of request: RenditionRequest) -> ImageRequest {
+        var image = request.image
+        // The file must not depend on what else was requested before.
+        image.isReproducible = true
+        guard image.processors.isEmpty else { return image }
+        // Without a format it is JPEG, or PNG for an image with alpha, which never comes in planes.
+        let destination = try? ImageDestination(
+            format: request.format ?? "jpeg", codecs: resources.codecs,
+            options: request.encodeOptions)
+        image.options.acceptsYCbCr = destination?.prefersYCbCr ?? false
+        return image
+    }
+
+    /// Encodes an image and stores the rendition, unless another load has stored it meanwhile.
+    private func encode(
+        _ made: MadeImage, _ load: RenditionLoad
+    ) async throws(LoadError) -> Rendition {
+        let clock = resources.clock
+        let submitted = clock.now
+        return try await resources.queues.encodes.run(
+            load.urgency, continuing: true
+        ) { [self] cancellation throws(LoadError) in
+            let start = clock.now
+            if made.isCurrent, let found = stored.rendition(load) { return found }
+            let rendition = try encode(made, as: load.request, cancellation)
+            let duration = start.duration(to: clock.now)
+            resources.metrics.recordEncode(duration)
+            load.context.story.add(
+                LoadStep(
+                    .encode, "\(rendition.bytes.count) bytes of \(rendition.mediaType)",
+                    duration: duration, wait: submitted.duration(to: start)))
+            if made.isCurrent { stored.keep(rendition, load.key, made.loaded.storability, load) }
+            return rendition
+        }
+    }
+
+    private func encode(
+        _ made: MadeImage, as request: RenditionRequest, _ cancellation: CancellationFlag
+    ) throws(LoadError) -> Rendition {
+        let codecs = resources.codecs
+        do throws(CodecError) {
+            var image = made.loaded.image
+            let destination = try ImageDestination(
+                format: request.format ?? (image.format.hasAlpha ? "png" : "jpeg"),
+                codecs: codecs, options: request.encodeOptions)
+            if !request.image.options.convertsToSRGB {
+                image =
+                    destination.writesColorProfiles
+                    ? try codecs.inPortableColors(image)
+                    : try codecs.inSRGB(image)
+            }
+            return Rendition(
+                bytes: try destination.encode(image, cancellation: cancellation),
+                mediaType: destination.format.mediaType, pixelSize: image.size,
+                original: made.loaded.original)
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            throw .encodingFailed(path: request.image.source.name, error)
+        }
+    }
+}
