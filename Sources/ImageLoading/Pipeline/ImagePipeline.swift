@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
-public import HTTPCaching
+internal import HTTPCaching
 public import LoadScheduling
 public import Logging
 public import Pixels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPCaching
+public import HTTPCaching
 public import EncodedImages
 #if canImport(Glibc)
     internal import Glibc

@@ -4,11 +4,6 @@ internal import LoadScheduling
 internal import EncodedImages
 internal import Pixels
 
-/// The update type of loads that report no progress.
-struct NoUpdate: LoadUpdate {
-    mutating func merge(_ newer: NoUpdate) {}
-}
-
 /// The image or the animation that a rendition is made from.
 private enum RenditionBase: Sendable {
     case image(MadeImage)
