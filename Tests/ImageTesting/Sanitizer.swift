@@ -3,9 +3,9 @@
 import Foundation
 
 public enum Sanitizer {
-    /// Whether AddressSanitizer watches, which takes memory of its own and keeps what was given back.
+    /// Whether AddressSanitizer is active, which needs additional memory and retains freed memory.
     ///
-    /// `scripts/test-asan` specifies.
+    /// Set by `scripts/test-asan`.
     public static let watchesAddresses =
         ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] == "address"
 }
