@@ -3,7 +3,7 @@
 internal import EncodedImages
 
 extension Bomb {
-    /// PNG files with zlib streams of two megabytes that become two gigabytes.
+    /// PNG files with zlib streams of 2 MB that expand to 2 GiB.
     static let compressed: [Bomb] = [
         Bomb("png profile of 2 GiB", .picture) {
             picture(before: [("iCCP", Array("p\0\0".utf8) + gigabytes)])
@@ -16,7 +16,7 @@ extension Bomb {
                 ("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + gigabytes)
             ])
         },
-        // Many that are each allowed.
+        // Many texts, each within the limits.
         Bomb("png texts of 10 MB each", .limit(.metadataByteCount, at: .metadata)) {
             let text = Array("Raw profile type exif\0\0".utf8) + zlib(zeroCount: 10_000_000)
             return picture(before: Array(repeating: ("zTXt", text), count: 1_000))
@@ -25,7 +25,7 @@ extension Bomb {
             picture(before: [("zTXt", Array("Comment\0\0".utf8) + gigabytes)])
         },
         Bomb("png rows of 2 GiB for one pixel", .picture) {
-            // Whoever reads on to the end finds it damaged.
+            // The stream is damaged, which only a decoder that reads to its end detects.
             let stream = Array(gigabytes.dropLast()) + [7]
             return pngStart(1, 1) + PNGFile.chunk("IDAT", stream) + PNGFile.chunk("IEND", [])
         },
@@ -37,7 +37,7 @@ extension Bomb {
         var file = pngStart(1, 1)
         var last: (type: String, body: [UInt8], chunk: [UInt8])?
         for (type, body) in chunks {
-            // Checksums take longer than all else here.
+            // Checksums take most of the time here.
             if last?.body != body || last?.type != type {
                 last = (type, body, PNGFile.chunk(type, body))
             }
@@ -46,15 +46,15 @@ extension Bomb {
         return file + PNGFile.chunk("IDAT", zlib(zeroCount: 2)) + PNGFile.chunk("IEND", [])
     }
 
-    /// A zlib stream of zeros at Deflate's best: two bits for 258 of them (RFC 1951, 3.2.7).
+    /// A zlib stream of zeros at the maximum ratio: two bits for 258 of them (RFC 1951, 3.2.7).
     static func zlib(zeroCount: Int) -> [UInt8] {
         var bits = BitString()
-        // The last block, with codes of its own: 286 for literals and lengths, 1 for distances.
+        // The final block, with dynamic codes: 286 for literals and lengths, 1 for distances.
         bits.append(1, 1)
         bits.append(2, 2)
         bits.append(29, 5)
         bits.append(0, 5)
-        // Lengths of the codes that state lengths: one bit for 18, two for 1 and 2.
+        // Code length codes: one bit for 18, two for 1 and 2.
         bits.append(14, 4)
         for symbol in [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1] {
             bits.append([18: 1, 1: 2, 2: 2][symbol] ?? 0, 3)
@@ -63,7 +63,7 @@ extension Bomb {
             bits.append(0, 1)
             bits.append(count - 11, 7)
         }
-        // 0 and 256, which ends the block, have codes of two bits; 285, 258 bytes, has one of one.
+        // 0 and 256 (end of block) have codes of two bits; 285 (258 bytes) has a code of one bit.
         let (one, two) = (0b01, 0b11)
         bits.append(two, 2)
         zeros(138)
@@ -77,14 +77,14 @@ extension Bomb {
         bits.appendZeros(runCount * 2)
         bits.append(0b11, 2)
         var (a, b) = (1, 0)
-        // Adler-32 of zeros.
+        // The Adler-32 checksum of zeros.
         b = zeroCount % 65_521
         a = 1
         return [0x78, 0xDA] + bits.bytes + .big(b << 16 | a)
     }
 }
 
-/// Bits as Deflate packs them, the first into the lowest.
+/// A bit writer for Deflate, least significant bit first.
 private struct BitString {
     private(set) var bytes: [UInt8] = []
     private var bitCount = 0

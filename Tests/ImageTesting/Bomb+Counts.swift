@@ -3,7 +3,7 @@
 internal import EncodedImages
 
 extension Bomb {
-    /// PNG files of more chunks than are counted.
+    /// PNG files with more chunks than the limit.
     static let chunks: [Bomb] = [
         chunkBomb("before", at: .open) { count in
             pngStart(1, 1) + .repeated(PNGFile.chunk("abCd", []), count: count) + pixels
@@ -28,7 +28,7 @@ extension Bomb {
         }.with { $0.limits.maximumChunkCount = 20_000 }
     }
 
-    /// Animations of more frames, or more pixels in all, than anybody looks at.
+    /// Animations that exceed the limits of frames or of pixels in total.
     static let animations: [Bomb] = [
         Bomb("gif of 50,000 frames", .limit(.frameCount, at: .open)) {
             gif(1, frameCount: 50_000)
@@ -43,7 +43,7 @@ extension Bomb {
         }.with { $0.isStillAtFirst = true },
     ]
 
-    /// Frames of one pixel on a canvas.
+    /// A GIF file with frames of one pixel on a canvas.
     static func gif(_ side: Int, frameCount: Int) -> [UInt8] {
         let frame: [UInt8] = [
             0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0,
@@ -61,11 +61,11 @@ extension Bomb {
             + PNGFile.chunk("IEND", [])
     }
 
-    /// A progressive file whose last scan comes again and again.
+    /// Repeats the last scan of a progressive file.
     ///
     /// - Parameters:
     ///   - file: a progressive JPEG file.
-    ///   - count: how many scans are added.
+    ///   - count: the number of scans to add.
     /// - Returns: the longer file.
     public static func jpeg(_ file: [UInt8], moreScans count: Int) -> [UInt8] {
         let marker = { (index: Int) in file[index] == 0xFF && file[index + 1] == 0xDA }

@@ -3,14 +3,14 @@
 internal import EncodedImages
 
 extension Bomb {
-    /// Headers that declare more pixels than anybody has memory for.
+    /// Headers that declare more pixels than memory can hold.
     static let floods: [Bomb] = anySide(65_535) + anySide(0x7FFF_FFFF) + boundedSide
 
     private static func anySide(_ side: Int) -> [Bomb] {
         [
             flood("png", side) { png(side, side) },
             flood("bmp", side) { bmp(side) },
-            // libtiff has no wider strips.
+            // The maximum width of strips in libtiff.
             flood("tiff", min(side, 1 << 24)) { tiff(min(side, 1 << 24)) },
             flood("jp2", side) { jpeg2000(side) },
             flood("qoi", side) { qoi(side) },
@@ -19,7 +19,7 @@ extension Bomb {
         ]
     }
 
-    /// Of formats that have few bits for a side.
+    /// The same for formats with few bits per side.
     private static let boundedSide: [Bomb] = [
         flood("gif", 65_535) { gif(65_535, frameCount: 1) },
         flood("jpeg", 65_535) { jpeg(65_535) },
@@ -101,7 +101,7 @@ extension Bomb {
         return chunk("RIFF", body)
     }
 
-    /// A codestream: its signature, and numbers of any number of bits, the lowest bit first.
+    /// A JPEG XL codestream: the signature and bit fields, least significant bit first.
     private static func jpegXL(_ side: Int) -> [UInt8] {
         var bits: [UInt8] = []
         func append(_ value: Int, _ count: Int) {
@@ -113,7 +113,7 @@ extension Bomb {
         append(0, 3)
         append(3, 2)
         append(side - 1, 30)
-        // All that describes the picture is as usual.
+        // All image metadata has default values.
         append(3, 2)
         let bytes = stride(from: 0, to: bits.count, by: 8).map { start in
             (0..<8).reduce(UInt8(0)) {

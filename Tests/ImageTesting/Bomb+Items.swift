@@ -3,7 +3,7 @@
 internal import EncodedImages
 
 extension Bomb {
-    /// An item of a HEIF or AVIF file, and those that it is made of, by number from 1.
+    /// An item of a HEIF or AVIF file, and the items it is derived from, by number from 1.
     struct Item {
         let type: String
         let parts: [Int]
@@ -14,7 +14,7 @@ extension Bomb {
         }
     }
 
-    /// Pictures made of pictures.
+    /// Derived images of derived images.
     static let items: [Bomb] = ["heic", "avif"].flatMap { brand in
         let coded = Item(brand == "heic" ? "hvc1" : "av01")
         return [
@@ -48,7 +48,7 @@ extension Bomb {
         ]
     }
 
-    /// A file whose first item is its picture; coded items are empty.
+    /// A file whose first item is the primary image; coded items are empty.
     static func itemFile(_ brand: String, _ items: [Item], size: Int) -> [UInt8] {
         func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
             .big(body.count + 8) + Array(type.utf8) + body
@@ -63,7 +63,7 @@ extension Bomb {
         for (index, item) in items.enumerated() {
             let id = [UInt8].big(index + 1, 2)
             list += fullBox("infe", id + [0, 0] + Array(item.type.utf8) + [0], version: 2)
-            // Within `idat`, in one piece.
+            // Within `idat`, in one extent.
             places += id + [0, 1, 0, 0, 0, 1] + .big(0) + .big(8)
             if !item.parts.isEmpty {
                 references += box(

@@ -3,7 +3,7 @@
 internal import EncodedImages
 
 extension Bomb {
-    /// Files that refer to themselves, and what is nested without end.
+    /// Files with circular references, and with excessive nesting.
     static let loops: [Bomb] = [
         Bomb("tiff of directories in a circle", .picture) {
             var file = tiff(grayPixel)
@@ -23,7 +23,7 @@ extension Bomb {
             return file
         },
         Bomb("png with EXIF that points to itself", .picture) {
-            // The directories of the camera, of the place and of the thumbnail are the first one.
+            // The offsets of the Exif, GPS and thumbnail IFDs all refer to the first IFD.
             var exif = tiff([(0x8769, 4, 8), (0x8825, 4, 8), (0xA005, 4, 8)])
             patch(&exif, 8, at: exif.count - 4)
             return png(1, 1, chunk: "eXIf", exif)
@@ -40,7 +40,7 @@ extension Bomb {
         },
     ]
 
-    /// Colour profiles as long as files.
+    /// Colour profiles that are as large as the file.
     static let profiles: [Bomb] = [
         Bomb("tiff with a profile of 100 MB", .picture) {
             let length = 100_000_000
@@ -52,7 +52,7 @@ extension Bomb {
         }
     ]
 
-    /// Ten entities of ten of the last each.
+    /// Nested entities, each ten references to the previous one.
     public static let entities: String = {
         let names = "abcdefghi".map(String.init)
         let definitions = zip(names, ["laughter"] + names.map { "&\($0);" }).map { name, content in
@@ -61,13 +61,13 @@ extension Bomb {
         return "<!DOCTYPE svg [\(definitions.joined())]>"
     }()
 
-    /// A grey pixel, which stands in the file's header.
+    /// A file with one grey pixel, which is stored in the header.
     private static let grayPixel = [
         (256, 4, 1), (257, 4, 1), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 0), (278, 4, 1),
         (279, 4, 1),
     ]
 
-    /// A file with one directory of numbers; the type 7 counts bytes that stand at 0.
+    /// A file with one IFD of integers; type 7 counts bytes at offset 0.
     static func tiff(_ entries: [(tag: Int, type: Int, value: Int)]) -> [UInt8] {
         var file: [UInt8] = Array("II".utf8) + .little(42, 2) + .little(8)
         file += .little(entries.count, 2)

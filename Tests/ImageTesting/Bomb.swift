@@ -2,26 +2,26 @@
 
 public import EncodedImages
 
-/// A small file that asks for much, and how it is to be answered.
+/// A small file that requires excessive resources, and the expected outcome.
 public struct Bomb: Sendable, CustomStringConvertible {
-    /// What is done with a file, in this order.
+    /// The operations on a file, in this order.
     public enum Step: String, Sendable, CaseIterable {
         case open, metadata, image, frames, incremental
     }
 
     public enum Answer: Sendable {
-        /// At this step, and while the file comes in, this limit is named.
+        /// This limit is exceeded at this step, and during incremental decoding.
         case limit(DecodeLimits.Name, at: Step)
-        /// It cannot be opened, for another reason.
+        /// The file cannot be opened for another reason.
         case malformed, unsupported
-        /// It does no harm and is shown.
+        /// The file is harmless and decodes.
         case picture
     }
 
     public let name: String
     public let answer: Answer
     public internal(set) var limits = DecodeLimits()
-    /// Whether its first frame is the picture, and comes in before anybody asks for the others.
+    /// Whether the first frame is the image and can be decoded without the others.
     public internal(set) var isStillAtFirst = false
     private let make: @Sendable () -> [UInt8]
 
@@ -33,23 +33,22 @@ public struct Bomb: Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// The name of the format that it is of.
+    /// The name of the format.
     public var format: String {
         let word = String(name.prefix { $0 != " " })
         return word == "apng" ? "png" : word
     }
 
-    /// The file.
+    /// The bytes of the file.
     public func bytes() -> [UInt8] { make() }
 
     public static var all: [Bomb] {
         floods + compressed + chunks + animations + items + loops + profiles
     }
 
-    /// Does with a file what programs do.
+    /// Performs all operations of programs on a file.
     ///
-    /// - Returns: what went wrong, by steps; a file that cannot be opened has no other steps but the
-    ///   last.
+    /// - Returns: the errors by step; a file that cannot be opened has only the first and the last.
     public func answers(
         _ file: EncodedBytes, _ codecs: CodecSet
     ) -> [Step: CodecError] {
@@ -89,7 +88,7 @@ public struct Bomb: Sendable, CustomStringConvertible {
 }
 
 extension Bomb {
-    /// The same bomb with something else about it.
+    /// Returns a modified copy of the bomb.
     func with(_ change: (inout Bomb) -> Void) -> Bomb {
         var bomb = self
         change(&bomb)

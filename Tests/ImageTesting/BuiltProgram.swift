@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A program of this package, beside the tests wherever they were built.
+/// Returns the URL of a program of this package, in the build folder of the tests.
 public func builtProgram(_ name: String) -> URL? {
     guard let tests = CommandLine.arguments.first(where: { $0.contains(".xctest") }) else {
         return nil

@@ -3,33 +3,33 @@
 internal import Foundation
 public import Pixels
 
-/// Makes the files of a camera whose sensor sees what sRGB's primaries are, one colour a pixel.
+/// Makes files of a camera whose sensor has sRGB's primaries, one colour per pixel.
 public enum DNGFile {
-    /// Patches of linear light from left to right and top to bottom, four a row; the first is white.
+    /// Patches of linear light in reading order, four per row; the first is white.
     public static let patches: [[Double]] = [
         [1, 1, 1], [0.5, 0.1, 0.1], [0.1, 0.5, 0.1], [0.1, 0.1, 0.5],
         [0.18, 0.18, 0.18], [0.5, 0.5, 0.05], [0.02, 0.02, 0.02], [0.05, 0.4, 0.4],
     ]
 
-    /// The patch that a pixel shows.
+    /// Returns the patch at a pixel.
     public static func patch(_ x: Int, _ y: Int, in size: PixelSize) -> Int {
         x * 4 / size.width + y * 2 / size.height * 4
     }
 
-    /// A patch as sRGB of 8 bits.
+    /// Returns a patch in 8-bit sRGB.
     public static func color(ofPatch patch: Int) -> [Double] {
         patches[patch].map { light in
             255 * (light <= 0.003_130_8 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055)
         }
     }
 
-    /// An uncompressed DNG file.
+    /// Makes an uncompressed DNG file.
     ///
     /// - Parameters:
-    ///   - size: both sides even.
-    ///   - preview: a JPEG file.
-    ///   - orientation: as EXIF counts.
-    ///   - isLittleEndian: the order of all bytes.
+    ///   - size: the size in pixels; both sides even.
+    ///   - preview: the bytes of a JPEG file.
+    ///   - orientation: the value of the EXIF tag.
+    ///   - isLittleEndian: the byte order.
     /// - Returns: the bytes of the file.
     public static func make(
         _ size: PixelSize, preview: [UInt8]? = nil, orientation: Int = 1,

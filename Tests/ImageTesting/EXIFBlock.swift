@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts EXIF blocks, and the TIFF files that they are built like, together for tests.
+/// Assembles EXIF blocks and TIFF files, which have the same structure.
 public struct EXIFBlock {
     public enum Value {
         case ascii(String)
@@ -9,18 +9,18 @@ public struct EXIFBlock {
         case longs([Int])
         case rationals([(Int, Int)])
         case signedRationals([(Int, Int)])
-        /// The offset of another directory.
+        /// The offset of another IFD.
         case directory([(Int, Value)])
-        /// The offset of bytes, and where the type is not that of an offset, in an array of one.
+        /// The offset of bytes; in an array of one if the type is not an offset.
         case offset(of: [UInt8])
     }
 
     private let isLittleEndian: Bool
     private var bytes: [UInt8]
 
-    /// A block with a first directory and, for a thumbnail, a second.
+    /// Makes a block with a first IFD and, for a thumbnail, a second.
     ///
-    /// Tags must rise; what does not fit into its entry follows its directory.
+    /// Tags must be in ascending order; values that exceed their entry follow the IFD.
     public static func make(
         _ entries: [(Int, Value)], second: [(Int, Value)]? = nil, isLittleEndian: Bool = true
     ) -> [UInt8] {
@@ -48,7 +48,7 @@ public struct EXIFBlock {
         bytes.replaceSubrange(offset..<offset + byteCount, with: number(value, byteCount))
     }
 
-    /// - Returns: where the offset of the next directory stands.
+    /// - Returns: the position of the offset of the next IFD.
     private mutating func append(_ entries: [(Int, Value)]) -> Int {
         let start = bytes.count
         let next = start + 2 + entries.count * 12
@@ -75,7 +75,7 @@ public struct EXIFBlock {
                 bytes += content
             }
         }
-        // What is large stands behind all else, as in most files.
+        // Large values are last, as in most files.
         for (entry, content) in last {
             alignToEven()
             patch(entry + 8, bytes.count, 4)
@@ -105,7 +105,7 @@ public struct EXIFBlock {
 }
 
 extension EXIFBlock {
-    /// A block with all that a camera writes, a position and a thumbnail of 40 bytes.
+    /// Makes a block with all fields of a camera, a GPS position and a thumbnail of 40 bytes.
     public static func photograph(isLittleEndian: Bool, orientation: Int = 6) -> [UInt8] {
         let thumbnail: [UInt8] = [0xFF, 0xD8, 0xFF] + (0..<35).map { $0 + 100 } + [0xFF, 0xD9]
         return make(

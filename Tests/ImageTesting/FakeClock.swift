@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Time that goes on only when a test says so.
+/// A clock that advances only when a test advances it.
 public final class FakeClock: Clock, Sendable {
     public struct Instant: InstantProtocol {
         public var offset: Duration
@@ -25,7 +25,7 @@ public final class FakeClock: Clock, Sendable {
         var lastNumber = 0
     }
 
-    /// A Sunday, as the specification likes them: 6 November 1994, 08:49:37.
+    /// The date of the examples in the HTTP specification: Sunday, 6 November 1994, 08:49:37.
     public static let startDate = 784_111_777
 
     private let state = Mutex(State())
@@ -34,16 +34,16 @@ public final class FakeClock: Clock, Sendable {
 
     public var now: Instant { state.withLock { $0.now } }
     public var minimumResolution: Duration { .nanoseconds(1) }
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     public var date: Int { Self.startDate + Int(now.offset.components.seconds) }
-    /// How long those who sleep have left, the shortest first.
+    /// The remaining durations of all sleeping tasks, in ascending order.
     public var sleeps: [Duration] {
         state.withLock { state in
             state.sleepers.values.map { state.now.duration(to: $0.deadline) }.sorted()
         }
     }
 
-    /// Waits until somebody sleeps for a second at most, which no timeout is as short as.
+    /// Waits until a task sleeps for at most a second, which is shorter than every timeout.
     public func sleepsBriefly() async {
         await eventually { sleeps.first.map { $0 <= .seconds(1) } ?? false }
     }
@@ -86,7 +86,7 @@ public final class FakeClock: Clock, Sendable {
     }
 }
 
-/// Waits until a condition holds that nothing announces; the suite's time limit ends it.
+/// Polls until a condition holds; the time limit of the suite bounds the wait.
 public func eventually(_ condition: () async throws -> Bool) async rethrows {
     while try await !condition() && !Task.isCancelled { await Task.yield() }
 }

@@ -5,12 +5,12 @@ public import EncodedImages
 public import Pixels
 internal import Synchronization
 
-/// Reads and writes a format so simple that tests of what lies above codecs need no other.
+/// A codec of a minimal format, for tests of the layers above codecs.
 ///
-/// A file is the signature `FAKE`, width and height in two bytes each, the lower first, and the
-/// grey that every pixel has; what follows does not count.
+/// A file is the signature `FAKE`, width and height in two little-endian bytes each, and the grey
+/// of every pixel; further bytes are ignored.
 public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
-    /// What a decode does, with the grey of its picture.
+    /// An event of a decode, with the grey of its image.
     public enum Event: Hashable, Sendable {
         case began(UInt8), cancelled(UInt8), finished(UInt8)
     }
@@ -24,39 +24,39 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
     private let events: AsyncStream<Event>
     private let sink: AsyncStream<Event>.Continuation
     private let begun = Mutex<[UInt8]>([])
-    /// Where decodes wait to be let through, if they do.
+    /// The gate at which decodes wait, if any.
     private let gate: DispatchSemaphore?
     private let isProgressive: Bool
     private let partCount = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - isGated: whether each decode waits for ``letThrough(_:)`` once it has begun.
-    ///   - isProgressive: whether each byte behind the grey is a pass of a picture that is coming
-    ///     in; the preview of a pass has its number as grey.
+    ///   - isGated: whether each decode waits for ``letThrough(_:)`` after its start.
+    ///   - isProgressive: whether each byte after the grey is a pass of an incremental image; the
+    ///     preview of a pass has its number as grey.
     public init(isGated: Bool = false, isProgressive: Bool = false) {
         gate = isGated ? DispatchSemaphore(value: 0) : nil
         self.isProgressive = isProgressive
         (events, sink) = AsyncStream.makeStream()
     }
 
-    /// The grey of each decode that has begun, the first first.
+    /// The greys of all started decodes, in the order of their start.
     public var decodes: [UInt8] { begun.withLock { $0 } }
 
-    /// How often a part of a file has been decoded.
+    /// The number of decodes of incomplete files.
     public var partialDecodeCount: Int { partCount.load(ordering: .relaxed) }
 
-    /// Waits for what a decode does next.
+    /// Waits for the next event of a decode.
     public func nextEvent() async -> Event? {
         for await event in events { return event }
         return nil
     }
 
-    /// Lets so many decodes through the gate, those that wait there or the next to come.
+    /// Opens the gate for a number of decodes, whether they wait already or start later.
     public func letThrough(_ count: Int) {
         for _ in 0..<count { gate?.signal() }
     }
 
-    /// A whole file, as the encoder writes it: with as many bytes behind it as there are pixels.
+    /// Makes a complete file as the encoder does, followed by one byte per pixel.
     public static func file(_ size: PixelSize, grey: UInt8) -> [UInt8] {
         let sides = [size.width, size.height].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         return Array("FAKE".utf8) + sides + [UInt8](repeating: grey, count: 1 + size.area)
@@ -103,7 +103,7 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
     }
 }
 
-/// Shows every pass of a fake file as it comes in, and never its end.
+/// An incremental decoder that shows every pass of a file and never completes.
 private final class FakeIncrementalDecoder: IncrementalDecoder {
     private let count: () -> Void
     private var size = PixelSize(width: 1, height: 1)

@@ -5,10 +5,10 @@ public import EncodedImages
 public import Pixels
 internal import Synchronization
 
-/// Reads pictures of any size that are a formula, row by row, so that they take no memory.
+/// A decoder that computes images of any size row by row, without memory for their pixels.
 ///
-/// A file is the signature `ROWS`, then a byte each for the channels, the orientation and, in four
-/// bytes each, the lowest first, width, height and the row at which it turns out to be damaged.
+/// A file is the signature `ROWS`, a byte each for the channel count and the orientation, and four
+/// little-endian bytes each for the width, the height and the row at which it is damaged.
 public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
     public let format = ImageFormat(
         name: "rows", extensions: ["rows"], mediaType: "image/x-rows",
@@ -18,7 +18,7 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
 
     private let counts = Mutex((begun: 0, ended: 0))
     private let gate: DispatchSemaphore?
-    /// What damage is reported as.
+    /// The error that is thrown at the damaged row.
     private let error: CodecError
 
     public init(isGated: Bool = false, error: CodecError = .malformed(reason: "damage", offset: 7))
@@ -27,10 +27,10 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
         self.error = error
     }
 
-    /// How many decodes have begun and how many have ended in whatever way.
+    /// The numbers of started and of ended decodes, successful or not.
     public var decodes: (begun: Int, ended: Int) { counts.withLock { $0 } }
 
-    /// Lets a decode that waits at the gate go on.
+    /// Resumes a decode that waits at the gate.
     public func letThrough() { gate?.signal() }
 
     public static func file(
@@ -43,7 +43,7 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
                 + numbers.flatMap { number in (0..<4).map { UInt8(number >> (8 * $0) & 255) } })
     }
 
-    /// The sample that a picture has at a place; alpha is never less than a colour.
+    /// Returns the sample at a position; alpha is never less than a colour.
     public static func sample(_ x: Int, _ y: Int, _ channel: Int) -> UInt8 {
         let mixed = (x &* 73_856_093) ^ (y &* 19_349_663) ^ (channel &* 83_492_791)
         let noise = UInt8(truncatingIfNeeded: (mixed >> 7) & 127)
@@ -76,7 +76,7 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
         let isLarge = size.area > 4 << 20
         for y in 0..<size.height {
             if y == number(bytes, 14) { throw error }
-            // A large one repeats a few rows, because making them would take longest.
+            // Large images repeat a few rows, because computing all of them would be slow.
             if !isLarge || y < 2 {
                 for index in row.indices {
                     row[index] = Self.sample(index / channelCount, y, index % channelCount)
@@ -86,7 +86,7 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
         }
     }
 
-    /// A file as small as can be, for tests that want to know only which tiles there are.
+    /// An encoder of minimal files, for tests that check only which tiles exist.
     public func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8]
     {
         [image.row(0)[0]]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// XMP packets that are made to take much work, as long as a test asks for.
+/// XMP packets of any length that require much work to parse.
 public struct GrowingPacket: Sendable, CustomStringConvertible {
     public let description: String
     private let make: @Sendable (Int) -> String
@@ -10,7 +10,7 @@ public struct GrowingPacket: Sendable, CustomStringConvertible {
         self.make = make
     }
 
-    /// A packet with `count` of what it repeats.
+    /// Makes a packet with `count` repetitions.
     public func bytes(_ count: Int) -> [UInt8] {
         Array(
             """
@@ -83,7 +83,7 @@ public struct GrowingPacket: Sendable, CustomStringConvertible {
         },
     ]
 
-    /// Packets of descriptions that each need the namespaces around them, of `count` bytes.
+    /// Packets of `count` bytes whose descriptions depend on the namespaces around them.
     public static func namespacesAround(_ count: Int) -> [UInt8] {
         Array(
             """

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts grey JPEG files together to one file of several components, a scan of theirs at a time.
+/// Assembles grey JPEG files to one file of several components, scan by scan.
 ///
-/// So there are files that no tool at hand writes: of any sampling factors, of two or four
-/// components, with tables that are defined anew between scans.
+/// This gives files that cjpeg and jpegtran cannot write: with any sampling factors, with two or
+/// four components, and with tables that are redefined between scans.
 struct JPEGAssembly {
     var width: Int
     var height: Int
     var sampling: [(h: Int, v: Int)]
-    /// Whether all components name the same quantisation table, which is defined anew before the
-    /// first scan of each.
+    /// Whether all components use the same quantization table, which is redefined before the first
+    /// scan of each.
     var sharesQuantizationTable: Bool
     var seed: UInt64
 
@@ -34,7 +34,7 @@ struct JPEGAssembly {
         let isProgressive = frames[0].marker == 0xC2
         let identifiers = identifiers(&random)
         let quantizations = parts.indices.map { sharesQuantizationTable ? 0 : $0 }
-        // Baseline files have two tables of a kind, others four.
+        // Baseline files have two tables of each class, others four.
         let isBaseline = frames.allSatisfy { $0.marker == 0xC0 } && random.chance(50)
         let huffman = parts.map { _ in Int.random(in: 0...(isBaseline ? 1 : 3), using: &random) }
 
@@ -47,7 +47,7 @@ struct JPEGAssembly {
         let marker: UInt8 = isProgressive ? 0xC2 : isBaseline ? 0xC0 : 0xC1
         var segments = adobe(&random) + [JPEGSegment(marker: marker, payload: header)]
 
-        // Any order that keeps the order within each component.
+        // Any order that preserves the order within each component.
         var waiting = files.map { scans(of: $0)[...] }
         var order = waiting.indices.flatMap { Array(repeating: $0, count: waiting[$0].count) }
         if random.chance(80) { order.shuffle(using: &random) }
@@ -81,7 +81,7 @@ struct JPEGAssembly {
         return JPEGSegment.file(of: segments)
     }
 
-    /// The scans of a grey file that cjpeg wrote: each table of its own in a segment, before the
+    /// The scans of a grey file written by cjpeg. Each table is in a separate segment before the
     /// scan that uses it.
     private func scans(of file: [JPEGSegment]) -> [Scan] {
         var scans: [Scan] = []
@@ -110,7 +110,7 @@ struct JPEGAssembly {
         }
     }
 
-    /// What says whether three or four components are colours, or luma and chroma.
+    /// The segments that specify whether components are RGB or CMYK, or luma and chroma.
     private func adobe(_ random: inout SeededRandom) -> [JPEGSegment] {
         guard sampling.count > 2, random.chance(60) else { return [] }
         let transform: UInt8 = random.chance(50) ? 0 : sampling.count == 3 ? 1 : 2
@@ -119,7 +119,7 @@ struct JPEGAssembly {
     }
 }
 
-/// Puts into a file what may stand between its segments.
+/// Inserts fill bytes, comments and application data between the segments of a file.
 struct JPEGDecoration {
     var seed: UInt64
 
@@ -141,7 +141,7 @@ struct JPEGDecoration {
         return JPEGSegment.file(of: segments) { random.chance(25) ? 1 + Int(random.next() % 3) : 0 }
     }
 
-    /// A comment, or a segment of an application, that looks like the start of a file inside.
+    /// A comment or application segment that contains markers of a start of image.
     private func comment(_ random: inout SeededRandom) -> JPEGSegment {
         let noise = (0..<Int.random(in: 0...20, using: &random)).map { _ in
             UInt8(truncatingIfNeeded: random.next())
@@ -151,7 +151,7 @@ struct JPEGDecoration {
             payload: noise + [0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 0xFF, 0xDA, 0xFF])
     }
 
-    /// With fill bytes before some of the restart markers.
+    /// Inserts fill bytes before some of the restart markers.
     private func filled(_ codedData: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         var filled: [UInt8] = []
         filled.reserveCapacity(codedData.count)
@@ -168,12 +168,12 @@ struct JPEGDecoration {
 }
 
 extension JPEGSegment {
-    /// A whole file.
+    /// Makes a complete file.
     ///
     /// - Parameters:
-    ///   - segments: All between the start and the end of the image.
-    ///   - fillCount: Called before each marker but the first: how many fill bytes to put there.
-    /// - Returns: The bytes of the file.
+    ///   - segments: the segments between SOI and EOI.
+    ///   - fillCount: returns the number of fill bytes before each marker except the first.
+    /// - Returns: the bytes of the file.
     static func file(of segments: [JPEGSegment], fillCount: () -> Int = { 0 }) -> [UInt8] {
         var file: [UInt8] = [0xFF, startOfImage]
         for segment in segments {
@@ -186,5 +186,5 @@ extension JPEGSegment {
     }
 }
 
-/// The more significant byte first.
+/// The two bytes of an integer, big-endian.
 private func twoBytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }

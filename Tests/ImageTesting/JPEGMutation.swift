@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Damages JPEG files, at random or where it hurts; the same seed does the same damage.
+/// Damages JPEG files, at random or at critical positions; deterministic for a seed.
 public struct JPEGMutation {
     private var random: SeededRandom
 
@@ -8,7 +8,7 @@ public struct JPEGMutation {
 
     // MARK: Bytes
 
-    /// Changes, inserts and deletes up to four bytes, wherever they are.
+    /// Changes, inserts and deletes up to four bytes at random positions.
     public mutating func bytes(of file: [UInt8]) -> [UInt8] {
         var file = file
         for _ in 0..<Int.random(in: 1...4, using: &random) { changeByte(of: &file) }
@@ -29,12 +29,12 @@ public struct JPEGMutation {
 
     // MARK: Segments
 
-    /// Damages a file in one to three ways that know its segments.
+    /// Damages the segments of a file in one to three ways.
     ///
     /// - Parameters:
-    ///   - file: A file; one that is not whole is only damaged byte by byte.
-    ///   - other: A file from which segments are taken.
-    /// - Returns: The damaged file.
+    ///   - file: the file; an incomplete one is only damaged byte by byte.
+    ///   - other: a file from which segments are taken.
+    /// - Returns: the damaged file.
     public mutating func structure(of file: [UInt8], with other: [UInt8]) -> [UInt8] {
         guard var segments = try? JPEGSegment.all(in: file), !segments.isEmpty else {
             return bytes(of: file)
@@ -53,7 +53,7 @@ public struct JPEGMutation {
         return result
     }
 
-    /// - Returns: Whether the damage is done; if not, a byte wants to be changed.
+    /// - Returns: whether the segments were damaged; if not, the caller changes a byte.
     private mutating func change(_ segments: inout [JPEGSegment], _ others: [JPEGSegment]) -> Bool {
         let index = Int.random(in: 0..<segments.count, using: &random)
         switch Int.random(in: 0..<11, using: &random) {
@@ -84,7 +84,7 @@ public struct JPEGMutation {
         case 9:
             segments.insert(segment(), at: Int.random(in: 0...segments.count, using: &random))
         default:
-            // The data of a scan, cut, doubled, or of another file.
+            // The data of a scan: truncated, repeated, or from another file.
             guard let scan = scan(of: segments) else { return false }
             let data = segments[scan].codedData
             let cut = Int.random(in: 0...data.count, using: &random)
@@ -104,7 +104,7 @@ public struct JPEGMutation {
             .randomElement(using: &random)
     }
 
-    /// Another size, other sampling factors, another way of coding.
+    /// Changes the size, the sampling factors or the SOF marker.
     private mutating func changeFrame(_ frame: inout JPEGSegment) {
         switch Int.random(in: 0..<4, using: &random) {
         case 0 where frame.payload.count > 4:
@@ -122,7 +122,7 @@ public struct JPEGMutation {
         }
     }
 
-    /// A segment that changes what others mean: Adobe's, JFIF's, or a restart interval.
+    /// Makes a segment that affects others: Adobe, JFIF or a restart interval.
     private mutating func segment() -> JPEGSegment {
         switch Int.random(in: 0..<3, using: &random) {
         case 0:

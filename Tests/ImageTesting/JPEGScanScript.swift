@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Draws scan scripts, in the notation of cjpeg's option `-scans`.
+/// A generator of random scan scripts in the notation of cjpeg's option `-scans`.
 struct JPEGScanScript {
-    /// Across times down, for each component: the blocks of it in an MCU.
+    /// The number of blocks per MCU of each component: horizontal × vertical sampling factor.
     let blocksPerUnit: [Int]
 
-    /// What MCU of several components the format allows (B.2.3).
+    /// The maximum number of blocks in an MCU of several components (T.81 B.2.3).
     static let maximumBlocksPerUnit = 10
 
-    /// Scans of all coefficients at once, each of one component or several.
+    /// Returns a script of sequential scans, each of one or more components.
     func sequential(_ random: inout SeededRandom) -> String {
         var open = blocksPerUnit.indices.shuffled(using: &random)
         var lines: [String] = []
@@ -20,12 +20,12 @@ struct JPEGScanScript {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A progression drawn scan by scan: any scan that the bits sent so far allow may be next.
+    /// Returns a random progression; each scan is one that the preceding scans allow.
     ///
     /// - Parameters:
-    ///   - isPartial: Whether to stop before everything has been sent.
-    ///   - random: The source of decisions.
-    /// - Returns: The script; each component has its DC coefficients at least in part.
+    ///   - isPartial: whether to omit the last scans.
+    ///   - random: the random number generator.
+    /// - Returns: the script; it contains at least the first DC scan of each component.
     func progressive(isPartial: Bool, _ random: inout SeededRandom) -> String {
         // The lowest bit that has been sent of each coefficient, or one more than the highest bit
         // that is to be held back; `nil` for nothing.
@@ -54,7 +54,7 @@ struct JPEGScanScript {
                     random.chance(70)
                     ? open[0] : open.randomElement(using: &random) ?? open[0]
                 let level = sent[index][first]
-                // As far as the same bits are wanted, and not too many scans.
+                // While the same bits are next, and the scans are not too many.
                 let most = (first...63).prefix { sent[index][$0] == level }.last ?? first
                 let last =
                     lines.count > 8 || random.chance(50)
@@ -67,12 +67,12 @@ struct JPEGScanScript {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The first scan of a coefficient may bring several bits, each later one brings one.
+    /// The first scan of a coefficient may contain several bits; refinement scans contain one.
     private func next(after level: Int?, _ deepest: Int, _ random: inout SeededRandom) -> Int {
         level.map { $0 - 1 } ?? Int.random(in: 0...deepest, using: &random)
     }
 
-    /// Some of `open` that may share a scan, in the order of the frame.
+    /// Returns some of the components `open` that may share a scan, in frame order.
     private func group(of open: [Int], _ random: inout SeededRandom) -> [Int] {
         let wanted = random.chance(50) ? open.count : Int.random(in: 1...open.count, using: &random)
         var group = Array(open.shuffled(using: &random).prefix(wanted))

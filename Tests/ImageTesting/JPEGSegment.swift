@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One marker of a JPEG file with what belongs to it (ITU-T T.81, annex B).
+/// A marker segment of a JPEG file (ITU-T T.81, annex B).
 struct JPEGSegment {
-    /// The byte after 0xFF.
+    /// The marker code: the byte after 0xFF.
     var marker: UInt8
-    /// What follows the two bytes of the length.
+    /// The parameters after the length.
     var payload: [UInt8]
-    /// After a start of scan, the coded data as it lies in the file: with stuffed zeros and restart
-    /// markers, up to the next marker of another kind.
+    /// The entropy-coded data after SOS as stored: with stuffed zeros and restart markers, up to the
+    /// next other marker.
     var codedData: [UInt8] = []
 
     static let startOfImage: UInt8 = 0xD8
@@ -18,13 +18,13 @@ struct JPEGSegment {
     static let huffmanTables: UInt8 = 0xC4
     static let comment: UInt8 = 0xFE
     static let restartMarkers: ClosedRange<UInt8> = 0xD0...0xD7
-    /// SOF0 to SOF15, without the three markers among them that start no frame.
+    /// Whether the marker is one of SOF0 to SOF15, without DHT, JPG and DAC.
     static let startsOfFrame = Set<UInt8>(0xC0...0xCF).subtracting([0xC4, 0xC8, 0xCC])
 
-    /// The segments between the start and the end of the image.
+    /// Parses the segments between SOI and EOI.
     ///
-    /// - Parameter file: The whole file.
-    /// - Returns: All segments, in the order of the file.
+    /// - Parameter file: the complete file.
+    /// - Returns: all segments in file order.
     /// - Throws: ``PlainJPEGError/damaged(_:)``.
     static func all(in file: [UInt8]) throws -> [JPEGSegment] {
         guard file.starts(with: [0xFF, startOfImage]) else {
@@ -36,13 +36,13 @@ struct JPEGSegment {
             guard file[offset] == 0xFF else {
                 throw PlainJPEGError.damaged("no marker at byte \(offset)")
             }
-            // Any number of bytes 0xFF may stand before a marker.
+            // Any number of fill bytes 0xFF may precede a marker.
             while offset < file.count, file[offset] == 0xFF { offset += 1 }
             guard offset < file.count else { break }
             let marker = file[offset]
             offset += 1
             if marker == endOfImage { break }
-            // Those have no length (B.1.1.3), and no place between segments either.
+            // Standalone markers have no length (B.1.1.3) and are invalid between segments.
             guard marker > 1, !restartMarkers.contains(marker), marker != startOfImage else {
                 throw PlainJPEGError.damaged("marker \(marker) between segments")
             }
@@ -64,7 +64,7 @@ struct JPEGSegment {
         return segments
     }
 
-    /// Where the first marker stands that is not a restart, with the fill bytes before it.
+    /// Returns the offset of the first marker that is not RSTn, including preceding fill bytes.
     private static func endOfCodedData(in file: [UInt8], from start: Int) -> Int {
         var offset = start
         while offset < file.count {
@@ -83,10 +83,10 @@ struct JPEGSegment {
     }
 }
 
-/// Why ``PlainJPEG`` does not read a file.
+/// An error of ``PlainJPEG``.
 public enum PlainJPEGError: Error, Equatable {
-    /// The file breaks a rule of the format.
+    /// The file violates the specification.
     case damaged(String)
-    /// The format allows it, this decoder does not know it.
+    /// The file is valid but not supported by this decoder.
     case unsupported(String)
 }

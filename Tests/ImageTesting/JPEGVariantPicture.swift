@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the pictures of ``JPEGVariants`` show.
+/// The content of the images of ``JPEGVariants``.
 struct JPEGVariantPicture {
     enum Content: String, CaseIterable {
         case noise, gradient, edges, flat, text, saturated, waves
@@ -9,12 +9,12 @@ struct JPEGVariantPicture {
     var content: Content
     var width: Int
     var height: Int
-    /// 1 or 3.
+    /// The number of channels: 1 or 3.
     var channelCount: Int
     var seed: UInt64
     var encoding: JPEGEncoding
 
-    /// The picture as a binary PGM or PPM file.
+    /// The image as a binary PGM or PPM file.
     func pnm() -> [UInt8] {
         Array("P\(channelCount == 1 ? 5 : 6)\n\(width) \(height)\n255\n".utf8) + samples()
     }

@@ -13,13 +13,13 @@ struct JPEGEncoding {
     }
 }
 
-/// All decisions about one file of ``JPEGVariants``, drawn before anything is made.
+/// All random parameters of one file of ``JPEGVariants``.
 struct JPEGVariantPlan {
     typealias Sampling = (h: Int, v: Int)
 
     let number: Int
     let seed: UInt64
-    /// One, or one for each component of an assembly.
+    /// One image, or one for each component of an assembly.
     private(set) var pictures: [JPEGVariantPicture] = []
     private(set) var assembly: JPEGAssembly?
     private(set) var transcoding: JPEGEncoding?
@@ -49,13 +49,13 @@ struct JPEGVariantPlan {
             "\($0.width)x\($0.height) \($0.content) \($0.channelCount == 1 ? "grey" : "colour"), "
                 + "cjpeg \($0.encoding.text)"
         }
-        if let assembly { steps.append("put together: \(assembly.text)") }
+        if let assembly { steps.append("assembled: \(assembly.text)") }
         if let transcoding { steps.append("jpegtran \(transcoding.text)") }
         if decoration != nil { steps.append("fill bytes and comments") }
         return "seed \(seed) number \(number): " + steps.joined(separator: "; ")
     }
 
-    // MARK: A picture that cjpeg writes
+    // MARK: Images written by cjpeg
 
     private mutating func planPicture(
         _ size: (width: Int, height: Int), _ random: inout SeededRandom
@@ -110,13 +110,13 @@ struct JPEGVariantPlan {
         return "\(width)x\(height)+\(x)+\(y)"
     }
 
-    // MARK: Grey pictures put together
+    // MARK: Assemblies of grey images
 
     private mutating func planAssembly(
         _ size: (width: Int, height: Int), _ random: inout SeededRandom
     ) {
         let count = [1, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4].randomElement(using: &random) ?? 3
-        // Any factors at all: here nothing has to divide anything.
+        // Any factors: none has to divide another.
         let sampling = (0..<count).map { _ in
             Sampling(
                 h: Int.random(in: 1...4, using: &random), v: Int.random(in: 1...4, using: &random))
@@ -141,7 +141,7 @@ struct JPEGVariantPlan {
         }
         assembly = JPEGAssembly(
             width: size.width, height: size.height, sampling: sampling,
-            // jpegtran keeps one quantisation table of each number.
+            // jpegtran keeps one quantization table per identifier.
             sharesQuantizationTable: !isTranscoded && random.chance(50), seed: random.next())
         if isTranscoded { transcoding = coding(sampling, mayBePartial: false, &random) }
     }
@@ -163,7 +163,7 @@ struct JPEGVariantPlan {
             random.chance(20)
             ? 100 : Int.random(in: 1...(random.chance(15) ? 5 : 100), using: &random)
         var encoding = JPEGEncoding(arguments: ["-quality", "\(quality)"])
-        // Without it, tables of low quality have factors of 16 bits.
+        // Without it, tables of low quality have 16-bit elements.
         if random.chance(30) { encoding.arguments += ["-baseline"] }
         if random.chance(20) {
             encoding.arguments += ["-dct", random.chance(50) ? "fast" : "float"]
@@ -210,7 +210,7 @@ struct JPEGVariantPlan {
             : (Int.random(in: 1...4, using: &random), Int.random(in: 1...4, using: &random))
     }
 
-    /// Factors that cjpeg knows how to make: each divides the largest.
+    /// Returns sampling factors that cjpeg supports: each divides the largest.
     private func factors(_ random: inout SeededRandom) -> [Sampling] {
         if random.chance(40) {
             let common = [(1, 1), (2, 1), (1, 2), (2, 2)].randomElement(using: &random) ?? (1, 1)
@@ -226,7 +226,7 @@ struct JPEGVariantPlan {
                 : (h.randomElement(using: &random) ?? 1, v.randomElement(using: &random) ?? 1)
         }
         let factors = [most, chroma(), chroma()]
-        // Now and then luma is the coarser one.
+        // Occasionally luma has the lower resolution.
         return random.chance(15) ? factors.reversed() : factors
     }
 }

@@ -2,49 +2,48 @@
 
 public import Foundation
 
-/// A JPEG file made to be unlike the others.
+/// A generated JPEG file with random coding parameters.
 public struct JPEGVariant: Sendable {
-    /// How it was made, beginning with the seed and the number that make it again.
+    /// The steps that made the file; they begin with the seed and the number that reproduce it.
     public var recipe: String
     public var bytes: [UInt8]
-    /// Whether scans bring every bit of every coefficient.
+    /// Whether the scans contain every bit of every coefficient.
     ///
-    /// Where they do not, libjpeg makes up smooth coefficients, and its samples cannot be compared
-    /// with.
+    /// If not, libjpeg interpolates coefficients (block smoothing), so its samples cannot be
+    /// compared.
     public var isComplete: Bool
-    /// Grey files that have the same coefficients as one component each, in their order; empty
-    /// where the file was not put together from such.
+    /// The grey files with the coefficients of each component; empty unless the file was assembled.
     public var parts: [[UInt8]]
 }
 
-/// Makes JPEG files of every sort that cjpeg and jpegtran write, and some that they do not.
+/// A generator of all kinds of JPEG files that cjpeg and jpegtran write, and of some others.
 ///
-/// The same seed and number make the same file as long as the tools are the same.
+/// Files are deterministic for a seed and a number with the same versions of the tools.
 public enum JPEGVariants {
-    /// Without them there are no files; tests are then skipped.
+    /// Whether cjpeg and jpegtran are installed; otherwise tests are skipped.
     public static var toolsAreInstalled: Bool { tools != nil }
 
-    /// Why a test is skipped.
+    /// The reason for skipping a test.
     public static let requirement: String = "cjpeg and jpegtran (libjpeg-turbo-progs) are missing"
 
-    /// How many files a thorough test makes: the environment variable `CALOTYPE_DEEP_FILES`, as
-    /// in 20000, else 500.
+    /// The number of files of a thorough test: the environment variable `CALOTYPE_DEEP_FILES`;
+    /// default: 500.
     public static var fileCount: Int {
         ProcessInfo.processInfo.environment["CALOTYPE_DEEP_FILES"].flatMap { Int($0) } ?? 500
     }
 
-    /// Makes the first files of a seed.
+    /// Generates the first files of a seed.
     public static func make(count: Int, seed: UInt64, in folder: URL) throws -> [JPEGVariant] {
         try make(0..<count, seed: seed, in: folder)
     }
 
-    /// Makes files by their numbers, each of which depends on its number and the seed alone.
+    /// Generates files by their numbers; each depends only on its number and the seed.
     ///
     /// - Parameters:
-    ///   - numbers: One file for each; a test of many files asks for some hundreds at a time.
-    ///   - seed: Another seed gives other files.
-    ///   - folder: An existing folder, which is as it was afterwards.
-    /// - Returns: The files in the order of their numbers.
+    ///   - numbers: the numbers of the files; tests of many files pass some hundreds at a time.
+    ///   - seed: the random seed.
+    ///   - folder: an existing folder for temporary files, which are deleted.
+    /// - Returns: the files in the order of `numbers`.
     /// - Throws: ``JPEGVariantError``, or what reading and writing files throws.
     public static func make(
         _ numbers: Range<Int>, seed: UInt64, in folder: URL
@@ -69,8 +68,7 @@ public enum JPEGVariants {
         return (cjpeg, jpegtran)
     }
 
-    /// Each tool runs for all files in one go, because starting processes from here takes longer
-    /// than their work.
+    /// Runs each tool once for all files, because starting processes takes longer than their work.
     private static func make(
         _ plans: [JPEGVariantPlan], in folder: URL, _ tools: (cjpeg: URL, jpegtran: URL)
     ) throws -> [JPEGVariant] {
@@ -133,7 +131,7 @@ public enum JPEGVariants {
             + commands[half...] + ["wait"]
         let script = folder.appending(path: "commands.sh")
         try write(Array(lines.joined(separator: "\n").utf8), to: script)
-        // A command that fails leaves no file, which is noticed where that is read.
+        // A command that fails writes no file, which is detected when the file is read.
         _ = try PeerTool.run(URL(filePath: "/bin/sh"), [script.path, folder.path])
     }
 
@@ -150,9 +148,9 @@ public enum JPEGVariants {
     }
 }
 
-/// Why there are no files.
+/// An error of file generation.
 public enum JPEGVariantError: Error {
     case toolsAreMissing
-    /// A tool does not make the file of this recipe.
+    /// A tool failed to make the file with this recipe.
     case refused(String)
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes PNG files of every sort, with the filters that a test wants; nothing is compressed.
+/// Writes uncompressed PNG files of every type with given filters.
 ///
-/// It is as plain as the specification (ISO/IEC 15948), so that it shares no mistake with a decoder.
+/// It follows ISO/IEC 15948 literally, so that it shares no bugs with a decoder.
 public struct PNGFile: Sendable, CustomStringConvertible {
     public var width: Int
     public var height: Int
-    /// 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGBA.
+    /// The colour type: 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGBA.
     public var colorType: Int
     public var bitDepth: Int
     public var isInterlaced = false
-    /// The filters of the rows by turns.
+    /// The filters of the rows, repeated cyclically.
     public var filters: [UInt8] = [0]
-    /// The body of `PLTE`.
+    /// The data of the chunk `PLTE`.
     public var palette: [UInt8] = []
-    /// The body of `tRNS`, if there is one.
+    /// The data of the chunk `tRNS`, if any.
     public var transparency: [UInt8]?
-    /// Whether all rows are in one chunk.
+    /// Whether all data is in one chunk `IDAT`.
     public var hasOneDataChunk = false
-    /// Changes the checksum of the zlib stream, or that of the first `IDAT`.
+    /// Corrupts the checksum of the zlib stream or of the first `IDAT`.
     public var hasWrongStreamChecksum = false
     public var hasWrongChunkChecksum = false
 
@@ -36,7 +36,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
 
     public var channelCount: Int { [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colorType] ?? 1 }
 
-    /// A picture of flat areas, slopes and noise, so that filters find all sorts of neighbours.
+    /// Returns a sample of flat areas, gradients and noise, which exercises all filters.
     public func sample(_ x: Int, _ y: Int, _ channel: Int) -> Int {
         let top = 1 << bitDepth - 1
         switch (x / 13 + y / 5) % 4 {
@@ -50,7 +50,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file.
+    /// The bytes of the file.
     public func bytes() -> [UInt8] {
         var stream: [UInt8] = []
         for (left, top, columnStep, rowStep) in passes {
@@ -86,7 +86,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
         return file + Self.chunk("IEND", [])
     }
 
-    /// The first chunk ends within the header of the stream.
+    /// Splits the stream; the first chunk ends within the zlib header.
     private static func chunkSizes(_ byteCount: Int) -> [Int] {
         [1, 2, 700] + Array(repeating: 5_000, count: byteCount / 5_000 + 1)
     }
@@ -134,7 +134,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A zlib stream of blocks that are stored as they are.
+    /// Makes a zlib stream of stored blocks.
     private func compressed(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [0x78, 0x01]
         var start = 0
@@ -157,7 +157,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
         [24, 16, 8, 0].map { UInt8(value >> $0 & 255) }
     }
 
-    /// A chunk with its length and its checksum.
+    /// Makes a chunk with its length and checksum.
     public static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
         let checked = Array(type.utf8) + body
         var checksum: UInt32 = .max

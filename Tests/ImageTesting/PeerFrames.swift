@@ -3,18 +3,18 @@
 public import Foundation
 public import Pixels
 
-/// A frame of an animation as Pillow shows it.
+/// A frame of an animation as Pillow composites it.
 public struct PeerFrame {
     public let image: PixelBuffer
     public let milliseconds: Int
-    /// What the file says of loops, in the terms of its format; -1 for nothing.
+    /// The loop count as the format encodes it; -1 if the file contains none.
     public let loop: Int
 }
 
 extension PeerTool {
     /// Decodes the first frames of an animation with Pillow, and resizes them if a size is given.
     ///
-    /// - Returns: `nil` if it cannot.
+    /// - Returns: the frames, or `nil` if Pillow fails.
     public static func frames(
         of file: URL, atMost count: Int, resizedTo size: PixelSize? = nil
     ) throws -> [PeerFrame]? {

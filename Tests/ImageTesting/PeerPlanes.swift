@@ -2,23 +2,23 @@
 
 public import Foundation
 
-/// What Pillow decodes from a JPEG file, in the colours of the file.
+/// Samples that Pillow decodes from a JPEG file, in the file's colour space.
 public struct PeerPlanes: Sendable {
     public var width: Int
     public var height: Int
     public var channelCount: Int
-    /// L, RGB, YCbCr, CMYK, or YCCK, of which only K is as in the file.
+    /// L, RGB, YCbCr, CMYK, or YCCK; of the latter only K equals the file's samples.
     public var mode: String
-    /// Row by row, the channels of a pixel together.
+    /// The samples row by row, interleaved.
     public var samples: [UInt8]
 
     /// Decodes files in one run of Pillow.
     ///
     /// - Parameters:
     ///   - files: JPEG files.
-    ///   - scale: 1, 2, 4 or 8: the part of the size that is asked for.
-    /// - Returns: One entry for each file, `nil` where Pillow refuses it; or `nil` without Pillow.
-    /// - Throws: If Pillow cannot be started.
+    ///   - scale: the divisor of the size: 1, 2, 4 or 8.
+    /// - Returns: one entry per file, `nil` where Pillow fails; or `nil` without Pillow.
+    /// - Throws: an error if Pillow cannot be started.
     public static func read(_ files: [URL], scale: Int) throws -> [PeerPlanes?]? {
         guard let python = PeerTool.python else { return nil }
         let script = SampleFiles.packageDirectory.appending(path: "Tests/Peers/jpeg_planes.py")

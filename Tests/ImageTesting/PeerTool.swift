@@ -3,7 +3,7 @@
 public import Foundation
 public import Pixels
 
-/// Independent programs that our results are compared with.
+/// Independent programs whose results are compared with those of this package.
 public enum PeerTool {
     /// A Python that has Pillow, NumPy and pypng, named by the environment variable
     /// `CALOTYPE_PYTHON`; `make test` sets it.
@@ -11,16 +11,16 @@ public enum PeerTool {
         ProcessInfo.processInfo.environment["CALOTYPE_PYTHON"].map { URL(filePath: $0) }
     }
 
-    /// libjpeg-turbo's own decoder, where it is installed.
+    /// libjpeg-turbo's decoder, djpeg, if installed.
     public static var djpeg: URL? { installed("djpeg") }
 
-    /// libjpeg-turbo's own encoder, where it is installed.
+    /// libjpeg-turbo's encoder, cjpeg, if installed.
     public static var cjpeg: URL? { installed("cjpeg") }
 
-    /// libjpeg-turbo's tool that codes the coefficients of a file anew, where it is installed.
+    /// libjpeg-turbo's lossless transcoder, jpegtran, if installed.
     public static var jpegtran: URL? { installed("jpegtran") }
 
-    /// ImageMagick, where it is installed.
+    /// ImageMagick, if installed.
     public static var convert: URL? { installed("convert") }
 
     private static func installed(_ name: String) -> URL? {
@@ -28,7 +28,7 @@ public enum PeerTool {
         return FileManager.default.isExecutableFile(atPath: path) ? URL(filePath: path) : nil
     }
 
-    /// Runs a program to its end and answers what it wrote; `nil` if it failed.
+    /// Runs a program and returns its standard output, or `nil` if it failed.
     public static func run(_ program: URL, _ arguments: [String]) throws -> [UInt8]? {
         let process = Process()
         let output = Pipe()
@@ -36,8 +36,8 @@ public enum PeerTool {
         process.arguments = arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // NumPy's threads spin while they have nothing to do, and Pillow asks the system for the memory
-        // of each picture anew: together half of the time of the comparisons.
+        // Idle NumPy threads spin, and Pillow allocates memory for each image anew: together half of
+        // the time of the comparisons.
         process.environment = ProcessInfo.processInfo.environment
             .merging(["OPENBLAS_NUM_THREADS": "1", "PILLOW_BLOCKS_MAX": "4096"]) { $1 }
         try process.run()
@@ -46,14 +46,14 @@ public enum PeerTool {
         return process.terminationStatus == 0 ? Array(bytes) : nil
     }
 
-    /// Runs a script of `Tests/Peers` with ``python`` and answers the picture that it wrote.
+    /// Runs a script of `Tests/Peers` with ``python`` and returns the image that it wrote.
     public static func picture(_ script: String, _ arguments: [String]) throws -> PixelBuffer? {
         guard let python else { return nil }
         let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/\(script)").path
         return try run(python, [path] + arguments).flatMap(picture)
     }
 
-    /// How like each other two picture files look, as `Tests/Peers/ssim.py` measures it.
+    /// Returns the structural similarity of two image files, measured by `Tests/Peers/ssim.py`.
     public static func similarity(
         _ file: URL, _ other: URL
     ) throws -> (blocks: Double, gaussian: Double) {
@@ -64,7 +64,7 @@ public enum PeerTool {
         return numbers.count == 2 ? (numbers[0], numbers[1]) : (.nan, .nan)
     }
 
-    /// Reads a binary PNM or PAM picture: grey, RGB, or RGBA, which is then premultiplied.
+    /// Decodes a binary PNM or PAM image: grey, RGB, or RGBA, which is then premultiplied.
     public static func picture(_ file: [UInt8]) -> PixelBuffer? {
         var fields: [Int] = []
         var offset = 2
@@ -78,7 +78,7 @@ public enum PeerTool {
             offset += word.count + 1
         }
         guard fields.count == 3 else { return nil }
-        // Our scripts write "P7", width, height and channels where PNM has the largest value.
+        // The scripts write "P7", width, height and the channel count instead of the maximum value.
         let channelCount = file[1] == 0x35 ? 1 : file[1] == 0x36 ? 3 : fields[2]
         let formats: [Int: PixelFormat] = [1: .gray8, 3: .rgb8, 4: .rgba8]
         guard let format = formats[channelCount] else { return nil }

@@ -2,13 +2,13 @@
 
 public import Pixels
 
-/// How far two pictures are from each other.
+/// The differences between two images.
 public struct PixelComparison: CustomStringConvertible {
-    /// The largest difference of two samples, or 256 if the pictures are of different shape.
+    /// The maximum difference of two samples, or 256 if the images differ in shape.
     public private(set) var maximumDifference = 0
-    /// The mean of all differences.
+    /// The mean of all absolute differences.
     public private(set) var meanDifference = 0.0
-    /// Where the largest difference is.
+    /// The position of the maximum difference.
     public private(set) var worst = ""
 
     public init(_ a: PixelBuffer, _ b: PixelBuffer) {
@@ -45,7 +45,7 @@ public struct PixelComparison: CustomStringConvertible {
 }
 
 extension PixelBuffer {
-    /// All samples without padding, plane after plane.
+    /// All bytes without padding, plane by plane.
     public var packedBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
@@ -58,7 +58,7 @@ extension PixelBuffer {
         return bytes
     }
 
-    /// A picture of pixels without padding.
+    /// Creates an image from pixels without padding.
     public init(packed bytes: [UInt8], _ size: PixelSize, _ format: PixelFormat) {
         let rowByteCount = size.width * format.bytesPerPixel
         precondition(bytes.count == rowByteCount * size.height, "the pixels do not fill the size")
@@ -71,7 +71,7 @@ extension PixelBuffer {
         self = buffer.finish()
     }
 
-    /// The same picture as premultiplied RGBA.
+    /// Returns the image as premultiplied RGBA.
     public var asRGBA: PixelBuffer {
         guard format != .yCbCr420 else { return convertedFromYCbCr().asRGBA }
         let channelCount = format.channelCount

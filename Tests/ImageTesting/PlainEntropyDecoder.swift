@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Huffman codes, found by their length (C.2, F.2.2.3).
+/// A Huffman table, decoded by code length (T.81 C.2, F.2.2.3).
 struct PlainHuffmanTable {
-    /// For each length in bits: its first code, how many codes it has, and where the value of the
-    /// first one stands in `values`.
+    /// For each length in bits: the first code, the number of codes, and the index in `values` of
+    /// the value of the first code.
     private var lengths: [(firstCode: Int, count: Int, firstIndex: Int)] = []
     private let values: [Int]
 
@@ -25,13 +25,13 @@ struct PlainHuffmanTable {
     }
 }
 
-/// Reads the coefficients of blocks from the coded data between two restarts.
+/// A decoder of the coefficients of blocks in one restart interval.
 struct PlainEntropyDecoder {
     private let bytes: [UInt8]
     private var bitOffset = 0
-    /// The last DC value of each component of the frame.
+    /// The DC prediction of each component of the frame.
     private var predictions = [0, 0, 0, 0]
-    /// How many blocks more bring no new coefficient in their band (G.1.2.2).
+    /// The remaining blocks of the EOB run (G.1.2.2).
     private var blocksWithoutNew = 0
     private(set) var longestCode = 0
 
@@ -52,7 +52,7 @@ struct PlainEntropyDecoder {
         return value
     }
 
-    /// DECODE (F.2.2.3).
+    /// The procedure DECODE (F.2.2.3).
     private mutating func readCode(_ table: PlainHuffmanTable) throws -> Int {
         var code = 0
         for length in 1...16 {
@@ -65,7 +65,7 @@ struct PlainEntropyDecoder {
         throw PlainJPEGError.damaged("an unknown code")
     }
 
-    /// RECEIVE and EXTEND (F.2.2.1).
+    /// The procedures RECEIVE and EXTEND (F.2.2.1).
     private mutating func readSigned(_ bitCount: Int) throws -> Int {
         guard bitCount > 0 else { return 0 }
         let value = try readBits(bitCount)
@@ -74,7 +74,7 @@ struct PlainEntropyDecoder {
 
     // MARK: DC
 
-    /// F.2.2.1 and G.1.2.1.
+    /// Decodes a DC coefficient, or its first scan (F.2.2.1, G.1.2.1).
     mutating func readDC(
         _ block: inout [Int32], of component: Int, _ table: PlainHuffmanTable, bit: Int
     ) throws {
@@ -86,21 +86,21 @@ struct PlainEntropyDecoder {
         block[0] = Int32(value)
     }
 
-    /// G.1.2.1.
+    /// Decodes a DC refinement (G.1.2.1).
     mutating func refineDC(_ block: inout [Int32], bit: Int) throws {
         if try readBit() == 1 { block[0] |= 1 << bit }
     }
 
     // MARK: AC
 
-    /// F.2.2.2.
+    /// Decodes the AC coefficients of a sequential scan (F.2.2.2).
     mutating func readAC(_ block: inout [Int32], _ table: PlainHuffmanTable) throws {
         var k = 1
         while k <= 63 {
             let code = try readCode(table)
             let (zeroCount, bitCount) = (code >> 4, code & 15)
             if bitCount == 0 {
-                // The end of the block, or sixteen zeros.
+                // EOB, or ZRL: sixteen zeros.
                 guard zeroCount == 15 else { return }
                 k += 16
             } else {
@@ -112,7 +112,7 @@ struct PlainEntropyDecoder {
         }
     }
 
-    /// G.1.2.2: the first bits of a band.
+    /// Decodes the first scan of a spectral band (G.1.2.2).
     mutating func readACBand(
         _ block: inout [Int32], _ table: PlainHuffmanTable, _ scan: PlainScan
     ) throws {
@@ -126,7 +126,7 @@ struct PlainEntropyDecoder {
             let (zeroCount, bitCount) = (code >> 4, code & 15)
             if bitCount == 0 {
                 guard zeroCount == 15 else {
-                    // This block is the first of the run.
+                    // The current block is the first of the EOB run.
                     blocksWithoutNew = try (1 << zeroCount) + readBits(zeroCount) - 1
                     return
                 }
@@ -140,7 +140,7 @@ struct PlainEntropyDecoder {
         }
     }
 
-    /// G.1.2.3: one bit more for the coefficients that are not zero, and new ones among them.
+    /// Decodes a refinement scan of a spectral band: correction bits and new coefficients (G.1.2.3).
     mutating func refineACBand(
         _ block: inout [Int32], _ table: PlainHuffmanTable, _ scan: PlainScan
     ) throws {
@@ -155,7 +155,7 @@ struct PlainEntropyDecoder {
                         blocksWithoutNew = try (1 << zeroCount) + readBits(zeroCount)
                         break
                     }
-                    // Fifteen zeros to pass, and one more where a new coefficient would stand.
+                    // ZRL: fifteen zeros, and one more at the position of the coefficient.
                 } else {
                     try require(code & 15 == 1, "a new coefficient of several bits")
                     new = try readBit() == 1 ? 1 << scan.bit : -(1 << scan.bit)

@@ -3,23 +3,23 @@
 import Foundation
 
 extension PlainJPEG {
-    /// One colour channel with all its coefficients.
+    /// A component with all its coefficients.
     public struct Component: Sendable {
         public let identifier: Int
         public let horizontalSampling: Int
         public let verticalSampling: Int
-        /// In samples, rounded up where the sampling does not divide the size of the image.
+        /// The width in samples, rounded up (A.1.1).
         public private(set) var width = 0
         public private(set) var height = 0
-        /// The blocks needed to cover ``width`` and ``height``.
+        /// The number of blocks that cover ``width`` and ``height``.
         public var blocksAcross: Int { width.divided(roundedUpBy: 8) }
         public var blocksDown: Int { height.divided(roundedUpBy: 8) }
-        /// 64 factors in natural order, row by row.
+        /// The quantization table: 64 elements in natural order, row by row.
         public internal(set) var quantization: [Int] = []
 
-        /// The number that the frame header gives.
+        /// The component identifier of the frame header.
         let quantizationTable: Int
-        /// With the blocks that fill up the last MCUs: natural order, 64 for each block.
+        /// The coefficients in natural order, 64 per block, including the padding of the last MCUs.
         var storage: [Int32] = []
         var storedAcross = 0
         private var imageSize = (width: 0, height: 0)
@@ -34,7 +34,7 @@ extension PlainJPEG {
             self.quantizationTable = quantizationTable
         }
 
-        /// A.1.1 and A.2.4.
+        /// Computes the dimensions of a component (A.1.1, A.2.4).
         mutating func allocate(
             imageSize: (width: Int, height: Int),
             maximumSampling: (horizontal: Int, vertical: Int), units: (across: Int, down: Int)
@@ -50,20 +50,20 @@ extension PlainJPEG {
             storage = Array(repeating: 0, count: storedAcross * storedDown * 64)
         }
 
-        /// The 64 coefficients of a block in natural order, not dequantised.
+        /// Returns the 64 quantized coefficients of a block in natural order.
         public func coefficients(blockX: Int, blockY: Int) -> [Int] {
             precondition((0..<blocksAcross).contains(blockX) && (0..<blocksDown).contains(blockY))
             let start = (blockY * storedAcross + blockX) * 64
             return storage[start..<start + 64].map(Int.init)
         }
 
-        /// The component made smaller, from the lowest coefficients of each block alone.
+        /// Returns the component at a reduced size, from the lowest coefficients of each block.
         ///
         /// Each block becomes `size` x `size` samples by the inverse DCT of that many points, scaled
         /// so that a flat block keeps its value. Samples are neither rounded nor clamped.
         ///
-        /// - Parameter size: 1, 2, 4, or 8 for the component in full.
-        /// - Returns: The samples row by row, cut off where the image ends.
+        /// - Parameter size: 1, 2 or 4, or 8 for full size.
+        /// - Returns: the samples row by row, cropped to the image.
         public func lowFrequencyPlane(
             size: Int
         ) -> (width: Int, height: Int, samples: [Double]) {
@@ -87,8 +87,8 @@ extension PlainJPEG {
             return (width, height, samples)
         }
 
-        /// The samples of one block: 128 + 1/8 · Σu Σv B(u, x) · B(v, y) · F(u, v), where u and x go
-        /// across, v and y down (A.3.3 with another scale), one direction after the other.
+        /// Returns the samples of a block: 128 + 1/8 · Σu Σv B(u, x) · B(v, y) · F(u, v), where u and
+        /// x are horizontal, v and y vertical (A.3.3 with another scale), as a separable IDCT.
         private func inverseTransform(
             _ blockX: Int, _ blockY: Int, _ size: Int, _ basis: [Double]
         ) -> [Double] {

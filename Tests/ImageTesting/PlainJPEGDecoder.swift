@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JPEG decoder as ITU-T T.81 describes it, without any thought of speed.
+/// A JPEG decoder that follows ITU-T T.81 literally: the reference for tests of faster decoders.
 ///
-/// It is what faster decoders are tested against. It knows baseline, extended and progressive
-/// files of 8 bits with Huffman codes, keeps every coefficient, and trusts that a file is valid.
+/// It supports baseline, extended sequential and progressive files of 8 bits with Huffman coding,
+/// keeps every coefficient, and expects valid files.
 public struct PlainJPEG: Sendable {
     public private(set) var size: (width: Int, height: Int) = (0, 0)
-    /// In the order of the frame header.
+    /// The components in the order of the frame header.
     public internal(set) var components: [Component] = []
     public private(set) var isProgressive = false
     public private(set) var scanCount = 0
-    /// The length of the longest Huffman code that was read from a scan, in bits.
+    /// The maximum length in bits of the Huffman codes that occurred in scans.
     public internal(set) var longestCode = 0
 
-    /// The tables by the numbers that the file gives them; each lasts until it is defined anew.
+    /// The tables by their destination identifiers; each is valid until it is redefined.
     private var quantizationTables: [Int: [Int]] = [:]
     var dcTables: [Int: PlainHuffmanTable] = [:]
     var acTables: [Int: PlainHuffmanTable] = [:]
-    /// In MCUs; 0 for no restarts.
+    /// The restart interval in MCUs; 0 disables restarts.
     var restartInterval = 0
     private let skipsRefinement: Bool
 
     /// Decodes all scans of a file.
     ///
     /// - Parameters:
-    ///   - bytes: The whole file.
-    ///   - skipsRefinement: Whether to leave out the scans that bring one bit more.
+    ///   - bytes: the complete file.
+    ///   - skipsRefinement: whether to skip refinement scans.
     /// - Throws: ``PlainJPEGError``.
     public init(_ bytes: [UInt8], skipsRefinement: Bool = false) throws {
         self.skipsRefinement = skipsRefinement
@@ -51,13 +51,13 @@ public struct PlainJPEG: Sendable {
 
     var maximumHorizontalSampling: Int { components.map(\.horizontalSampling).max() ?? 1 }
     var maximumVerticalSampling: Int { components.map(\.verticalSampling).max() ?? 1 }
-    /// The size in MCUs of a scan of several components.
+    /// The size in MCUs of an interleaved scan.
     var unitsAcross: Int { size.width.divided(roundedUpBy: 8 * maximumHorizontalSampling) }
     var unitsDown: Int { size.height.divided(roundedUpBy: 8 * maximumVerticalSampling) }
 
     // MARK: Headers
 
-    /// B.2.2.
+    /// Parses the frame header (B.2.2).
     private mutating func readFrame(_ segment: JPEGSegment) throws {
         let payload = segment.payload
         guard [0xC0, 0xC1, 0xC2].contains(segment.marker) else {
@@ -92,7 +92,7 @@ public struct PlainJPEG: Sendable {
         }
     }
 
-    /// B.2.4.1.
+    /// Parses quantization tables (B.2.4.1).
     private mutating func readQuantizationTables(_ payload: [UInt8]) throws {
         var offset = 0
         while offset < payload.count {
@@ -111,7 +111,7 @@ public struct PlainJPEG: Sendable {
         }
     }
 
-    /// B.2.4.2.
+    /// Parses Huffman tables (B.2.4.2).
     private mutating func readHuffmanTables(_ payload: [UInt8]) throws {
         var offset = 0
         while offset < payload.count {
@@ -129,7 +129,7 @@ public struct PlainJPEG: Sendable {
         }
     }
 
-    /// B.2.3.
+    /// Parses a scan header (B.2.3).
     private mutating func readScan(_ segment: JPEGSegment) throws {
         let payload = segment.payload
         try require(!components.isEmpty, "scan before frame")
@@ -143,7 +143,7 @@ public struct PlainJPEG: Sendable {
             else { throw PlainJPEGError.damaged("scan of an unknown component") }
             parts.append(
                 .init(component: component, dcTable: Int(tables >> 4), acTable: Int(tables & 15)))
-            // A component keeps the table that is in force at its first scan.
+            // A component uses the table that is valid at its first scan.
             if components[component].quantization.isEmpty {
                 let number = components[component].quantizationTable
                 guard let table = quantizationTables[number] else {
@@ -166,15 +166,14 @@ func require(_ condition: Bool, _ what: String) throws {
     guard condition else { throw PlainJPEGError.damaged(what) }
 }
 
-/// Where the coefficient of each place of the zigzag stands in an 8x8 block, row by row
-/// (figure A.6).
+/// The index in an 8×8 block, row by row, of each coefficient in zigzag order (figure A.6).
 let naturalOrder: [Int] = (0..<15).flatMap { diagonal in
     let places = (max(0, diagonal - 7)...min(7, diagonal)).map { $0 * 8 + diagonal - $0 }
     return diagonal.isMultiple(of: 2) ? places.reversed() : places
 }
 
 extension [UInt8] {
-    /// The two bytes from `offset`, the more significant one first.
+    /// Returns the big-endian 16-bit integer at `offset`.
     func number(at offset: Int) -> Int { Int(self[offset]) << 8 + Int(self[offset + 1]) }
 }
 

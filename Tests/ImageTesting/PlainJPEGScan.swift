@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a scan header says (B.2.3).
+/// The parameters of a scan header (B.2.3).
 struct PlainScan {
     struct Part {
-        /// An index into the components of the frame.
+        /// The index of the component in the frame.
         var component: Int
         var dcTable: Int
         var acTable: Int
     }
 
     var parts: [Part]
-    /// The first and last coefficient of the scan, counted along the zigzag: Ss and Se.
+    /// The spectral selection in zigzag order: Ss and Se.
     var first: Int
     var last: Int
-    /// The lowest bit that earlier scans brought, and the lowest of this one: Ah and Al.
+    /// The bit positions of successive approximation: Ah and Al.
     var previousBit: Int
     var bit: Int
 }
@@ -24,8 +24,8 @@ extension PlainJPEG {
         var intervals = try Self.intervals(of: codedData)[...]
         var decoder = PlainEntropyDecoder(intervals.removeFirst())
         let isInterleaved = scan.parts.count > 1
-        // A scan of one component has the blocks that its samples need and no more (A.2.2); one of
-        // several has whole MCUs (A.2.3).
+        // A non-interleaved scan contains only the blocks that cover the samples (A.2.2); an
+        // interleaved scan contains complete MCUs (A.2.3).
         let single = components[scan.parts[0].component]
         let across = isInterleaved ? unitsAcross : single.blocksAcross
         let down = isInterleaved ? unitsDown : single.blocksDown
@@ -55,7 +55,7 @@ extension PlainJPEG {
         longestCode = max(longestCode, decoder.longestCode)
     }
 
-    /// The data between restart markers, without them and without stuffed zeros (B.1.1.5).
+    /// Splits the data at restart markers and removes stuffed zeros (B.1.1.5).
     private static func intervals(of codedData: [UInt8]) throws -> [[UInt8]] {
         var intervals: [[UInt8]] = []
         var interval: [UInt8] = []
@@ -81,7 +81,7 @@ extension PlainJPEG {
         return intervals + [interval]
     }
 
-    /// Decodes one block; what the scan does not bring stays as it is.
+    /// Decodes one block; coefficients that are not in the scan are unchanged.
     private func decode(
         _ block: inout [Int32], _ part: PlainScan.Part, _ scan: PlainScan,
         _ decoder: inout PlainEntropyDecoder

@@ -3,7 +3,7 @@
 public import Pixels
 
 extension PixelBuffer {
-    /// Feeds a picture to a ``RowResampler`` row by row.
+    /// Resamples an image row by row with ``RowResampler``.
     public func resampled(
         to size: PixelSize, region: SampleRegion? = nil, kernel: ResamplingKernel = .lanczos3,
         approximation: RowResampler.Approximation = .none, orientation: Orientation = .upright
@@ -15,10 +15,10 @@ extension PixelBuffer {
         return resampler.finish()
     }
 
-    /// The same by the definition alone, in double precision and without any shortcut.
+    /// Resamples an image by the definition, in double precision and without approximation.
     ///
-    /// Each axis weighs the samples within the kernel's radius, stretched by the scale when the
-    /// picture becomes smaller; weights are divided by their sum.
+    /// Each axis weights the samples within the kernel's radius, which is stretched for reductions;
+    /// weights are divided by their sum.
     public func referenceResampled(
         to size: PixelSize, region: SampleRegion? = nil, kernel: ResamplingKernel
     ) -> PixelBuffer {

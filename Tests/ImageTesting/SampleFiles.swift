@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// Picture files that tests find by walking folders; nobody lists them.
+/// Image files that tests find by enumerating folders.
 public enum SampleFiles {
-    /// The folder that holds Package.swift.
+    /// The folder that contains Package.swift.
     public static let packageDirectory = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -22,9 +22,9 @@ public enum SampleFiles {
         }
     }
 
-    /// Real pictures outside the project; empty on a machine that does not have them.
+    /// Photographs outside the project; empty if the folder does not exist.
     ///
-    /// The folder is that of the environment variable `CALOTYPE_CORPUS`, else `../shared/corpus`.
+    /// The environment variable `CALOTYPE_CORPUS` specifies it; default: `../shared/corpus`.
     public static func real(_ subfolder: String = "", extensions: Set<String>) -> [URL] {
         let root =
             ProcessInfo.processInfo.environment["CALOTYPE_CORPUS"].map { URL(filePath: $0) }

@@ -3,9 +3,9 @@
 import Foundation
 
 public enum Sanitizer {
-    /// Whether AddressSanitizer watches, which takes memory of its own and keeps what was given back.
+    /// Whether AddressSanitizer is active, which uses extra memory and delays its release.
     ///
-    /// `scripts/test-asan` says so.
+    /// `scripts/test-asan` sets the variable.
     public static let watchesAddresses =
         ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] == "address"
 }

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Calls `body` with a new empty folder, which is gone afterwards.
+/// Calls `body` with a new empty folder, which is deleted afterwards.
 public func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory
         .appending(path: "calotype-\(UUID().uuidString)")
@@ -11,7 +11,7 @@ public func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -
     return try body(folder)
 }
 
-/// A new empty folder, which is gone with the last reference.
+/// A new empty folder, which is deleted with its last reference.
 public final class TemporaryFolder: Sendable {
     public let path: String
 

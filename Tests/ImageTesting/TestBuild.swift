@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the tests were built.
+/// The build settings of the tests.
 public enum TestBuild {
     /// Whether the modules that compute pixels are optimized, as `make test` builds them.
     ///

@@ -2,9 +2,9 @@
 
 public import Pixels
 
-/// Pictures made by a formula, the same on every machine.
+/// Computed images, identical on every machine.
 public enum TestPicture {
-    /// Smooth waves with some noise, as photographs have; alpha, if any, runs from left to right.
+    /// Smooth waves with some noise, like a photograph; alpha, if any, rises from left to right.
     public static func photograph(
         _ size: PixelSize, _ format: PixelFormat = .rgb8, seed: UInt64 = 1
     ) -> PixelBuffer {
@@ -16,7 +16,7 @@ public enum TestPicture {
         }
     }
 
-    /// Every sample at random: the hardest picture for a resampler.
+    /// Random samples: the worst case for a resampler.
     public static func noise(
         _ size: PixelSize, _ format: PixelFormat = .rgb8, seed: UInt64 = 1
     ) -> PixelBuffer {
@@ -24,16 +24,16 @@ public enum TestPicture {
         return make(size, format) { _, _, _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
-    /// One value everywhere.
+    /// The same pixel everywhere.
     public static func flat(
         _ size: PixelSize, _ format: PixelFormat, _ value: [UInt8]
     ) -> PixelBuffer {
         make(size, format) { _, _, channel in value[channel] }
     }
 
-    /// Calls `sample` for each sample; the colours of RGBA are then premultiplied.
+    /// Makes an image from the values of `sample`; RGBA is premultiplied afterwards.
     ///
-    /// The place is that in the sample's plane; the planes of a planar format count as channels.
+    /// Positions are those in the sample's plane; the planes of a planar format count as channels.
     public static func make(
         _ size: PixelSize, _ format: PixelFormat,
         _ sample: (_ x: Int, _ y: Int, _ channel: Int) -> UInt8
@@ -54,7 +54,7 @@ public enum TestPicture {
     }
 }
 
-/// The generator SplitMix64: the same numbers for the same seed, everywhere.
+/// The generator SplitMix64: deterministic for a seed on every machine.
 public struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
