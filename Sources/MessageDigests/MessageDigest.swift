@@ -2,39 +2,39 @@
 
 internal import CMessageDigests
 
-/// The 32 bytes of a SHA-256 digest (FIPS 180-4), or of an HMAC-SHA-256 (RFC 2104), by OpenSSL.
+/// A SHA-256 digest (FIPS 180-4) or an HMAC-SHA-256 (RFC 2104), computed by OpenSSL.
 ///
-/// Two are compared in a time that does not depend on where they differ.
+/// Comparison takes constant time.
 public struct MessageDigest: Sendable, Equatable {
+    /// The 32 bytes of the digest.
     public let bytes: [UInt8]
 
-    /// Takes a digest that came from elsewhere.
-    ///
-    /// - Returns: `nil` unless there are 32 bytes.
+    /// Creates a digest from its bytes; returns `nil` unless there are 32.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes
     }
 
-    /// The SHA-256 digest of bytes.
+    /// Computes the SHA-256 digest of a message.
     public init(sha256 message: [UInt8]) {
         bytes = unsafe Self.digest { digest in
             unsafe calotype_sha256(message, message.count, digest)
         }
     }
 
-    /// The HMAC-SHA-256 of bytes under a key of any length.
+    /// Computes the HMAC-SHA-256 of a message with a key of any length up to 2³¹ − 1 bytes.
     public init(hmacSHA256 message: [UInt8], key: [UInt8]) {
         bytes = unsafe Self.digest { code in
             unsafe calotype_hmac_sha256(key, key.count, message, message.count, code)
         }
     }
 
+    /// Returns whether both digests are equal, in constant time.
     public static func == (left: Self, right: Self) -> Bool {
         unsafe calotype_are_equal(left.bytes, right.bytes, byteCount)
     }
 
-    /// The bytes as lower-case hexadecimal digits.
+    /// The digest as 64 lower-case hexadecimal digits.
     public var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
@@ -48,7 +48,7 @@ public struct MessageDigest: Sendable, Equatable {
     ) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             guard let start = buffer.baseAddress, unsafe compute(start) else {
-                preconditionFailure("OpenSSL refuses SHA-256")
+                preconditionFailure("SHA-256 failed: check the policy of OpenSSL")
             }
             count = byteCount
         }

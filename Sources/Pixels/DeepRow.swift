@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A row of pixels as premultiplied RGBA of 16 bits: what every format can be read into and written
-/// from.
+/// A row of premultiplied 16-bit RGBA pixels, the intermediate format of all conversions.
 struct DeepRow {
+    /// Four interleaved samples per pixel.
     private(set) var samples: [UInt16]
 
     init(width: Int) { samples = Array(repeating: 0, count: width * 4) }
@@ -11,19 +11,21 @@ struct DeepRow {
         SIMD4(samples[x * 4], samples[x * 4 + 1], samples[x * 4 + 2], samples[x * 4 + 3])
     }
 
-    /// Changes the pixels from the left.
-    mutating func forEachPixel(_ change: (inout SIMD4<UInt16>) -> Void) {
+    /// Transforms the pixels in place, from left to right.
+    mutating func forEachPixel(_ transform: (inout SIMD4<UInt16>) -> Void) {
         for x in 0..<samples.count / 4 {
             var pixel = pixel(x)
-            change(&pixel)
+            transform(&pixel)
             for channel in 0..<4 { samples[x * 4 + channel] = pixel[channel] }
         }
     }
 
-    /// Takes the pixels of a row; numbers below 0 and above 1 become these.
+    /// Reads the pixels of a row; half floats are clamped to 0...1, and NaN becomes 0.
     mutating func unpack(_ row: Span<UInt8>, _ format: PixelFormat) {
         let pixelCount = samples.count / 4
-        precondition(row.count >= pixelCount * format.bytesPerPixel, "the row is too short")
+        precondition(
+            row.count >= pixelCount * format.bytesPerPixel,
+            "the row is too short for \(pixelCount) pixels")
         switch format {
         case .alpha8, .gray8, .rgb8, .rgba8, .yCbCr420:
             let channelCount = format.channelCount
@@ -51,7 +53,7 @@ struct DeepRow {
             row.withSamples16 { row in
                 for index in samples.indices {
                     let value = Float(Float16(bitPattern: row[index]))
-                    // What is no number is 0.
+                    // The comparison is false for NaN.
                     samples[index] = UInt16((value > 0 ? min(value, 1) : 0) * 65535 + 0.5)
                 }
             }
@@ -72,7 +74,7 @@ struct DeepRow {
         }
     }
 
-    /// Writes the pixels in a format that needs no dithering.
+    /// Writes the pixels in a format that needs no dithering; `row` must hold all of them.
     func pack(_ format: PixelFormat, into row: inout MutableSpan<UInt8>) {
         let pixelCount = samples.count / 4
         for pixel in 0..<pixelCount {
@@ -100,11 +102,12 @@ struct DeepRow {
                     row.storeSample16(Float16(value).bitPattern, at: pixel * 4 + channel)
                 }
             case .rgb565, .rgb555, .yCbCr420:
-                preconditionFailure("\(format) is written elsewhere")
+                preconditionFailure("\(format) is written by Ditherer or YCbCrResampler")
             }
         }
     }
 
+    /// Returns the index in a source pixel of an RGBA channel, or `nil` if the format lacks it.
     private static func source(of channel: Int, _ format: PixelFormat) -> Int? {
         switch format.channelCount {
         case 1: format == .alpha8 ? (channel == 3 ? 0 : nil) : (channel == 3 ? nil : 0)
@@ -126,7 +129,11 @@ struct DeepRow {
 }
 
 extension MutableSpan<UInt8> {
-    /// Writes a 16-bit sample, counted from 0, in the machine's byte order.
+    /// Writes a 16-bit sample in native byte order.
+    ///
+    /// - Parameters:
+    ///   - value: the sample.
+    ///   - index: the index of the sample, which starts at byte `index × 2`.
     @inline(__always)
     public mutating func storeSample16(_ value: UInt16, at index: Int) {
         var bytes = _mutatingExtracting(index * 2..<index * 2 + 2)

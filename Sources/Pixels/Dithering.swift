@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the steps of a format of few bits are hidden.
+/// The method that hides quantization steps in formats with few bits per channel.
 public enum Dithering: String, Hashable, Sendable, CaseIterable {
-    /// Each sample becomes the nearest that there is; smooth colours show bands.
+    /// Rounds each sample to the nearest level; gradients show banding.
     case none
-    /// A fixed pattern of 8 by 8 pixels: each pixel by itself, so that a part of a picture looks
-    /// the same as in the whole.
+    /// Ordered dithering with an 8×8 Bayer matrix; each pixel depends on its position alone.
     case ordered
-    /// What a pixel loses its neighbours to the right and below get: finer, and slower.
+    /// Floyd–Steinberg error diffusion: finer, and slower.
     ///
     /// - SeeAlso: R. W. Floyd, L. Steinberg, “An Adaptive Algorithm for Spatial Grey Scale”, 1976.
     case errorDiffusion
@@ -17,18 +16,18 @@ public enum Dithering: String, Hashable, Sendable, CaseIterable {
 struct Ditherer {
     private let dithering: Dithering
     private let greenBits: UInt16
-    /// What is owed to the pixels of this row and the next, in 16ths of a level of 65535, with a
-    /// pixel more on either side.
-    private var owed: (here: [Int32], below: [Int32])
+    /// The diffused errors of the current row and the next, in 16ths of a 16-bit level, with one
+    /// extra pixel at each end.
+    private var errors: (current: [Int32], next: [Int32])
 
     init(_ dithering: Dithering, _ format: PixelFormat, width: Int) {
         self.dithering = dithering
         greenBits = format == .rgb555 ? 5 : 6
         let count = dithering == .errorDiffusion ? (width + 2) * 3 : 0
-        owed = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
+        errors = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
     }
 
-    /// Takes the rows of a picture from the top.
+    /// Packs the next row of an image, from the top.
     mutating func pack(_ samples: [UInt16], y: Int, into row: inout MutableSpan<UInt8>) {
         for x in 0..<samples.count / 4 {
             let red = level(samples, x, y, channel: 0, bits: 5)
@@ -37,8 +36,8 @@ struct Ditherer {
             row.storeSample16(red << (5 + greenBits) | green << 5 | blue, at: x)
         }
         if dithering == .errorDiffusion {
-            swap(&owed.here, &owed.below)
-            for index in owed.below.indices { owed.below[index] = 0 }
+            swap(&errors.current, &errors.next)
+            for index in errors.next.indices { errors.next[index] = 0 }
         }
     }
 
@@ -54,19 +53,19 @@ struct Ditherer {
             let threshold = Int32(Self.pattern[y % 8 * 8 + x % 8])
             return UInt16((value * top + (threshold * 2 + 1) * 65535 / 128) / 65535)
         case .errorDiffusion:
-            let place = (x + 1) * 3 + channel
-            let wanted = value + (owed.here[place] + 8) >> 4
-            let level = min(max((wanted * top + 32767) / 65535, 0), top)
-            let error = wanted - level * 65535 / top
-            owed.here[place + 3] += error * 7
-            owed.below[place - 3] += error * 3
-            owed.below[place] += error * 5
-            owed.below[place + 3] += error
+            let index = (x + 1) * 3 + channel
+            let target = value + (errors.current[index] + 8) >> 4
+            let level = min(max((target * top + 32767) / 65535, 0), top)
+            let error = target - level * 65535 / top
+            errors.current[index + 3] += error * 7
+            errors.next[index - 3] += error * 3
+            errors.next[index] += error * 5
+            errors.next[index + 3] += error
             return UInt16(level)
         }
     }
 
-    /// Bayer's matrix: every number below 64 once, neighbours far apart.
+    /// The 8×8 Bayer matrix: each threshold below 64 once.
     ///
     /// - SeeAlso: B. E. Bayer, “An optimum method for two-level rendition of continuous-tone
     ///   pictures”, 1973.

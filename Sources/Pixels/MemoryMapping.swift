@@ -7,25 +7,24 @@ internal import CFileMapping
     internal import Darwin
 #endif
 
-/// A part of a file, or of memory that processes share, seen as bytes; unmapped with its last
-/// reference.
+/// A mapping of a file or of shared memory; unmapped with its last reference.
 @safe package final class MemoryMapping: Sendable {
-    // The same for the whole life of the object. What it points at is only read, or written by the
-    // one who made the mapping writable and has not handed it on yet; what is given back comes
-    // again with the same bytes.
+    // Constant for the lifetime of the object. The memory is only read, or written by the creator
+    // of a writable mapping before it shares the object. Released pages are mapped again unchanged.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer
-    // An entry of a table that is read and written by atomic operations only.
+    // An entry of a table that is accessed by atomic operations only.
     nonisolated(unsafe) private let guardEntry: OpaquePointer?
+    /// The length of the mapping in bytes.
     package let byteCount: Int
 
-    /// Fails if the system refuses; `errno` says why.
+    /// Maps a file from its start; returns `nil` and sets `errno` on failure.
     ///
     /// - Parameters:
-    ///   - descriptor: an open file; it may be closed afterwards.
-    ///   - byteCount: the bytes from its start, at least 1.
-    ///   - isWritable: whether what is written is seen by others who map the same file.
-    ///   - isGuarded: whether the mapping reads as zeros where the file is cut short or the disk fails,
-    ///     instead of ending the program; see ``wasCutShort``. `errno` is `ENOTSUP` if it cannot be.
+    ///   - descriptor: an open file descriptor, which may be closed afterwards.
+    ///   - byteCount: the number of bytes to map, at least 1.
+    ///   - isWritable: whether the mapping is writable and shared with other processes.
+    ///   - isGuarded: whether truncated or unreadable parts of the file read as zeros instead of
+    ///     terminating the program; see ``wasCutShort``. `errno` is `ENOTSUP` if that fails.
     package init?(
         _ descriptor: Int32, byteCount: Int, isWritable: Bool = false, isGuarded: Bool = false
     ) {
@@ -47,18 +46,18 @@ internal import CFileMapping
     }
 
     deinit {
-        // First: the addresses may be those of another mapping at once.
+        // Before munmap: the addresses may be reused immediately afterwards.
         if let entry = unsafe guardEntry { unsafe calotype_end_guard(entry) }
         unsafe _ = munmap(start, byteCount)
     }
 
-    /// Whether a page of a guarded mapping could not be read, and reads as zeros since, like all bytes
-    /// behind it.
+    /// Whether a page of a guarded mapping was unreadable; from there on all bytes read as zeros.
     package var wasCutShort: Bool {
         guard let entry = unsafe guardEntry else { return false }
         return unsafe calotype_guard_was_hit(entry)
     }
 
+    /// The mapped bytes.
     var bytes: Span<UInt8> {
         @_lifetime(borrow self) get {
             let bytes = unsafe UnsafeRawBufferPointer(start: start, count: byteCount)
@@ -67,17 +66,17 @@ internal import CFileMapping
         }
     }
 
-    /// Calls `body` with all bytes.
+    /// Calls `body` with the mapped bytes and returns its result.
     package func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(bytes)
     }
 
-    /// Gives the memory of some bytes back until they are looked at again, and of those up to 64 KiB
-    /// before them: with the page that is looked at the system maps its neighbours again.
+    /// Releases the memory of a range of bytes and of up to 64 KiB before it until the next access.
     ///
-    /// They must not have been written to.
+    /// The kernel maps neighbouring pages on each access; therefore preceding pages are released.
+    /// The bytes must not have been written to.
     package func release(_ bytes: Range<Int>) {
         let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
         let first = max(0, bytes.lowerBound - 65_536) / pageSize * pageSize
@@ -86,26 +85,26 @@ internal import CFileMapping
         unsafe _ = madvise(start + first, end - first, MADV_DONTNEED)
     }
 
-    /// Reads bytes of memory that somebody else may write to at the same time.
+    /// Copies bytes from `offset` into `target`; another process may write to them concurrently.
     package func read(_ target: inout [UInt8], at offset: Int) {
         unsafe target.withUnsafeMutableBytes { target in unsafe read(target, at: offset) }
     }
 
-    /// The same into memory that is not initialized yet.
+    /// Copies bytes from `offset` into uninitialized memory.
     @unsafe func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int) {
         precondition(
             offset >= 0 && offset <= byteCount && target.count <= byteCount - offset,
-            "the bytes are not in the mapping")
+            "the range exceeds the mapping of \(byteCount) bytes")
         let source = unsafe UnsafeRawBufferPointer(
             start: start.advanced(by: offset), count: target.count)
         unsafe target.copyMemory(from: source)
     }
 
-    /// Writes bytes into a writable mapping, from a place on.
+    /// Copies bytes into a writable mapping at `offset`; all of them must fit.
     package func write(_ source: Span<UInt8>, at offset: Int = 0) {
         precondition(
             offset >= 0 && offset <= byteCount && source.count <= byteCount - offset,
-            "the bytes do not fit into the mapping")
+            "the range exceeds the mapping of \(byteCount) bytes")
         unsafe source.withUnsafeBytes { source in
             guard let from = source.baseAddress else { return }
             unsafe start.advanced(by: offset).copyMemory(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the rows of the planes of a picture, each plane's from the top.
+/// A consumer of the rows of an image's planes.
 protocol PlaneSink: ~Copyable {
+    /// Appends the next row of a plane, from the top.
     mutating func append(_ row: Span<UInt8>, plane: Int)
 }
 
-/// Writes the rows of a stored picture into a buffer in which it stands upright.
+/// Writes the rows of a stored image into an upright buffer.
 ///
-/// Each row goes to where it is shown at once, as a row or as a column, so turning a picture takes
-/// no second buffer.
+/// Each row is written directly to its final row or column, so orientation needs no second buffer.
 struct OrientedWriter: ~Copyable, PlaneSink {
     private var buffer: MutablePixelBuffer
     private let orientation: Orientation
     private let planes: [PlaneLayout]
-    /// The row that comes next, for each plane.
+    /// The index of the next row of each plane.
     private var nextRows: [Int]
 
     init(
@@ -40,12 +40,7 @@ struct OrientedWriter: ~Copyable, PlaneSink {
         let y = nextRows[plane]
         nextRows[plane] += 1
         guard orientation != .upright else {
-            buffer.withMutableRow(y, plane: plane) { result in
-                unsafe row.withUnsafeBytes { source in
-                    unsafe result.withUnsafeMutableBytes { unsafe $0.copyMemory(from: source) }
-                }
-            }
-            return
+            return buffer.withMutableRow(y, plane: plane) { $0.copy(row, at: 0) }
         }
         switch planes[plane].bytesPerPixel {
         case 1: scatter(row, y: y, planes[plane], bytesPerPixel: 1)
@@ -59,10 +54,12 @@ struct OrientedWriter: ~Copyable, PlaneSink {
 
     consuming func finish() -> PixelBuffer { buffer.finish() }
 
-    /// The picture as far as it has been written; the rest is 0.
+    /// A copy of the image so far; rows not yet written are 0.
     var snapshot: PixelBuffer { buffer.snapshot }
 
-    /// `bytesPerPixel` is a constant at every call, so that the compiler unrolls the copy.
+    /// Writes a row pixel by pixel.
+    ///
+    /// `bytesPerPixel` is a constant at every call site, so that the compiler unrolls the copy.
     @inline(always)
     private mutating func scatter(
         _ row: Span<UInt8>, y: Int, _ plane: PlaneLayout, bytesPerPixel: Int
@@ -72,13 +69,13 @@ struct OrientedWriter: ~Copyable, PlaneSink {
         let second = orientation.position(ofX: 1, y: y, in: storedSize)
         let step =
             (second.y - first.y) * plane.bytesPerRow + (second.x - first.x) * bytesPerPixel
-        var place = plane.offset + first.y * plane.bytesPerRow + first.x * bytesPerPixel
+        var offset = plane.offset + first.y * plane.bytesPerRow + first.x * bytesPerPixel
         var result = buffer.bytes
         for x in 0..<storedSize.width {
             for byte in 0..<bytesPerPixel {
-                result[place + byte] = row[x * bytesPerPixel + byte]
+                result[offset + byte] = row[x * bytesPerPixel + byte]
             }
-            place += step
+            offset += step
         }
     }
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A finished picture in memory: it never changes, and copies of it share their bytes.
+/// An immutable decoded image in memory; copies share their bytes.
 ///
-/// Shape: the planes of ``format`` one after the other; each plane row by row from the top, each
-/// row starting on a multiple of ``rowAlignment`` bytes. What lies between the end of a row and
-/// the start of the next has no meaning.
+/// Shape: the planes of ``format`` are contiguous. The rows of each plane are stored from the top,
+/// each aligned to ``rowAlignment`` bytes. The padding after a row is undefined.
 public struct PixelBuffer: Sendable {
-    /// Rows start on multiples of this many bytes, the width of the widest SIMD registers.
+    /// The alignment of rows in bytes: the width of the widest SIMD registers.
     public static let rowAlignment = 64
 
+    /// The size in pixels; both sides at least 1.
     public let size: PixelSize
+    /// The format of the planes and samples.
     public let format: PixelFormat
+    /// The colour space of the samples.
     public let colorProfile: ColorProfile
-    /// Bytes from the start of a row of the first plane to the start of the next.
+    /// The stride in bytes of the rows of the first plane.
     public let bytesPerRow: Int
 
     fileprivate enum Storage: Sendable {
-        /// Vectors rather than bytes, because they are aligned to 64 bytes.
+        /// Vectors instead of bytes, because they are aligned to 64 bytes.
         case vectors([SIMD64<UInt8>])
-        /// Memory that another process filled.
+        /// Memory that another process has written.
         case mapping(MemoryMapping)
     }
 
@@ -40,19 +42,19 @@ public struct PixelBuffer: Sendable {
         storage = .vectors(buffer.storage)
     }
 
-    /// A picture in memory that is shared with another process, which can no longer write to it.
+    /// Creates an image in memory shared with a process that can no longer write to it.
     ///
     /// - Parameters:
-    ///   - mapping: the planes in the shape that is described above, from its first byte.
+    ///   - mapping: the planes, in the shape of this type; exactly ``byteCount(of:_:)`` bytes.
     ///   - size: the size in pixels; both sides at least 1.
-    ///   - format: what the bytes mean.
-    ///   - colorProfile: which colours the numbers stand for.
+    ///   - format: the format of the bytes.
+    ///   - colorProfile: the colour space of the samples.
     package init(
         _ mapping: MemoryMapping, size: PixelSize, format: PixelFormat, colorProfile: ColorProfile
     ) {
         precondition(
             !size.isEmpty && mapping.byteCount == Self.byteCount(of: size, format),
-            "the mapping has another size")
+            "\(mapping.byteCount) bytes do not match \(size) pixels of \(format)")
         self.size = size
         self.format = format
         self.colorProfile = colorProfile
@@ -60,19 +62,19 @@ public struct PixelBuffer: Sendable {
         storage = .mapping(mapping)
     }
 
-    /// A copy of a picture in memory that another process may still write to.
+    /// Copies an image from memory that another process may still write to.
     ///
     /// - Parameters:
     ///   - mapping: the memory.
-    ///   - offset: where the planes begin, in the shape that is described above.
+    ///   - offset: the byte at which the planes start, in the shape of this type.
     ///   - size: the size in pixels; both sides at least 1.
-    ///   - format: what the bytes mean.
-    ///   - colorProfile: which colours the numbers stand for.
+    ///   - format: the format of the bytes.
+    ///   - colorProfile: the colour space of the samples.
     package init(
         copying mapping: MemoryMapping, at offset: Int, size: PixelSize, format: PixelFormat,
         colorProfile: ColorProfile
     ) {
-        precondition(!size.isEmpty, "a picture is at least 1x1")
+        precondition(!size.isEmpty, "invalid image size \(size): at least 1x1 is required")
         self.size = size
         self.format = format
         self.colorProfile = colorProfile
@@ -80,14 +82,14 @@ public struct PixelBuffer: Sendable {
         let count = Self.byteCount(of: size, format) / Self.rowAlignment
         storage = .vectors(
             unsafe Array(unsafeUninitializedCapacity: count) { vectors, copied in
-                // There may be room for more.
+                // The capacity may be larger than requested.
                 let target = unsafe UnsafeMutableBufferPointer(rebasing: vectors[..<count])
                 unsafe mapping.read(UnsafeMutableRawBufferPointer(target), at: offset)
                 copied = count
             })
     }
 
-    /// The bytes that the pixels take in memory, padding included.
+    /// The number of bytes of all planes, padding included.
     public var byteCount: Int {
         switch storage {
         case .vectors(let vectors): vectors.count * Self.rowAlignment
@@ -95,7 +97,7 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// Every byte of every plane, padding included.
+    /// The bytes of all planes, padding included.
     public var bytes: Span<UInt8> {
         @_lifetime(borrow self) get {
             switch storage {
@@ -109,73 +111,86 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// Where the samples of a plane lie.
+    /// Returns the memory layout of a plane, from 0.
     public func layout(ofPlane plane: Int) -> PlaneLayout { PlaneLayout(plane, format, size) }
 
-    /// The samples of row `y` of a plane, without padding.
+    /// Accesses a row in O(1).
+    ///
+    /// - Parameters:
+    ///   - y: the row of the plane, from 0.
+    ///   - plane: the index of the plane.
+    /// - Returns: the bytes of the row, without padding.
     @_lifetime(borrow self)
     public func row(_ y: Int, plane: Int = 0) -> Span<UInt8> {
         bytes.extracting(layout(ofPlane: plane).row(y))
     }
 
-    /// The bytes that a picture will take in memory; `Int.max` when no `Int` can hold the number.
+    /// Returns the number of bytes of an image, padding included.
+    ///
+    /// The result is 0 for an empty size and `Int.max` on overflow.
     public static func byteCount(of size: PixelSize, _ format: PixelFormat) -> Int {
         guard !size.isEmpty, size.area < Int.max / 256 else { return size.isEmpty ? 0 : .max }
         return PlaneLayout(format.planeCount - 1, format, size).end
     }
 }
 
-/// Where the samples of one plane lie among the bytes of a picture.
+/// The memory layout of one plane of an image.
 public struct PlaneLayout: Hashable, Sendable {
-    /// The plane's columns and rows.
+    /// The size of the plane in samples.
     public let size: PixelSize
-    /// The byte at which its first row begins.
+    /// The offset of the first row in bytes.
     public let offset: Int
-    /// Bytes from the start of a row to the start of the next.
+    /// The stride of the rows in bytes.
     public let bytesPerRow: Int
+    /// The number of bytes per pixel of the plane.
     public let bytesPerPixel: Int
 
     /// - Parameters:
-    ///   - plane: the number of the plane, from 0.
-    ///   - format: what the bytes of the picture mean.
-    ///   - picture: the picture's size.
-    init(_ plane: Int, _ format: PixelFormat, _ picture: PixelSize) {
+    ///   - plane: the index of the plane, from 0.
+    ///   - format: the format of the image.
+    ///   - image: the size of the image in pixels.
+    init(_ plane: Int, _ format: PixelFormat, _ image: PixelSize) {
         let alignment = PixelBuffer.rowAlignment
-        size = format.planeSize(plane, of: picture)
+        size = format.planeSize(plane, of: image)
         bytesPerPixel = format.plane(plane).bytesPerPixel
         bytesPerRow = (size.width * bytesPerPixel + alignment - 1) / alignment * alignment
-        offset = plane == 0 ? 0 : PlaneLayout(plane - 1, format, picture).end
+        offset = plane == 0 ? 0 : PlaneLayout(plane - 1, format, image).end
     }
 
+    /// The offset of the first byte after the plane.
     var end: Int { offset + size.height * bytesPerRow }
 
-    /// The bytes of row `y`, without padding.
+    /// Returns the range of the bytes of row `y`, without padding.
     func row(_ y: Int) -> Range<Int> {
-        precondition(y >= 0 && y < size.height, "row \(y) of a plane of \(size) samples")
+        precondition(y >= 0 && y < size.height, "row \(y) is outside the plane of \(size) samples")
         let start = offset + y * bytesPerRow
         return start..<start + size.width * bytesPerPixel
     }
 }
 
-/// A picture while it is written: it has one owner, who turns it into a ``PixelBuffer`` at the end.
+/// A mutable image in memory with a unique owner; ``finish()`` converts it to a ``PixelBuffer``.
 public struct MutablePixelBuffer: ~Copyable {
+    /// The size in pixels; both sides at least 1.
     public let size: PixelSize
+    /// The format of the planes and samples.
     public let format: PixelFormat
+    /// The colour space of the samples.
     public var colorProfile: ColorProfile
+    /// The stride in bytes of the rows of the first plane.
     public let bytesPerRow: Int
     fileprivate var storage: [SIMD64<UInt8>]
 
-    /// A picture whose samples are all 0.
+    /// Creates an image whose samples are all 0.
     ///
-    /// Memory is taken here; whoever decodes strangers' pictures checks
-    /// ``PixelBuffer/byteCount(of:_:)`` against a limit first.
+    /// This allocates the memory. Decoders of untrusted files compare
+    /// ``PixelBuffer/byteCount(of:_:)`` with a limit first.
     ///
     /// - Parameters:
     ///   - size: the size in pixels; both sides at least 1.
-    ///   - format: what the bytes mean.
-    ///   - colorProfile: which colours the numbers stand for.
+    ///   - format: the format of the planes and samples.
+    ///   - colorProfile: the colour space of the samples.
     public init(size: PixelSize, format: PixelFormat, colorProfile: ColorProfile = .sRGB) {
-        precondition(!size.isEmpty, "a picture is at least 1x1")
+        precondition(!size.isEmpty, "invalid image size \(size): at least 1x1 is required")
         self.size = size
         self.format = format
         self.colorProfile = colorProfile
@@ -184,7 +199,7 @@ public struct MutablePixelBuffer: ~Copyable {
         storage = Array(repeating: .zero, count: byteCount / PixelBuffer.rowAlignment)
     }
 
-    /// A copy of a finished picture, to be changed; bytes are copied only if someone else holds them.
+    /// Creates a mutable copy of an image; the bytes are copied only if they are shared.
     public init(_ finished: consuming PixelBuffer) {
         size = finished.size
         format = finished.format
@@ -203,10 +218,10 @@ public struct MutablePixelBuffer: ~Copyable {
         }
     }
 
-    /// The picture as it is now; its bytes are copied when this one is changed next.
+    /// An immutable copy of the current state; the next mutation copies the bytes.
     public var snapshot: PixelBuffer { PixelBuffer(snapshotOf: self) }
 
-    /// Every byte of every plane, padding included.
+    /// The bytes of all planes, padding included.
     public var bytes: MutableSpan<UInt8> {
         @_lifetime(&self) mutating get {
             var vectors = storage.mutableSpan
@@ -218,16 +233,27 @@ public struct MutablePixelBuffer: ~Copyable {
         }
     }
 
-    /// Where the samples of a plane lie.
+    /// Returns the memory layout of a plane, from 0.
     public func layout(ofPlane plane: Int) -> PlaneLayout { PlaneLayout(plane, format, size) }
 
-    /// The samples of row `y` of a plane as they are now, without padding.
+    /// Accesses a row in O(1).
+    ///
+    /// - Parameters:
+    ///   - y: the row of the plane, from 0.
+    ///   - plane: the index of the plane.
+    /// - Returns: the current bytes of the row, without padding.
     @_lifetime(borrow self)
     public func row(_ y: Int, plane: Int = 0) -> Span<UInt8> {
         Span(_bytes: unsafe storage.span.bytes).extracting(layout(ofPlane: plane).row(y))
     }
 
-    /// Calls `body` with the samples of row `y` of a plane, without padding.
+    /// Calls `body` with the mutable bytes of a row, without padding.
+    ///
+    /// - Parameters:
+    ///   - y: the row of the plane, from 0.
+    ///   - plane: the index of the plane.
+    ///   - body: modifies the bytes.
+    /// - Throws: the error of `body`.
     public mutating func withMutableRow<Failure: Error>(
         _ y: Int, plane: Int = 0, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -237,6 +263,6 @@ public struct MutablePixelBuffer: ~Copyable {
         try body(&row)
     }
 
-    /// Ends the writing; nothing is copied.
+    /// Returns the image as an immutable buffer without copying its bytes.
     public consuming func finish() -> PixelBuffer { PixelBuffer(self) }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the bytes of a ``PixelBuffer`` mean.
+/// The layout and meaning of the bytes of a ``PixelBuffer``.
 ///
-/// A buffer is a list of planes, so that planar and deeper formats are further cases here and in
-/// ``plane(_:)``; nothing else knows how many planes or bytes a format has.
+/// A buffer is a list of planes. ``plane(_:)`` alone defines their number and their sample sizes.
 public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
-    /// Coverage alone, 8 bits.
+    /// Alpha only, 8 bits.
     case alpha8
     /// Grey, 8 bits.
     case gray8
@@ -13,44 +12,53 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case rgb8
     /// Red, green, blue, alpha, 8 bits each; the colours are premultiplied by alpha.
     case rgba8
-    /// Grey, 16 bits in the machine's byte order.
+    /// Grey, 16 bits in native byte order.
     case gray16
-    /// Red, green, blue, 16 bits each in the machine's byte order, opaque.
+    /// Red, green, blue, 16 bits each in native byte order, opaque.
     case rgb16
-    /// Red, green, blue, alpha, 16 bits each in the machine's byte order, premultiplied.
+    /// Red, green, blue, alpha, 16 bits each in native byte order, premultiplied.
     case rgba16
-    /// Red, green, blue, alpha, a half-precision number each, premultiplied: 1 is what 65535 is in
-    /// ``rgba16``, and colours outside of the profile's primaries are below 0 or above 1.
-    case rgbaHalf
-    /// Red, green and blue in the 5, 6 and 5 bits of a 16-bit number, red in the highest.
-    case rgb565
-    /// Red, green and blue in 5 bits each of a 16-bit number, red in the highest; bit 15 is 0.
-    case rgb555
-    /// Luma, blue and red difference as JFIF defines them, 8 bits each over the full range.
+    /// Red, green, blue, alpha, a half-precision float each, premultiplied.
     ///
-    /// Three planes: that of Y is as large as the picture, those of Cb and Cr have half as many
-    /// columns and rows, rounded up, each sample in the middle of the 2×2 pixels that it is for.
+    /// 1 corresponds to 65535 in ``rgba16``. Colours outside the profile's gamut are below 0 or
+    /// above 1.
+    case rgbaHalf
+    /// Red, green and blue in 5, 6 and 5 bits of a native 16-bit integer, red in the highest.
+    case rgb565
+    /// Red, green and blue in 5 bits each of a native 16-bit integer, red above; bit 15 is 0.
+    case rgb555
+    /// Y′CbCr 4:2:0 as JFIF defines it, 8 bits each, full range.
+    ///
+    /// Three planes: Y′ has the size of the image. Cb and Cr have half as many columns and rows,
+    /// rounded up; each sample is sited at the centre of its 2×2 pixels.
     case yCbCr420
 
-    /// How one plane of a format lies in memory.
+    /// The sample layout of one plane of a format.
     public struct Plane: Hashable, Sendable {
-        /// Interleaved samples a pixel.
+        /// The number of interleaved samples per pixel.
         public var channelCount: Int
+        /// The number of bytes per sample.
         public var bytesPerChannel: Int
-        /// The plane has one column for this many columns of the picture, and one row for as many rows.
+        /// The number of image columns per column of the plane.
         public var horizontalSubsampling = 1
+        /// The number of image rows per row of the plane.
         public var verticalSubsampling = 1
 
+        /// The number of bytes per pixel of the plane.
         public var bytesPerPixel: Int { channelCount * bytesPerChannel }
     }
 
+    /// The layouts of all planes.
     public var planes: [Plane] { (0..<planeCount).map(plane) }
 
+    /// The number of planes: 3 for ``yCbCr420``, otherwise 1.
     public var planeCount: Int { self == .yCbCr420 ? 3 : 1 }
 
-    /// How the plane of that number lies in memory; the first is 0.
+    /// Returns the layout of the plane with an index from 0 to less than ``planeCount``.
     public func plane(_ index: Int) -> Plane {
-        precondition(index >= 0 && index < planeCount, "\(self) has \(planeCount) planes")
+        precondition(
+            index >= 0 && index < planeCount,
+            "no plane \(index): \(self) has \(planeCount) planes")
         return switch self {
         case .alpha8, .gray8: Plane(channelCount: 1, bytesPerChannel: 1)
         case .rgb8: Plane(channelCount: 3, bytesPerChannel: 1)
@@ -58,7 +66,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         case .gray16: Plane(channelCount: 1, bytesPerChannel: 2)
         case .rgb16: Plane(channelCount: 3, bytesPerChannel: 2)
         case .rgba16, .rgbaHalf: Plane(channelCount: 4, bytesPerChannel: 2)
-        // Packed, so that only all channels together have a size.
+        // Packed: the channels share the bytes of one sample.
         case .rgb565, .rgb555: Plane(channelCount: 1, bytesPerChannel: 2)
         case .yCbCr420:
             index == 0
@@ -69,7 +77,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The columns and rows that a plane of a picture of `size` pixels has.
+    /// Returns the size in samples of a plane of an image of `size` pixels.
     public func planeSize(_ index: Int, of size: PixelSize) -> PixelSize {
         let plane = plane(index)
         return PixelSize(
@@ -77,12 +85,13 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
             height: (size.height + plane.verticalSubsampling - 1) / plane.verticalSubsampling)
     }
 
-    /// The interleaved samples a pixel of the first plane.
+    /// The number of interleaved samples per pixel of the first plane.
     public var channelCount: Int { plane(0).channelCount }
 
-    /// The bytes a pixel of the first plane.
+    /// The number of bytes per pixel of the first plane.
     public var bytesPerPixel: Int { plane(0).bytesPerPixel }
 
+    /// Whether the format has an alpha channel.
     public var hasAlpha: Bool {
         switch self {
         case .alpha8, .rgba8, .rgba16, .rgbaHalf: true
@@ -90,7 +99,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a sample has more than 8 bits.
+    /// Whether samples have more than 8 bits.
     public var isDeep: Bool {
         switch self {
         case .gray16, .rgb16, .rgba16, .rgbaHalf: true
@@ -98,10 +107,10 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the bytes are samples of whole numbers, one after the other.
+    /// Whether samples are integers in bytes of their own.
     var canBeResampled: Bool { ![.rgbaHalf, .rgb565, .rgb555].contains(self) }
 
-    /// The format of one plane, and of whole numbers each in bytes of its own, that holds the same.
+    /// The equivalent single-plane format whose samples are integers in bytes of their own.
     public var withWholeSamples: PixelFormat {
         switch self {
         case .rgbaHalf: .rgba16
@@ -110,7 +119,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The same channels with 8 bits each.
+    /// The format with the same channels in 8 bits each.
     public var with8BitChannels: PixelFormat {
         switch self {
         case .gray16: .gray8

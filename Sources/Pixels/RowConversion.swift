@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Span<UInt8> {
-    /// Calls `body` with the bytes read as 16-bit samples in the machine's byte order.
+    /// Calls `body` with the bytes as 16-bit samples in native byte order.
     ///
-    /// The bytes must begin on an even address, as those of arrays and of rows of a ``PixelBuffer`` do.
+    /// The memory must be aligned to 2 bytes, as arrays and rows of a ``PixelBuffer`` are. An odd
+    /// last byte is ignored.
     @inline(__always)
     public func withSamples16<Result>(_ body: (Span<UInt16>) -> Result) -> Result {
         unsafe withUnsafeBytes { bytes in
@@ -13,20 +14,21 @@ extension Span<UInt8> {
 }
 
 extension PixelBuffer {
-    /// The same picture in another format of one plane; free if it has that format already.
+    /// Returns the image in another single-plane format; O(1) if it has that format already.
     ///
-    /// Samples of 16 bits are rounded to 8 and those of 8 widened so that white stays white, grey
-    /// becomes equal parts of red, green and blue, colours become grey by JFIF's luma, and coverage
-    /// alone becomes black. An opaque format drops alpha, as if the picture stood before black.
+    /// Samples of 16 bits are rounded to 8; samples of 8 bits are scaled to the full 16-bit range.
+    /// Grey becomes equal red, green and blue; colours become grey by JFIF's luma.
+    /// ``PixelFormat/alpha8`` becomes black. An opaque format drops alpha, which composites the
+    /// image over black.
     ///
     /// - Parameters:
-    ///   - result: any format but ``PixelFormat/yCbCr420``.
-    ///   - dithering: how steps are hidden in a format of 5 or 6 bits a channel.
-    /// - Returns: a picture of the same size and profile.
+    ///   - result: the target format: any except ``PixelFormat/yCbCr420``.
+    ///   - dithering: the dithering method for formats with 5 or 6 bits per channel.
+    /// - Returns: an image of the same size and colour profile.
     public func converted(
         to result: PixelFormat, dithering: Dithering = .ordered
     ) -> PixelBuffer {
-        precondition(result.planeCount == 1, "a picture cannot be converted to \(result)")
+        precondition(result.planeCount == 1, "an image cannot be converted to \(result)")
         guard format != result else { return self }
         guard format.planeCount == 1 else {
             return convertedFromYCbCr().converted(to: result, dithering: dithering)
@@ -58,39 +60,41 @@ extension Span<UInt8> {
     /// Converts a row of pixels as ``PixelBuffer/converted(to:)`` does.
     ///
     /// - Parameters:
-    ///   - source: what these bytes mean; a format of one plane.
+    ///   - source: the format of these bytes, with whole samples in one plane
+    ///     (``PixelFormat/withWholeSamples``).
     ///   - format: ``PixelFormat/gray8``, ``PixelFormat/rgb8`` or ``PixelFormat/rgba8``.
-    ///   - result: takes as many pixels as there are here.
+    ///   - result: receives the pixels; at least as many as this row contains.
     public func convert(
         from source: PixelFormat, to format: PixelFormat, into result: inout MutableSpan<UInt8>
     ) {
         let pixelCount = count / source.bytesPerPixel
         precondition(
-            result.count >= pixelCount * format.bytesPerPixel, "the row of the result is too short")
+            result.count >= pixelCount * format.bytesPerPixel,
+            "the result row is too short for \(pixelCount) pixels")
         guard source.with8BitChannels == source else {
-            var narrow = [UInt8](repeating: 0, count: count / 2)
-            var samples = narrow.mutableSpan
+            var narrowed = [UInt8](repeating: 0, count: count / 2)
+            var samples = narrowed.mutableSpan
             narrowSamples(into: &samples)
-            narrow.span.convert(from: source.with8BitChannels, to: format, into: &result)
+            narrowed.span.convert(from: source.with8BitChannels, to: format, into: &result)
             return
         }
         for pixel in 0..<pixelCount {
-            let place = pixel * source.bytesPerPixel
+            let offset = pixel * source.bytesPerPixel
             var red: UInt8 = 0
             var green: UInt8 = 0
             var blue: UInt8 = 0
             var alpha: UInt8 = 255
             switch source {
-            case .alpha8: alpha = self[place]
+            case .alpha8: alpha = self[offset]
             case .gray8:
-                red = self[place]
+                red = self[offset]
                 green = red
                 blue = red
             default:
-                red = self[place]
-                green = self[place + 1]
-                blue = self[place + 2]
-                if source == .rgba8 { alpha = self[place + 3] }
+                red = self[offset]
+                green = self[offset + 1]
+                blue = self[offset + 2]
+                if source == .rgba8 { alpha = self[offset + 3] }
             }
             switch format {
             case .gray8:
@@ -112,12 +116,14 @@ extension Span<UInt8> {
         }
     }
 
-    /// Rounds 16-bit samples to 8 bits, exactly v × 255 ÷ 65535.
+    /// Converts 16-bit samples to 8 bits: v × 255 ÷ 65535, rounded to the nearest integer.
+    ///
+    /// - Parameter result: one byte for each sample.
     public func narrowSamples(into result: inout MutableSpan<UInt8>) {
-        precondition(result.count * 2 == count, "the row of the result is not as long")
-        withSamples16 { wide in
-            for index in 0..<wide.count {
-                result[index] = UInt8((UInt32(wide[index]) * 255 + 32895) >> 16)
+        precondition(result.count * 2 == count, "the result row must have one byte per sample")
+        withSamples16 { samples in
+            for index in 0..<samples.count {
+                result[index] = UInt8((UInt32(samples[index]) * 255 + 32895) >> 16)
             }
         }
     }

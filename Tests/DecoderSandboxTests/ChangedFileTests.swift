@@ -9,7 +9,7 @@ import Pixels
 import Testing
 
 @Suite(
-    "In a sandbox, a file that changes while it is read", .timeLimit(.minutes(3)),
+    "A file modified during a sandboxed decode", .timeLimit(.minutes(3)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct SandboxedChangedFileTests {
     private let folder: TemporaryFolder
@@ -24,7 +24,7 @@ struct SandboxedChangedFileTests {
         try Data(picture).write(to: URL(filePath: path))
     }
 
-    @Test("is said to have changed, and may be tried again once it is whole")
+    @Test("fails with fileChanged and decodes once it is complete again")
     func truncated() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
@@ -33,20 +33,20 @@ struct SandboxedChangedFileTests {
         try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 10_000)
         #expect(throws: CodecError.fileChanged) { _ = try source.image() }
         #expect(throws: CodecError.fileChanged) { _ = try source.metadata() }
-        // The same bytes are not refused as ones that stopped a worker.
+        // The same bytes are not quarantined.
         try Data(picture).write(to: URL(filePath: path))
         let again = try ImageSource(
             EncodedBytes(opening: path), codecs: Sandboxes.codecs(sandbox))
         #expect(try again.image().size == PixelSize(width: 400, height: 300))
     }
 
-    @Test("does not end the worker")
+    @Test("does not terminate the worker")
     func worker() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let descriptor = unsafe open(path, O_RDONLY)
         try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 0)
-        // The host takes these bytes for ones that cannot change, so this is what the worker says.
+        // The host does not check these bytes for changes, so the worker reports the error.
         let bytes = try EncodedBytes(
             descriptor: descriptor, byteCount: picture.count, isMapped: false)
         #expect(throws: CodecError.fileChanged) {
@@ -54,7 +54,7 @@ struct SandboxedChangedFileTests {
         }
     }
 
-    @Test("is not copied in parts of two versions")
+    @Test("is never copied as a mix of two versions")
     func snapshot() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

@@ -9,12 +9,12 @@ import Pixels
 import Synchronization
 import Testing
 
-/// What a codec in a stranger's hands does stays in its worker, and is told apart by its error.
+/// An attacker who controls a codec is contained in the worker, and each attack has its own error.
 @Suite struct ContainmentTests {
     @Test(arguments: [
         ("crash", SIGSEGV), ("trap", SIGILL), ("abort", SIGABRT), ("overflow", SIGSEGV),
     ])
-    func `a crash costs that picture only`(word: String, signal: Int32) throws {
+    func `a crash affects only its own image`(word: String, signal: Int32) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         #expect(
@@ -26,7 +26,7 @@ import Testing
         "open", "connect", "spawn", "run", "kill", "look", "code", "share", "ask",
         "write 4", "write 5",
     ])
-    func `what no decoder needs kills the worker`(word: String) throws {
+    func `forbidden system calls terminate the worker`(word: String) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         #expect(Sandboxes.error(word, sandbox) == .decoderStopped(.forbidden))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["map 3", "map 4"])
-    func `memory behind a result or a file cannot be written`(word: String) throws {
+    func `memory past the end of a result or a file cannot be written`(word: String) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let expected: [CodecError] = [
@@ -46,7 +46,7 @@ import Testing
         try expectOthersAreServed(by: sandbox)
     }
 
-    @Test func `a result that the worker could still change is not taken`() throws {
+    @Test func `a result that the worker could still modify is rejected`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         #expect(
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [DecodeOptions(), Sandboxes.large])
-    func `a result stays as it is when its worker writes the next`(options: DecodeOptions) throws {
+    func `a result is unchanged after its worker writes the next`(options: DecodeOptions) throws {
         let sandbox = try Sandboxes.make { $0.workerCount = 1 }
         defer { sandbox.close() }
         let first = try Sandboxes.image("behave", sandbox, options).get()
@@ -66,14 +66,14 @@ import Testing
         #expect(second.packedBytes == [UInt8](repeating: 9, count: bytes.count))
     }
 
-    @Test func `memory without end ends at the limit`() throws {
+    @Test func `unbounded allocation stops at the memory limit`() throws {
         let sandbox = try Sandboxes.make { $0.memoryByteCount = 512 << 20 }
         defer { sandbox.close() }
         #expect(Sandboxes.error("allocate", sandbox) == .decoderStopped(.memory))
         try expectOthersAreServed(by: sandbox)
     }
 
-    @Test func `work without end ends at the deadline`() throws {
+    @Test func `an endless decode stops at the deadline`() throws {
         let sandbox = try Sandboxes.make { $0.deadlineSeconds = 0.5 }
         defer { sandbox.close() }
         #expect(
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: ["loop", "wait"])
-    func `work that nobody waits for is stopped`(word: String) throws {
+    func `a cancelled decode is stopped`(word: String) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let cancellation = CancellationFlag()
@@ -93,16 +93,16 @@ import Testing
         try expectOthersAreServed(by: sandbox)
     }
 
-    @Test func `a file that stopped a worker is not tried again`() throws {
+    @Test func `a file that stopped a worker is quarantined`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         _ = Sandboxes.image("crash", sandbox)
         #expect(Sandboxes.error("crash", sandbox) == .decoderStopped(.known))
-        // As long as the other one, and another file.
+        // Another file of the same length.
         #expect(try Sandboxes.image("begin", sandbox).get().size == PixelSize(width: 8, height: 8))
     }
 
-    @Test func `a file is tried again when its time is over`() throws {
+    @Test func `a file is decoded again after its quarantine`() throws {
         let sandbox = try Sandboxes.make { $0.quarantineSeconds = 0 }
         defer { sandbox.close() }
         let crash = CodecError.decoderStopped(.crash(signal: SIGSEGV))
@@ -110,13 +110,13 @@ import Testing
         #expect(Sandboxes.error("crash", sandbox) == crash)
     }
 
-    @Test func `a thread that gives itself a name is no reason to stop`() throws {
+    @Test func `a thread may set its own name`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         #expect(try Sandboxes.image("name", sandbox).get().size.width == 8)
     }
 
-    @Test func `a worker is not root outside either`() throws {
+    @Test func `a worker is not root outside its user namespace`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let layers = try sandbox.layers()
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `what stopped a worker is counted by its reason`() throws {
+    @Test func `stopped workers are reported with their reason`() throws {
         let reasons = Mutex<[DecoderSandbox.StopReason]>([])
         let sandbox = try Sandboxes.make {
             $0.deadlineSeconds = 0.5
@@ -143,30 +143,30 @@ import Testing
         #expect(reasons.withLock { $0 } == [.crash, .forbidden, .deadline])
     }
 
-    @Test func `files that are like one that took too long get less time`() throws {
+    @Test func `files similar to one that exceeded the deadline get a shorter deadline`() throws {
         let sandbox = try Sandboxes.make {
             $0.deadlineSeconds = 0.8
             $0.leastDeadlineSeconds = 0.3
         }
         defer { sandbox.close() }
-        // The first bytes and the length are the same, the others are not.
+        // Equal length and first bytes, different content.
         for (number, seconds) in [(1, 0.8), (2, 0.4), (3, 0.3)] {
             #expect(
                 Sandboxes.error("loop aaaaaaaa \(number)", sandbox)
                     == .decoderStopped(.deadline(seconds: seconds)))
         }
-        // Those of another kind are given as much as ever.
+        // Other files keep the full deadline.
         #expect(try Sandboxes.image("behave", sandbox).get().size.width == 8)
     }
 
-    @Test func `a worker has no rights that this system can take`() throws {
+    @Test func `a worker has every sandbox layer that this system supports`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let layers = try sandbox.layers()
         #expect(layers.isSuperset(of: SandboxLayer.essential.union([.parent])))
     }
 
-    @Test func `without a worker there is an error and no picture`() throws {
+    @Test func `a missing worker program is an error`() throws {
         let sandbox = try Sandboxes.make { $0.workerPath = "/nonexistent/worker" }
         defer { sandbox.close() }
         #expect(
@@ -174,7 +174,7 @@ import Testing
                 == .sandboxUnavailable(reason: "/nonexistent/worker: No such file or directory"))
     }
 
-    @Test func `a program that is no worker is not talked to`() throws {
+    @Test func `a program that is not a worker is rejected`() throws {
         let sandbox = try Sandboxes.make { $0.workerPath = "/bin/true" }
         defer { sandbox.close() }
         #expect(
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: ["hello of another layout", "hello of the first version"])
-    func `a worker of another version is told from a broken one`(name: String) throws {
+    func `a worker of another version is distinguished from a broken one`(name: String) throws {
         try withTemporaryFolder { folder in
             let program = folder.appending(path: name).path
             let worker = try #require(builtProgram("TestHelper"))
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    /// Others are served, by as many workers as before, with the right pixels.
+    /// Checks that other images are decoded correctly by as many workers as before.
     private func expectOthersAreServed(by sandbox: DecoderSandbox) throws {
         for _ in 0..<3 {
             let image = try Sandboxes.image("behave", sandbox).get()

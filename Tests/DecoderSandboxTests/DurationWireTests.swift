@@ -6,7 +6,7 @@ import Testing
 
 @testable import DecoderSandbox
 
-@Suite("A duration on the wire") struct DurationWireTests {
+@Suite("Duration in the wire format") struct DurationWireTests {
     private func read(_ seconds: Int, _ attoseconds: Int) throws -> Duration {
         var writer = WireWriter()
         writer.write(seconds)
@@ -15,7 +15,7 @@ import Testing
         return try reader.value()
     }
 
-    @Test("comes back as it was", arguments: [Duration.zero, .milliseconds(40), .seconds(65_535)])
+    @Test("survives a round trip", arguments: [Duration.zero, .milliseconds(40), .seconds(65_535)])
     func roundTrip(duration: Duration) throws {
         var writer = WireWriter()
         writer.write(duration)
@@ -23,7 +23,7 @@ import Testing
         #expect(try reader.value(Duration.self) == duration)
     }
 
-    @Test("that no sum of frames could hold is refused")
+    @Test("is rejected if the durations of frames could overflow")
     func hostile() {
         for (seconds, attoseconds) in [
             (Int.max, 0), (Int.min, 0), (-1, 0), (0, -1), (0, Int.max), (1 << 31, 0),

@@ -10,9 +10,9 @@ import Testing
 
 @testable import DecoderSandbox
 
-/// Headers and metadata are read in workers, in bounded time and with bounded answers.
+/// Headers and metadata are read in workers, in bounded time and with responses of bounded size.
 @Suite struct InspectionTests {
-    @Test func `metadata is parsed in the worker, with the fields of this process`() throws {
+    @Test func `metadata parsed in the worker equals metadata parsed in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         var count = 0
@@ -32,7 +32,7 @@ import Testing
         #expect(count > 0)
     }
 
-    @Test func `parsed metadata has a bound, whatever the blocks hold`() throws {
+    @Test func `the size of parsed metadata is bounded`() throws {
         var blocks = MetadataBlocks()
         let long = String(repeating: "ä", count: 300_000)
         let item = "<rdf:li>\(String(repeating: "k", count: 100))</rdf:li>"
@@ -44,7 +44,7 @@ import Testing
             <dc:rights>\(long)</dc:rights><dc:subject><rdf:Bag>\(items)</rdf:Bag></dc:subject>\
             </rdf:Description></rdf:RDF></x>
             """.utf8)
-        // Each field as long as a length of two bytes allows.
+        // Each field has the maximum length of its two-byte length field.
         let texts: [UInt8] = [5, 40, 85, 90, 92, 95, 100, 101, 105, 110, 115, 116, 120, 122]
         let lists = [UInt8](repeating: 25, count: 40) + [UInt8](repeating: 80, count: 40)
         var records: [UInt8] = []
@@ -68,7 +68,7 @@ import Testing
         #expect(try MetadataFields(from: &reader) == fields)
     }
 
-    @Test func `every change of parsed metadata is read as something harmless or refused`() throws {
+    @Test func `damaged metadata messages are rejected or read as valid values`() throws {
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.photograph(isLittleEndian: true)
         blocks.iptc = [0x1C, 2, 5, 0, 1, 0x41, 0x1C, 2, 25, 0, 1, 0x42]
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func `an altitude that is no number is refused`(number: Double) throws {
+    func `an altitude that is NaN or infinite is rejected`(number: Double) throws {
         var blocks = MetadataBlocks()
         blocks.exif = EXIFBlock.photograph(isLittleEndian: true)
         let fields = MetadataFields(blocks)
@@ -110,19 +110,19 @@ import Testing
         #expect(throws: WireError.self) { _ = try MetadataFields(from: &reader) }
     }
 
-    @Test func `a slow header does not keep others waiting`() throws {
+    @Test func `a slow header does not delay others`() throws {
         let sandbox = try Sandboxes.make {
             $0.contendedInspectionSeconds = 0.3
         }
         defer { sandbox.close() }
         let group = DispatchGroup()
-        // More than there are workers for headers.
+        // More than the number of workers for headers.
         for number in 0..<4 {
             DispatchQueue.global().async(group: group) {
                 _ = Self.header("headerloop \(number)", sandbox)
             }
         }
-        // The last one may be left alone.
+        // The last one need not be interrupted.
         let clock = ContinuousClock()
         let start = clock.now
         for number in 0..<4 {
@@ -136,7 +136,7 @@ import Testing
         group.wait()
     }
 
-    @Test func `a header that never comes ends sooner than a decode`() throws {
+    @Test func `headers have a shorter deadline than decodes`() throws {
         let sandbox = try Sandboxes.make { $0.inspectionSeconds = 0.5 }
         defer { sandbox.close() }
         guard case .failure(let error) = Self.header("headerloop", sandbox) else {
@@ -146,22 +146,22 @@ import Testing
         #expect(error == .decoderStopped(.deadline(seconds: 0.5)))
     }
 
-    @Test func `one picture leaves workers for others`() throws {
-        let lane = WorkerLane(count: 4, aheadCount: 0) { () throws(CodecError) in
+    @Test func `one image cannot occupy all workers`() throws {
+        let pool = WorkerPool(count: 4, aheadCount: 0) { () throws(CodecError) in
             throw .unknownFormat
         }
-        defer { lane.close() }
+        defer { pool.close() }
         let cancelled = CancellationFlag()
         cancelled.cancel()
-        try lane.enter(1, nil)
-        try lane.enter(1, nil)
-        #expect(throws: CodecError.cancelled) { try lane.enter(1, cancelled) }
-        try lane.enter(2, nil)
-        lane.leave(1)
-        try lane.enter(1, nil)
+        try pool.enter(1, nil)
+        try pool.enter(1, nil)
+        #expect(throws: CodecError.cancelled) { try pool.enter(1, cancelled) }
+        try pool.enter(2, nil)
+        pool.leave(1)
+        try pool.enter(1, nil)
     }
 
-    @Test func `a picture that needs more memory than a worker has is refused on its header`()
+    @Test func `an image that exceeds the memory of a worker is rejected by its header`()
         throws
     {
         let sandbox = try Sandboxes.make { $0.memoryByteCount = 64 << 20 }
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: ["webp", "avif", "jxl", "jpeg2000", "png"])
-    func `a picture that takes long is encoded in a worker, to the same bytes`(
+    func `a slow encode in a worker gives the same bytes`(
         format: String
     ) throws {
         guard builtInCodecs.codec(named: format)?.encoder != nil else { return }
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(.enabled(if: builtInCodecs.codec(named: "avif")?.encoder != nil))
-    func `an encode that is cancelled ends within a second`() throws {
+    func `a cancelled encode ends within a second`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let picture = TestPicture.photograph(PixelSize(width: 1000, height: 1000))
@@ -205,7 +205,7 @@ import Testing
         options.compressionLevel = 9
         let destination = try ImageDestination(
             format: "avif", codecs: Sandboxes.codecs(sandbox), options: options)
-        // A worker for encodes is there.
+        // Starts a worker for encodes.
         _ = try sandbox.encode(
             TestPicture.photograph(PixelSize(width: 8, height: 8)), as: "avif", options,
             cancellation: nil)

@@ -14,12 +14,12 @@ import Synchronization
 import Testing
 
 @Suite struct KilledWorkerTests {
-    @Test func `pictures come as they should while somebody kills workers`() throws {
+    @Test func `images are correct while workers are killed`() throws {
         try withTemporaryFolder { try Self.decodeWhileWorkersAreKilled(in: $0) }
     }
 
     private static func decodeWhileWorkersAreKilled(in folder: URL) throws {
-        // Under a name of its own, by which those of other tests are told apart.
+        // A unique program name distinguishes its workers from those of other tests.
         let program = folder.appending(path: "killed").path
         let original = try #require(builtProgram("TestHelper"))
         try FileManager.default.createSymbolicLink(
@@ -36,7 +36,7 @@ import Testing
         let doneCount = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 9) { thread in
             if thread == 8 {
-                // One after the other, as long as the others are at work.
+                // Kills one worker after the other while the other threads decode.
                 while doneCount.load(ordering: .relaxed) < 8 {
                     guard let worker = Sandboxes.workers("killed").randomElement() else { continue }
                     kill(worker, SIGKILL)
@@ -52,7 +52,7 @@ import Testing
                     }
                 // Both the first and the second worker were killed.
                 case .failure(.decoderStopped(.killed)): break
-                // The new one was killed before it could say that it is there.
+                // The new worker was killed before it sent its greeting.
                 case .failure(.sandboxUnavailable): break
                 case .failure: wrongCount.add(1, ordering: .relaxed)
                 }
@@ -60,13 +60,13 @@ import Testing
             doneCount.add(1, ordering: .relaxed)
         }
         #expect(wrongCount.load(ordering: .relaxed) == 0)
-        // Nobody kills them any more.
+        // No worker is killed from here on.
         var answers: [Bool] = []
         for _ in 0..<12 { answers.append((try? Sandboxes.image("behave", sandbox).get()) != nil) }
         #expect(answers.suffix(3) == [true, true, true])
     }
 
-    @Test func `a sandbox that is closed leaves no worker behind`() throws {
+    @Test func `a closed sandbox rejects decodes`() throws {
         let sandbox = try Sandboxes.make()
         _ = try Sandboxes.image("behave", sandbox).get()
         sandbox.close()
@@ -76,13 +76,13 @@ import Testing
         }
     }
 
-    @Test func `other pictures are loaded while one blocks its worker`() async throws {
+    @Test func `other images are loaded while one blocks its worker`() async throws {
         let name = "b\(UInt32.random(in: .min ... .max))"
         let program = FileManager.default.temporaryDirectory.appending(path: name).path
         try FileManager.default.createSymbolicLink(
             atPath: program, withDestinationPath: #require(builtProgram("TestHelper")).path)
         defer { try? FileManager.default.removeItem(atPath: program) }
-        // So long that only the cancellation ends it, however busy the machine is.
+        // Long enough that only cancellation ends the decode, even on a busy machine.
         let sandbox = try Sandboxes.make {
             $0.deadlineSeconds = 3600
             $0.workerPath = program
@@ -99,7 +99,7 @@ import Testing
         blocked.cancel()
         await #expect(throws: LoadError.cancelled) { try await blocked.value }
         await pipeline.close()
-        // The one that was at work until then was killed.
+        // The worker that was busy until then was killed.
         #expect(Set(workers).subtracting(Sandboxes.workers(name)).count == 1)
     }
 

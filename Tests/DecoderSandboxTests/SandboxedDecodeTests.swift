@@ -10,11 +10,11 @@ import Logging
 import Pixels
 import Testing
 
-/// Every sample gives the same in a worker as in this process.
+/// Sandboxed decodes of all samples equal decodes in process.
 @Suite struct SandboxedDecodeTests {
     private static let samples = SampleFiles.own()
 
-    @Test func `a sandboxed picture is the one that this process decodes`() throws {
+    @Test func `a sandboxed decode equals a decode in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         #expect(Self.samples.count > 100)
@@ -31,7 +31,7 @@ import Testing
     @Test(
         .enabled(if: builtInCodecs.codec(named: "jpeg") != nil),
         arguments: [PixelFormat?.none, .gray16, .rgba16, .rgbaHalf, .rgb565, .alpha8])
-    func `a small picture has room in any form`(format: PixelFormat?) throws {
+    func `a small image fits into shared memory in every format`(format: PixelFormat?) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let picture = TestPicture.photograph(PixelSize(width: 90, height: 60))
@@ -49,14 +49,13 @@ import Testing
         }
     }
 
-    @Test func `several sandboxed sizes of one decode are those that this process decodes`() throws
-    {
+    @Test func `sandboxed decodes to several sizes equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let picture = TestPicture.photograph(PixelSize(width: 400, height: 300))
         let file = EncodedBytes(
             try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(picture))
-        // Some results have room in the memory that each worker has, and some do not.
+        // Some results fit into the shared memory of the worker, and some do not.
         for (sides, format) in [([60, 50, 62], PixelFormat.rgb16), (Array(392...400), .rgbaHalf)] {
             let options = sides.map {
                 var options = DecodeOptions(maximumSide: $0)
@@ -72,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `sandboxed metadata, pages and previews are those of this process`() throws {
+    @Test func `sandboxed metadata, pages and previews equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let sandboxed = Sandboxes.codecs(sandbox)
@@ -105,7 +104,7 @@ import Testing
         #expect(pageCount > 2 && previewCount > 10)
     }
 
-    @Test func `sandboxed animations are those of this process`() throws {
+    @Test func `sandboxed animations equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         var frameCount = 0
@@ -131,7 +130,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `more animations than there are workers are all encoded to their end`() async throws {
+    func `more animations than workers are all encoded completely`() async throws {
         let sandbox = try Sandboxes.make { $0.animationCount = 1 }
         defer { sandbox.close() }
         var configuration = ImagePipeline.Configuration()
@@ -159,7 +158,7 @@ import Testing
     }
 
     @Test(.enabled(if: builtInCodecs.colorConverter != nil))
-    func `colours of rows are converted in the sandbox as well`() throws {
+    func `colour conversion is sandboxed as well`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let here = try #require(builtInCodecs.colorConverter)
@@ -180,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `sandboxed rows are those of this process`() throws {
+    @Test func `sandboxed rows equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         // More than one band: 1,000 rows of 3,000 bytes.
@@ -191,7 +190,7 @@ import Testing
             .decodeRows(into: rows)
         #expect(rows.size == picture.size)
         #expect(rows.bytes == picture.packedBytes)
-        // A consumer that wants no more ends the decode, and its worker is replaced.
+        // A consumer that throws ends the decode, and the worker is replaced.
         rows.mostByteCount = 10
         #expect(throws: CodecError.cancelled) {
             try ImageSource(EncodedBytes(file), codecs: Sandboxes.codecs(sandbox))
@@ -201,12 +200,12 @@ import Testing
     }
 
     @Test(.enabled(if: builtInCodecs.codec(named: "heic") != nil))
-    func `AV1 in HEIF decodes, whose decoder names its threads`() throws {
+    func `AV1 in HEIF decodes although its decoder names its threads`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         let sample = try #require(Self.samples.first { $0.lastPathComponent == "rgb.avif" })
         var file = Array(try Data(contentsOf: sample))
-        // The file says that it is HEIF only, not AVIF.
+        // Changes the brand from AVIF to HEIF.
         for start in file.indices.prefix(40) where file[start...].starts(with: Array("avif".utf8)) {
             file.replaceSubrange(start..<start + 4, with: Array("mif1".utf8))
         }

@@ -9,25 +9,25 @@
     import Pixels
     import Testing
 
-    /// What SVG needs of the system was read before the worker gave up its rights.
+    /// SVG decodes need no files that were not opened before lockdown.
     @Suite struct SandboxedSVGTests {
-        @Test func `texts of every kind are drawn with fonts that are open already`() throws {
+        @Test func `all kinds of text are drawn with fonts opened before lockdown`() throws {
             let families = [
                 "sans-serif", "serif", "monospace", "cursive", "fantasy", "system-ui",
-                "Noto Sans", "Times New Roman", "DejaVu Sans Mono", "a font of nobody",
+                "Noto Sans", "Times New Roman", "DejaVu Sans Mono", "nonexistent font",
             ]
             let styles = ["font-style='italic'", "font-weight='900'", "font-weight='100'", ""]
             let texts = families.flatMap { family in
                 styles.map { "<text y='20' font-family='\(family)' \($0)>Aä中ب</text>" }
             }
-            // Each on its own, and absurd sizes, about which the libraries would print warnings.
+            // Each separately, and excessive sizes, for which the libraries print warnings.
             for text in texts + ["<text y='9' font-size='90000'>A</text>", texts.joined()] {
                 try expectSame("<g font-size='\(text.utf8.count % 30 + 5)'>\(text)</g>")
             }
         }
 
         @Test(arguments: ["png", "jpeg"])
-        func `pictures in the document are drawn`(format: String) throws {
+        func `embedded images are drawn`(format: String) throws {
             guard builtInCodecs.codec(named: format) != nil else { return }
             let picture = TestPicture.photograph(PixelSize(width: 30, height: 20))
             let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(picture)
@@ -36,7 +36,7 @@
             #expect(image.row(10).indices.contains { image.row(10)[$0] != 0 })
         }
 
-        @Test func `a picture of another format ends its worker and no other`() throws {
+        @Test func `an embedded image of another format stops only its own worker`() throws {
             let sandbox = try Sandboxes.make()
             defer { sandbox.close() }
             let picture = TestPicture.photograph(PixelSize(width: 30, height: 20))

@@ -8,7 +8,7 @@ import ImageTesting
 import Pixels
 import Testing
 
-/// Sandboxes whose worker also knows files that say what is to be done to the host.
+/// Sandboxes whose worker also decodes the attack files of `HostileCodec`.
 enum Sandboxes {
     static func make(
         _ change: (inout DecoderSandbox.Configuration) -> Void = { _ in }
@@ -23,7 +23,7 @@ enum Sandboxes {
         builtInCodecs.adding([HostileFormat()]).decoded(by: sandbox)
     }
 
-    /// The workers of the sandbox whose program has this name.
+    /// Returns the process identifiers of the workers whose program has this name.
     static func workers(_ name: String) -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap { Int32($0) }.filter { process in
@@ -34,19 +34,19 @@ enum Sandboxes {
         }
     }
 
-    /// A file that makes the worker do something; 64 grey pixels of 7 if that is nothing bad.
+    /// Returns a file that makes the worker perform an action, or decode to 64 grey pixels of 7.
     static func hostile(_ word: String) -> EncodedBytes {
         EncodedBytes(Array("HOSTILE \(word)".utf8))
     }
 
-    /// So large that the pixels do not go through the room that a worker always has.
+    /// Options of a result that exceeds the permanently shared memory of a worker.
     static var large: DecodeOptions {
         var options = DecodeOptions(maximumSide: 2000)
         options.allowsEnlarging = true
         return options
     }
 
-    /// Why there was no picture.
+    /// Returns the error of a decode, or `nil` if it succeeded.
     static func error(
         _ word: String, _ sandbox: DecoderSandbox, _ options: DecodeOptions = DecodeOptions(),
         cancellation: CancellationFlag? = nil
@@ -67,7 +67,7 @@ enum Sandboxes {
     }
 }
 
-/// The name of the format, without anything that reads it.
+/// The format of attack files, without a decoder in this process.
 private struct HostileFormat: ImageCodec {
     let format = ImageFormat(
         name: "hostile", extensions: ["hostile"], mediaType: "image/x-hostile", signatures: [])

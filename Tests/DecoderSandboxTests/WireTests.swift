@@ -8,20 +8,20 @@ import Testing
 
 @testable import DecoderSandbox
 
-/// The host believes nothing that comes from a worker.
+/// The host validates everything that a worker sends.
 @Suite struct WireTests {
     @Test(arguments: ["shout", "babble", "leave", "say 00", "say 434c3244"])
-    func `an answer that is none stops the worker`(word: String) throws {
+    func `an invalid response stops the worker`(word: String) throws {
         let sandbox = try Sandboxes.make { $0.deadlineSeconds = 1 }
         defer { sandbox.close() }
         guard case .failure(.decoderStopped) = Sandboxes.image(word, sandbox) else {
-            Issue.record("\(word) was taken for an answer")
+            Issue.record("\(word) was accepted as a response")
             return
         }
         #expect(try Sandboxes.image("behave", sandbox).get().size.width == 8)
     }
 
-    @Test func `a header goes over the wire as it is`() throws {
+    @Test func `a header survives a round trip`() throws {
         for header in Self.headers {
             var writer = WireWriter()
             writer.write(header)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `every change of a message is read or refused`() throws {
+    @Test func `damaged messages are rejected or read as valid headers`() throws {
         var random = SeededRandom(seed: 6)
         for header in Self.headers {
             var writer = WireWriter()
@@ -46,7 +46,7 @@ import Testing
                     bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
                 }
                 var reader = WireReader(bytes)
-                // What is read is a header that the rest of the program can live with.
+                // A header that is accepted satisfies all invariants.
                 guard let changed = try? ImageHeader(from: &reader) else { continue }
                 #expect(changed.storedSize.width > 0 && changed.storedSize.height > 0)
                 #expect(changed.storedSize.area >= 0)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a picture that has no room is refused`() throws {
+    @Test func `an image that exceeds the shared memory is rejected`() throws {
         var writer = WireWriter()
         writer.write(PixelSize(width: 100, height: 100))
         writer.write(PixelFormat.rgba8)
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: [
         (0, 1), (1, 0), (-1, 1), (Int.max, Int.max), (1 << 31, 1), (Int.min, 5),
     ])
-    func `a picture without a size is refused`(width: Int, height: Int) throws {
+    func `an image with an invalid size is rejected`(width: Int, height: Int) throws {
         var writer = WireWriter()
         writer.write(PixelSize(width: width, height: height))
         var reader = WireReader(writer.bytes)

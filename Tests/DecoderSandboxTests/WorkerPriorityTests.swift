@@ -41,7 +41,7 @@ import Testing
         cancellation.cancel()
         group.wait()
 
-        // The same worker, or another one where the system does not permit to raise a priority.
+        // The same worker, or another one if the system does not permit raising a priority.
         _ = try Sandboxes.image("behave", sandbox).get()
         #expect(Set(Self.niceValues(name)) == [usual])
     }

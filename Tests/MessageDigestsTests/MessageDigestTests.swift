@@ -6,7 +6,7 @@ import Testing
 @Suite("Message digests")
 struct MessageDigestTests {
     @Test(
-        "SHA-256 gives what FIPS 180-4's examples say",
+        "SHA-256 matches the examples of FIPS 180-4",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -23,10 +23,10 @@ struct MessageDigestTests {
         #expect(MessageDigest(sha256: Array(message.utf8)).hexadecimal == expected)
     }
 
-    /// Test cases 1, 2, 3 and 6 of RFC 4231: keys shorter than a block, a short message, and a key that
-    /// is longer than a block.
+    /// Test cases 1, 2, 3 and 6 of RFC 4231: keys shorter than a block, a short message, and a key
+    /// longer than a block.
     @Test(
-        "HMAC-SHA-256 gives what RFC 4231 says",
+        "HMAC-SHA-256 matches the test cases of RFC 4231",
         arguments: [
             (
                 [UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8),
@@ -50,7 +50,7 @@ struct MessageDigestTests {
         #expect(MessageDigest(hmacSHA256: message, key: key).hexadecimal == expected)
     }
 
-    @Test("an empty key and an empty message have a code")
+    @Test("HMAC-SHA-256 accepts an empty key and an empty message")
     func empty() {
         // From Python's `hmac.new(b"", b"", "sha256")`.
         #expect(
@@ -58,7 +58,7 @@ struct MessageDigestTests {
                 == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
     }
 
-    @Test("two are equal only if every byte is, and have 32 bytes")
+    @Test("digests have 32 bytes and are equal only if all bytes are")
     func equality() throws {
         let digest = MessageDigest(sha256: [1])
         #expect(try #require(MessageDigest(bytes: digest.bytes)) == digest)

@@ -4,11 +4,11 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("Pixels of other depths") struct DeepPixelsTests {
+@Suite("Pixel formats of other bit depths") struct DeepPixelsTests {
     private let size = PixelSize(width: 67, height: 41)
 
     private func deep(_ format: PixelFormat, seed: UInt64 = 1) -> PixelBuffer {
-        // Smooth in the higher byte, noise in the lower one.
+        // A gradient in the high byte, noise in the low byte.
         var random = SeededRandom(seed: seed)
         var buffer = MutablePixelBuffer(size: size, format: format)
         for y in 0..<size.height {
@@ -20,7 +20,7 @@ import Testing
                     let value = UInt16(high) << 8 | UInt16(random.next() & 255)
                     let isAlpha = format == .rgba16 && channel == 3
                     let sample = (isAlpha ? 65535 : value).littleEndian
-                    // The tests run where the lower byte comes first.
+                    // The tests run on little-endian machines.
                     row[index * 2] = UInt8(sample & 255)
                     row[index * 2 + 1] = UInt8(sample >> 8)
                 }
@@ -29,7 +29,9 @@ import Testing
         return buffer.finish()
     }
 
-    @Test("8 bits made 16 and back are the same", arguments: [PixelFormat.gray8, .rgb8, .rgba8])
+    @Test(
+        "8-bit samples survive conversion to 16 bits and back",
+        arguments: [PixelFormat.gray8, .rgb8, .rgba8])
     func widenedAndBack(format: PixelFormat) {
         let picture = TestPicture.noise(size, format)
         let wide: [PixelFormat: PixelFormat] = [.gray8: .gray16, .rgb8: .rgb16, .rgba8: .rgba16]
@@ -41,7 +43,7 @@ import Testing
                 == picture.converted(to: .rgba8).packedBytes)
     }
 
-    @Test("16 bits become the nearest of 8")
+    @Test("16-bit samples are rounded to the nearest 8-bit level")
     func narrowed() {
         let picture = deep(.rgb16)
         let narrow = picture.converted(to: .rgb8).packedBytes
@@ -53,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "16 bits are resampled as precisely as 8, times 257",
+        "16-bit resampling matches 8-bit resampling times 257",
         arguments: [PixelFormat.gray16, .rgb16, .rgba16])
     func resampled(format: PixelFormat) {
         let narrow = TestPicture.photograph(size, format.with8BitChannels)
@@ -68,14 +70,14 @@ import Testing
         }
     }
 
-    @Test("16 bits keep what 8 would lose when resampled")
+    @Test("16-bit resampling keeps the low byte")
     func precision() {
         let flat = TestPicture.make(size, .gray16) { _, _, _ in 0x81 }
         let result = flat.resampled(to: PixelSize(width: 13, height: 9))
         #expect(result.packedSamples16.allSatisfy { $0 == 0x8181 })
     }
 
-    @Test("16-bit pictures are turned", arguments: Orientation.allCases)
+    @Test("16-bit images are oriented", arguments: Orientation.allCases)
     func turned(orientation: Orientation) {
         for format in [PixelFormat.gray16, .rgb16, .rgba16] {
             let narrow = TestPicture.noise(size, format.with8BitChannels)
@@ -87,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("a colour that 5 and 6 bits can say stays so", arguments: Dithering.allCases)
+    @Test("colours that 5 and 6 bits can represent are unchanged", arguments: Dithering.allCases)
     func exactColors(dithering: Dithering) {
         for format in [PixelFormat.rgb565, .rgb555] {
             for color in [[0, 0, 0], [255, 255, 255], [255, 0, 0], [0, 255, 0], [0, 0, 255]] {
@@ -115,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("alpha alone is what it was in the picture")
+    @Test("conversion to alpha8 keeps the alpha channel")
     func alphaAlone() {
         let picture = TestPicture.photograph(size, .rgba8)
         let alpha = picture.converted(to: .alpha8).packedBytes
@@ -125,22 +127,22 @@ import Testing
         #expect(opaque.allSatisfy { $0 == 255 })
     }
 
-    @Test("a buffer's size is known before it is made")
+    @Test("byteCount(of:_:) predicts the size of a buffer")
     func byteCounts() {
         let photograph = PixelSize(width: 4032, height: 3024)
         let mebibytes: [PixelFormat: Double] = [
             .rgba8: 46.5, .yCbCr420: 17.4, .rgb565: 23.3, .rgb555: 23.3, .gray8: 11.6,
         ]
-        // Rows of the colour planes are padded by up to 63 bytes.
+        // Rows of the chroma planes are padded by up to 63 bytes.
         for (format, expected) in mebibytes {
             let count = PixelBuffer.byteCount(of: photograph, format)
             #expect(abs(Double(count) / 1_048_576 - expected) < 0.2, "\(format): \(count)")
         }
     }
 
-    @Test("of half floats that are no numbers, or infinite, become the nearest that there are")
+    @Test("NaN becomes 0, and infinite half floats are clamped")
     func noNumbers() {
-        // NaN, infinity, its opposite, and 1.
+        // NaN, +∞, −∞ and 1.
         let samples: [UInt16] = [0x7E00, 0x7C00, 0xFC00, 0x3C00]
         var buffer = MutablePixelBuffer(size: PixelSize(width: 1, height: 1), format: .rgbaHalf)
         buffer.withMutableRow(0) { row in
@@ -155,7 +157,7 @@ import Testing
 }
 
 extension PixelBuffer {
-    /// All samples of 16 bits without padding.
+    /// All 16-bit samples, without padding.
     fileprivate var packedSamples16: [UInt16] {
         (0..<size.height).flatMap { y in
             row(y).withSamples16 { samples in samples.indices.map { samples[$0] } }

@@ -4,7 +4,7 @@ import Pixels
 import Testing
 
 @Suite("ICC profiles") struct ICCProfileTests {
-    /// A profile with nothing but a `desc` tag, which begins at byte 144.
+    /// Returns a profile whose only tag is `desc`, at byte 144.
     private func profile(_ tag: [UInt8]) -> [UInt8] {
         [UInt8](repeating: 0, count: 36) + Array("acsp".utf8) + [UInt8](repeating: 0, count: 88)
             + [0, 0, 0, 1] + Array("desc".utf8)
@@ -16,13 +16,13 @@ import Testing
         Array("mluc".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 12] + Array("enUS".utf8)
         + [0, 0, 0, 4, 0, 0, 0, 28, 0x00, 0x50, 0x00, 0xE9]
 
-    @Test("Both the old and the new way to write a name are read")
+    @Test("Descriptions of both types, desc and mluc, are read")
     func readsNames() {
         #expect(ICCProfile(profile(ascii))?.description == "Odd")
         #expect(ICCProfile(profile(localized))?.description == "Pé")
     }
 
-    @Test("A profile that is cut short anywhere has no name and does no harm")
+    @Test("A profile truncated at any byte has no description")
     func survivesCuts() {
         for whole in [profile(ascii), profile(localized)] {
             for count in whole.indices {

@@ -5,7 +5,7 @@ import Pixels
 import Testing
 
 @Suite("Orientation") struct OrientationTests {
-    /// The picture "ab/cd/ef" after each of the eight orientations, as EXIF defines them.
+    /// The image "ab/cd/ef" after each of EXIF's eight orientations.
     static let upright: [Orientation: [String]] = [
         .upright: ["ab", "cd", "ef"], .mirroredHorizontally: ["ba", "dc", "fe"],
         .rotated180: ["fe", "dc", "ba"], .mirroredVertically: ["ef", "cd", "ab"],
@@ -13,7 +13,7 @@ import Testing
         .transversed: ["fdb", "eca"], .rotated270: ["bdf", "ace"],
     ]
 
-    @Test("turns rows as they come in", arguments: Orientation.allCases)
+    @Test("orients rows as they are appended", arguments: Orientation.allCases)
     func rows(orientation: Orientation) throws {
         let size = PixelSize(width: 2, height: 3)
         for format in [PixelFormat.gray8, .rgb8, .rgba8] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("turns a picture and resizes it in one go", arguments: Orientation.allCases)
+    @Test("orients and resizes an image in one pass", arguments: Orientation.allCases)
     func resizing(orientation: Orientation) {
         let source = TestPicture.photograph(PixelSize(width: 60, height: 41))
         let small = PixelSize(width: 20, height: 14)

@@ -4,7 +4,7 @@ import Pixels
 import Testing
 
 @Suite("Premultiplied alpha") struct PremultipliedAlphaTests {
-    @Test("a row is multiplied as single values are, whatever they are")
+    @Test("multiplying a row matches multiplying each sample")
     func rows() {
         for alpha in UInt8.min...UInt8.max {
             let row = (UInt8.min...UInt8.max).flatMap { [$0, 255 - $0, $0 ^ 0x55, alpha] }

@@ -13,13 +13,13 @@ import Testing
         (PixelSize(width: 64, height: 3), PixelSize(width: 7, height: 9)),
         (PixelSize(width: 1, height: 1), PixelSize(width: 3, height: 2)),
         (PixelSize(width: 97, height: 89), PixelSize(width: 1, height: 1)),
-        // Every eighth or fifth sample of these has the same weights.
+        // The weights of these repeat every eighth or fifth sample.
         (PixelSize(width: 100, height: 75), PixelSize(width: 32, height: 24)),
         (PixelSize(width: 36, height: 30), PixelSize(width: 60, height: 50)),
     ]
 
     @Test(
-        "is what double precision says, to the nearest level",
+        "matches a double-precision reference within one level",
         arguments: ResamplingKernel.allCases, [PixelFormat.gray8, .rgb8, .rgba8])
     func reference(kernel: ResamplingKernel, format: PixelFormat) {
         for (size, result) in Self.sizes {
@@ -28,14 +28,14 @@ import Testing
                 source.resampled(to: result, kernel: kernel),
                 source.referenceResampled(to: result, kernel: kernel))
             #expect(comparison.maximumDifference <= 1, "\(size) to \(result): \(comparison)")
-            // Single precision may fall on the other side of a half.
+            // Single precision may round a half the other way.
             let samples = Double(result.area * format.channelCount)
             let differing = comparison.meanDifference * samples
             #expect(differing <= 2 + samples / 100, "\(size) to \(result): \(comparison)")
         }
     }
 
-    @Test("keeps a part whose edges fall between pixels")
+    @Test("supports regions with fractional edges")
     func region() {
         let source = TestPicture.noise(PixelSize(width: 50, height: 40))
         let region = SampleRegion(x: 3.25, y: 7.5, width: 31.5, height: 20.75)
@@ -46,7 +46,7 @@ import Testing
         #expect(comparison.maximumDifference <= 1, "\(comparison)")
     }
 
-    @Test("starting with means of pixels changes a photograph by little")
+    @Test("boxFirst changes a photograph only slightly")
     func boxFirst() {
         let source = TestPicture.photograph(PixelSize(width: 1_203, height: 907))
         let size = PixelSize(width: 100, height: 75)
@@ -59,9 +59,10 @@ import Testing
     }
 
     @Test(
-        "what means of pixels soften, the kernel makes good", arguments: [PixelFormat.gray8, .rgb8])
+        "the sharpened kernel compensates for the softening by boxFirst",
+        arguments: [PixelFormat.gray8, .rgb8])
     func sharpening(format: PixelFormat) {
-        // Waves without noise: all that means of 2 and 4 pixels change is their height.
+        // Waves without noise: means of 2 and 4 pixels change only their amplitude.
         let source = TestPicture.make(PixelSize(width: 1_280, height: 960), format) {
             x, y, channel in
             let wave = abs((x * (channel + 2) + y * (5 - channel)) % 128 - 64)
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("means are those of the pixels, in blocks of any size")
+    @Test("block means are exact for any block size")
     func means() {
         for (format, width) in [(PixelFormat.gray8, 13), (.rgb8, 16), (.rgba8, 7)] {
             let source = TestPicture.noise(PixelSize(width: width * 3 - 1, height: 8), format)
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("holds a few rows, however many come in")
+    @Test("holds a few rows, however tall the source is")
     func memory() {
         let result = PixelSize(width: 400, height: 300)
         let held = [3_024, 100_000].map { height in
@@ -114,8 +115,8 @@ import Testing
             ).workingByteCount
         }
         #expect(held[0] > 0)
-        // The sums of a source row, and of rows of their means, a quarter as wide, the kernel's
-        // height and one.
+        // The sums of a source row, and rows of means, a quarter as wide: one for each tap and one
+        // more.
         let (sums, means) = (4_032 * 3 * 2, 1_008 * 3 * 4)
         #expect(held[0] < sums + means * (18 + 1) + 10_000)
         #expect(held[1] < held[0] * 2)
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("never leaves a colour above its alpha")
+    @Test("never produces a colour above its alpha")
     func premultiplied() {
         let source = TestPicture.noise(PixelSize(width: 90, height: 70), .rgba8)
         let result = source.resampled(to: PixelSize(width: 41, height: 33))
@@ -149,7 +150,7 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: ResamplingKernel.allCases, [PixelFormat.gray8, .rgb8])
     func pillow(kernel: ResamplingKernel, format: PixelFormat) throws {
-        // Away from black and white, where Pillow cuts overshoot off between its two passes.
+        // Away from black and white, where Pillow clamps overshoot between its two passes.
         var random = SeededRandom(seed: 5)
         let source = TestPicture.make(PixelSize(width: 640, height: 427), format) { x, y, channel in
             let wave = abs((x * (channel + 2) + y * (5 - channel)) % 256 - 128)
@@ -165,7 +166,7 @@ import Testing
                         "resample.py",
                         [file.path, "\(size.width)", "\(size.height)", kernel.rawValue]))
                 let comparison = PixelComparison(source.resampled(to: size, kernel: kernel), pillow)
-                // Pillow rounds to whole levels between its two passes: a quarter of a level on average.
+                // Pillow rounds between its passes: a quarter of a level on average.
                 #expect(comparison.maximumDifference <= 1, "\(size): \(comparison)")
                 #expect(comparison.meanDifference < 0.25, "\(size): \(comparison)")
             }

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "fits a picture into a box and rounds the free side to the nearest pixel",
+        "fits an image into a box and rounds the free side to the nearest pixel",
         arguments: [
             ((4032, 3024), (400, 400), (400, 300)),
             ((3024, 4032), (400, 400), (300, 400)),
@@ -28,7 +28,7 @@ import Testing
         #expect(geometry.region == SampleRegion(size(picture.0, picture.1)))
     }
 
-    @Test("enlarges only when asked to")
+    @Test("enlarges only with enlarging: true")
     func enlarging() {
         let picture = size(30, 20)
         for mode in ResizeMode.allCases {
@@ -43,14 +43,14 @@ import Testing
         #expect(grown(.stretch) == size(300, 300))
     }
 
-    @Test("fills a box with the centred part of its proportions")
+    @Test("fills a box with the centred region of its proportions")
     func fill() {
         let geometry = ResizeGeometry(of: size(4000, 3000), into: size(300, 300), mode: .fill)
         #expect(geometry.size == size(300, 300))
         #expect(geometry.region == SampleRegion(x: 500, y: 0, width: 3000, height: 3000))
     }
 
-    @Test("keeps the box's proportions when a fill may not enlarge")
+    @Test("keeps the proportions of the box if a fill may not enlarge")
     func fillWithoutEnlarging() {
         let geometry = ResizeGeometry(of: size(200, 100), into: size(400, 400), mode: .fill)
         #expect(geometry.size == size(100, 100))

@@ -5,11 +5,11 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("How like another a picture looks") struct StructuralSimilarityTests {
+@Suite("Structural similarity") struct StructuralSimilarityTests {
     private static let sizes = [(203, 147), (64, 48), (8, 8), (9, 16), (5, 3), (1, 1)]
         .map { PixelSize(width: $0, height: $1) }
 
-    /// A picture as binary PNM.
+    /// Encodes an image as binary PNM.
     private func file(_ picture: PixelBuffer) -> Data {
         let kind = picture.format == .gray8 ? "P5" : "P6"
         return Data("\(kind) \(picture.size.width) \(picture.size.height) 255\n".utf8)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "is what the definition says",
+        "matches the definition",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: sizes,
         [PixelFormat.gray8, .rgb8])
     func definition(size: PixelSize, format: PixelFormat) throws {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("is 1 for the same picture, in whichever format, and the same both ways")
+    @Test("is 1 for equal images in any format, and symmetric")
     func extremes() {
         let size = PixelSize(width: 50, height: 30)
         let picture = TestPicture.photograph(size, .gray8)
@@ -56,14 +56,14 @@ import Testing
         #expect(noise.structuralSimilarity(to: picture) == similarity)
     }
 
-    @Test("takes luma from planes as it is") func planes() {
+    @Test("uses the luma plane unchanged") func planes() {
         let size = PixelSize(width: 33, height: 21)
         let planes = TestPicture.photograph(size, .yCbCr420)
         let luma = TestPicture.make(size, .gray8) { x, y, _ in planes.row(y)[x] }
         #expect(planes.structuralSimilarity(to: luma) == 1)
     }
 
-    @Test("sees what is transparent over white") func transparent() {
+    @Test("composites transparent images over white") func transparent() {
         let size = PixelSize(width: 16, height: 16)
         let clear = TestPicture.flat(size, .rgba8, [90, 20, 200, 0])
         #expect(clear.structuralSimilarity(to: TestPicture.flat(size, .gray8, [255])) == 1)

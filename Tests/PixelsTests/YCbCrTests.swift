@@ -9,7 +9,7 @@ import Testing
         SourcePlane(size: size, horizontalScale: scale, verticalScale: scale)
     }
 
-    @Test("lie one after the other, the colours' with half of both sides, rounded up")
+    @Test("are contiguous; chroma planes have half of both sides, rounded up")
     func layout() {
         let size = PixelSize(width: 129, height: 3)
         #expect(PixelBuffer.byteCount(of: size, .yCbCr420) == 3 * 192 + 2 * 2 * 128)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("become RGB by JFIF's matrix, rounded to the nearest")
+    @Test("become RGB by JFIF's matrix, rounded to the nearest level")
     func matrix() {
         let size = PixelSize(width: 256, height: 18 * 18)
         let planes = Array(repeating: plane(size, 1), count: 3)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Luma rises along the columns, Cb too, Cr along the rows, each plane at its own resolution.
+    /// Resamples gradients: luma and Cb rise along the columns, Cr along the rows.
     private func gradient(
         _ stored: PixelSize, _ factors: [Int], to size: PixelSize, _ format: PixelFormat,
         region: SampleRegion? = nil, orientation: Orientation = .upright, interleaved: Bool = true
@@ -92,7 +92,7 @@ import Testing
         return resampler.finish()
     }
 
-    /// The place in the stored picture, from 0 to 1, of a point of the turned result.
+    /// Returns the position in the stored image, from 0 to 1, of a point of the oriented result.
     private func storedPlace(
         _ x: Double, _ y: Double, _ shown: PixelSize, _ orientation: Orientation
     ) -> (x: Double, y: Double) {
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "of an odd result keep each sample in its place, however the picture is turned",
+        "keep the siting of samples for odd sizes and every orientation",
         arguments: Orientation.allCases, [[1, 2, 2], [4, 8, 16]])
     func siting(orientation: Orientation, factors: [Int]) {
         let stored = PixelSize(width: 800, height: 608)
@@ -116,7 +116,7 @@ import Testing
             for plane in 0..<3 {
                 let layout = result.layout(ofPlane: plane)
                 let step = plane == 0 ? 1.0 : 2.0
-                // The kernel bends a slope where it ends; elsewhere it keeps it.
+                // The kernel distorts a gradient only near its ends.
                 for y in 2..<layout.size.height - 2 {
                     for x in 2..<layout.size.width - 2 {
                         let place = storedPlace(
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("coarser than the result are enlarged, and the order of rows means nothing")
+    @Test("coarser than the result are enlarged; the order of planes is irrelevant")
     func coarseColours() {
         let stored = PixelSize(width: 320, height: 240)
         let size = PixelSize(width: 121, height: 91)
@@ -160,12 +160,12 @@ import Testing
     }
 
     @Test(
-        "make the picture that their RGB makes", arguments: [PixelFormat.rgb8, .yCbCr420],
+        "give the same image as resampling their RGB", arguments: [PixelFormat.rgb8, .yCbCr420],
         [Orientation.upright, .rotated90])
     func sameAsRGB(format: PixelFormat, orientation: Orientation) {
         let picture = TestPicture.make(PixelSize(width: 401, height: 299), .yCbCr420) {
             x, y, channel in
-            // Within what RGB can hold, so that nothing is cut off on the way.
+            // Within the RGB gamut, so that nothing is clamped.
             channel == 0 ? UInt8(90 + (x ^ y) % 70) : UInt8(118 + (x * channel + y) / 12 % 20)
         }
         let size = PixelSize(width: 133, height: 99)
@@ -180,12 +180,12 @@ import Testing
         let comparison = PixelComparison(
             resampler.finish().convertedFromYCbCr(),
             picture.convertedFromYCbCr().resampled(to: size, orientation: orientation))
-        // The colours' waves break off in steps, which planes of lower resolution soften.
+        // Chroma has steps, which planes of lower resolution soften.
         #expect(comparison.meanDifference < 1, "\(comparison)")
         #expect(comparison.maximumDifference < 24, "\(comparison)")
     }
 
-    @Test("of the result's own size are taken over as they are")
+    @Test("of the size of the result are copied unchanged")
     func identity() {
         let picture = TestPicture.noise(PixelSize(width: 31, height: 17), .yCbCr420)
         var resampler = YCbCrResampler(
@@ -200,7 +200,7 @@ import Testing
         #expect(PixelComparison(resampler.finish(), picture).maximumDifference == 0)
     }
 
-    @Test("interleaved hold back a few rows only")
+    @Test("in interleaved order buffer only a few rows")
     func waiting() {
         let stored = PixelSize(width: 64, height: 4_000)
         let sizes = [1, 2, 2].map { stored.shrunk(by: $0) }

@@ -6,7 +6,7 @@ internal import ImageCodecs
 internal import ImageTesting
 internal import Pixels
 
-/// Does with a bomb what programs do, and writes how it was answered and how much memory that took.
+/// Opens a bomb as programs do and prints the outcome and the peak memory.
 enum BombOpener {
     private static func peakByteCount() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
@@ -14,7 +14,7 @@ enum BombOpener {
         return (line?.filter(\.isNumber)).flatMap { Int($0) }.map { $0 << 10 } ?? 0
     }
 
-    /// The pixels of a file and of its first frames, or why there are none.
+    /// Returns a digest of the pixels of a file and its first frames, and any error.
     static func digest(_ path: String) -> String {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         func take(_ image: PixelBuffer) {
@@ -37,13 +37,13 @@ enum BombOpener {
         return "\(digest)"
     }
 
-    /// Writes a line for each step that failed, and in the last the bytes by which the most memory grew.
+    /// Prints a line for each failed step, and last the growth of peak memory in bytes.
     ///
-    /// - Parameter arguments: the bomb's name, and the path of the file.
+    /// - Parameter arguments: the name of the bomb and the path of the file.
     /// - Throws: if the file cannot be read.
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2, let bomb = Bomb.all.first(where: { $0.name == arguments[0] })
-        else { fatalError("a bomb's name and a path are missing") }
+        else { fatalError("missing arguments: the name of a bomb and a path") }
         let file = try EncodedBytes(mapping: arguments[1])
         let before = try peakByteCount()
         for (step, error) in bomb.answers(file, builtInCodecs) { print("\(step): \(error)") }

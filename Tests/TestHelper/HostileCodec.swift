@@ -4,7 +4,7 @@ internal import EncodedImages
 internal import Glibc
 internal import Pixels
 
-/// Files of a line each, `HOSTILE` and a word; the word is what a codec in a stranger's hands does.
+/// A codec whose files are one line: `HOSTILE` and the action of an attacker who controls it.
 struct HostileCodec: ImageCodec {
     let format = ImageFormat(
         name: "hostile", extensions: ["hostile"], mediaType: "image/x-hostile",
@@ -31,9 +31,9 @@ private struct HostileDecoding: ImageDecoder {
         for _ in 0..<8 { try rows.append([UInt8](repeating: gray, count: 8).span) }
     }
 
-    /// What a codec must not be able to do; each of it is what an exploit would begin with.
+    /// Performs an action that an exploit would start with and the sandbox must prevent.
     ///
-    /// What the system answers is not printed: that alone would end the worker.
+    /// Results of system calls are not printed, because printing would terminate the worker.
     @unsafe private func perform(
         _ word: String, _ argument: String, _ cancellation: CancellationFlag?
     ) {
@@ -50,10 +50,10 @@ private struct HostileDecoding: ImageDecoder {
         case "overflow":
             print(unsafe depth(of: 1))
         case "loop":
-            // A call of the system, or an optimizer finds that the loop does nothing.
+            // A system call, because the optimizer removes an empty loop.
             while getpid() > 0 {}
         case "wait":
-            // Politely, as a codec of ours does.
+            // Checks for cancellation, as a well-behaved codec does.
             while cancellation?.isCancelled != true {}
         case "allocate":
             var blocks: [[UInt8]] = []
@@ -70,13 +70,13 @@ private struct HostileDecoding: ImageDecoder {
         case "kill":
             _ = Glibc.kill(getppid(), SIGKILL)
         case "look":
-            // At who else there is.
+            // Lists other processes.
             _ = unsafe opendir("/proc")
         case "name":
-            // As threads of libraries do, which is harmless.
+            // As libraries name their threads, which is harmless.
             unsafe callOnThread("pthread_setname_np", argument: "decoder")
         case "ask":
-            // The same call of the system for another purpose.
+            // The same system call for another purpose.
             unsafe callOnThread("pthread_getname_np", argument: "room for a name")
         case "share":
             _ = unsafe mmap(
@@ -85,10 +85,10 @@ private struct HostileDecoding: ImageDecoder {
             _ = unsafe mmap(
                 nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         case "write":
-            // To the memory of the result, or the file, far behind what is its own.
+            // Writes to the file or the result memory, far past its end.
             _ = unsafe pwrite(Int32(argument) ?? 4, word, 1, 1 << 30)
         case "map":
-            // The same without asking the system to write.
+            // The same through a mapping instead of a system call.
             let place = unsafe mmap(
                 nil, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, Int32(argument) ?? 4, 1 << 30)
             if let place = unsafe place, unsafe place != MAP_FAILED {
@@ -96,7 +96,7 @@ private struct HostileDecoding: ImageDecoder {
             }
             exit(9)
         case "keep":
-            // The result stays mapped for writing, to be changed when the host has looked at it.
+            // The result stays mapped for writing, to be modified after the host has read it.
             for descriptor in 4..<Int32(10) {
                 _ = unsafe mmap(nil, 64, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
             }
@@ -107,14 +107,14 @@ private struct HostileDecoding: ImageDecoder {
         case "babble":
             while true { say(String(repeating: "4c", count: 4096)) }
         case "shout":
-            // A head that promises more than any message has.
+            // A message header that specifies an excessive length.
             say("434c324465000000000000000000ff7f")
         default:
             break
         }
     }
 
-    /// Calls a function of the C library that takes a thread, bytes and their count, if any.
+    /// Calls a C library function that takes a thread, bytes and optionally their count.
     @unsafe private func callOnThread(_ name: String, argument: String) {
         typealias Function =
             @convention(c) (pthread_t, UnsafeMutablePointer<CChar>, Int) -> Int32
@@ -124,7 +124,7 @@ private struct HostileDecoding: ImageDecoder {
     }
 
     @unsafe private func depth(of number: Int) -> Int {
-        // Memory of the frame that is read after the call, or an optimizer makes a loop of this.
+        // Stack memory that is read after the call, so that the optimizer makes no loop of it.
         unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 512) { room in
             unsafe room.initialize(repeating: number)
             let depth = unsafe depth(of: number + 1)
@@ -133,7 +133,7 @@ private struct HostileDecoding: ImageDecoder {
     }
 }
 
-/// Sends bytes to the host, such as are no answer; written in hexadecimal digits.
+/// Sends bytes that are not a valid response to the host, given as hexadecimal digits.
 func say(_ digits: String) {
     var bytes: [UInt8] = []
     var rest = digits.filter { $0 != " " }[...]

@@ -8,11 +8,11 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// Reads a mapped file that was cut short, and one that is not guarded, and ends as that ends.
+/// Reads a truncated guarded mapping, then an unguarded one, which terminates the process.
 enum MappingFault {
     nonisolated(unsafe) private static var earlier = sigaction()
 
-    /// Installs a handler of SIGBUS, which writes what was there before to `earlier`.
+    /// Installs a SIGBUS handler and stores the previous one in `earlier`.
     private static func install(
         _ handler:
             @escaping @convention(c) (
@@ -39,7 +39,7 @@ enum MappingFault {
         return path
     }
 
-    /// Whether a guarded mapping of a file that is cut short reads as zeros, and says so.
+    /// Returns whether a guarded mapping of a truncated file reads as zeros and reports it.
     private static func isGuarded(_ name: String, in folder: String) throws -> Bool {
         let path = file(name, in: folder)
         let bytes = try EncodedBytes(mapping: path)
@@ -53,7 +53,7 @@ enum MappingFault {
         }
     }
 
-    /// Reads behind the end of a file that is mapped without a guard.
+    /// Reads past the end of a file that is mapped without a guard.
     private static func fault(in folder: String) {
         let path = file("unguarded", in: folder)
         let descriptor = unsafe open(path, O_RDWR)
@@ -63,9 +63,9 @@ enum MappingFault {
         print(unsafe start.load(fromByteOffset: 8192, as: UInt8.self))
     }
 
-    /// - Parameter arguments: what is done, and a folder for the files. `outside`, `sent`, `chained` and
-    ///   `replaced` tell which handler of SIGBUS there is beside the guard.
-    /// - Throws: if a file cannot be written or mapped.
+    /// - Parameter arguments: the scenario (`outside`, `sent`, `chained` or `replaced`) and a folder
+    ///   for the files. The scenario selects the SIGBUS handler that is installed besides the guard.
+    /// - Throws: an error if a file cannot be written or mapped.
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2 else { exit(93) }
         let folder = arguments[1]
@@ -87,7 +87,7 @@ enum MappingFault {
                 #endif
             }
         }
-        // The guard is over the new handler again, which is not called.
+        // The guard has replaced the new handler, which is not called.
         guard try isGuarded("second", in: folder) else { exit(95) }
         if arguments[0] == "sent" { kill(getpid(), SIGBUS) } else { fault(in: folder) }
     }

@@ -7,11 +7,11 @@ internal import ImageTesting
 internal import Pixels
 
 enum PyramidWriter {
-    /// Makes the tiles of a picture that is a formula, and writes the most memory that it took, in KiB.
+    /// Makes the tiles of a computed image and prints the peak memory in KiB.
     ///
-    /// - Parameter arguments: the folder of the store, the width, the height and the channels of the
-    ///   picture.
-    /// - Throws: if the store cannot be written.
+    /// - Parameter arguments: the folder of the store, and the width, height and channel count of
+    ///   the image.
+    /// - Throws: an error if the store cannot be written.
     static func run(_ arguments: [String]) async throws {
         let numbers = arguments.dropFirst().compactMap { Int($0) }
         let size = PixelSize(width: numbers[0], height: numbers[1])

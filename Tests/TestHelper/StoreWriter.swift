@@ -8,15 +8,15 @@ internal import Logging
 internal import Pixels
 
 enum StoreWriter {
-    /// Makes renditions and keeps them in a store until it is killed, and writes a line after each.
+    /// Writes renditions to a store until the process is killed, and prints a line after each.
     ///
-    /// - Parameter arguments: the folder of the store, its limit in bytes, a seed, and the files of the
-    ///   originals.
-    /// - Throws: if the store cannot be written, or an original cannot be read.
+    /// - Parameter arguments: the folder of the store, its limit in bytes, a random seed, and the
+    ///   paths of the originals.
+    /// - Throws: an error if the store cannot be written or an original cannot be read.
     static func run(_ arguments: [String]) async throws {
         let originals = arguments.dropFirst(3)
         guard let byteLimit = Int(arguments[1]), let seed = UInt64(arguments[2]) else {
-            fatalError("a limit and a seed are numbers")
+            fatalError("invalid arguments: the limit and the seed must be integers")
         }
         let logger = Logger(label: "store-writer") { _ in SwiftLogNoOpLogHandler() }
         var configuration = ImagePipeline.Configuration()

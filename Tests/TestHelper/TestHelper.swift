@@ -5,10 +5,10 @@ internal import EncodedImages
 internal import Foundation
 internal import ImageCodecs
 
-/// The processes that tests start, to kill them or to look at their memory.
+/// The program that tests start to kill it or to measure its memory.
 ///
-/// The first argument names what is done. Without arguments it is a worker that knows one more format,
-/// whose files say what is done to the host; under some names, a worker of another version.
+/// The first argument is the command. Without arguments the program is a worker with one more
+/// format, whose files specify an attack on the host. Under some names its version differs.
 @main
 enum TestHelper {
     static func main() async throws {
@@ -20,7 +20,7 @@ enum TestHelper {
         case "digests": for path in arguments { print(BombOpener.digest(path)) }
         case "write-store": try await StoreWriter.run(arguments)
         case "write-pyramid": try await PyramidWriter.run(arguments)
-        case .some(let other): fatalError("\(other) is nothing that a test starts")
+        case .some(let other): fatalError("unknown command: \(other)")
         }
     }
 

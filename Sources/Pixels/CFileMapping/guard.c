@@ -18,17 +18,17 @@
 
 // The table ------------------------------------------------------------------------------------
 
-// The handler runs in the middle of any code, so the table is read without a lock: entries are never
-// freed, and a version tells whether one changed while it was read. The entry of the mapping that is
-// being read does not change: its owner ends the guard after the last access.
+// A signal handler must not take a lock, so the table is lock-free: entries are never freed, and a
+// version detects entries that change while they are read. The entry of the mapping that faulted is
+// stable: its owner ends the guard after the last access.
 
 enum { state_mask = 3, state_free = 0, state_filling = 1, state_active = 2 };
 
 struct calotype_guard {
-    /// The low bits are the state; the rest counts the uses.
+    /// The state in the low bits; the other bits count the uses.
     _Atomic uint32_t version;
     _Atomic uintptr_t start;
-    /// Whole pages.
+    /// A multiple of the page size.
     _Atomic size_t byte_count;
     _Atomic bool was_hit;
 };
@@ -88,9 +88,9 @@ static calotype_guard *entry_of(uintptr_t address, uintptr_t *end) {
 
 // The handlers ---------------------------------------------------------------------------------
 
-// A program may install a handler of its own over this one that hands on what it does not know, to
-// this one. If this one then went over it as the same function, both would call each other for ever;
-// so each time it is a function of its own, with the handler that was there before it.
+// A program may install its own handler over this one and chain to it. Reinstalling the same
+// function over that handler would make both call each other endlessly. So each installation uses a
+// separate function, which chains to the handler that it replaced.
 
 enum { handler_count = 4 };
 
@@ -98,19 +98,20 @@ static struct sigaction previous[handler_count];
 static int installed_count;
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
-/// Replaces the page of the address, and those behind it, if they belong to a guarded mapping.
-static bool is_replaced(uintptr_t address) {
+/// Replaces the page at an address and the following pages of its guarded mapping with zeros.
+/// Returns false if the address is in no guarded mapping.
+static bool replace_pages(uintptr_t address) {
     uintptr_t end = 0;
     calotype_guard *guard = entry_of(address, &end);
     if (!guard) return false;
     uintptr_t page = address & ~(uintptr_t)(page_size - 1);
-    // First, so that zeros are never seen without it.
+    // Before mmap, so that a reader of zeros always finds the flag set.
     atomic_store(&guard->was_hit, true);
     return mmap((void *)page, end - page, PROT_READ,
                 MAP_PRIVATE | MAP_ANON | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-/// Whether an access of this thread is the reason, and not a process that sent the signal.
+/// Returns whether a memory access caused the signal, rather than kill(2).
 static bool is_fault(const siginfo_t *info) {
 #ifdef __linux__
     return info->si_code > 0 && info->si_code != BUS_ADRALN;
@@ -119,7 +120,7 @@ static bool is_fault(const siginfo_t *info) {
 #endif
 }
 
-static void hand_on(const struct sigaction *next, int number, siginfo_t *info, void *context) {
+static void chain(const struct sigaction *next, int number, siginfo_t *info, void *context) {
     bool is_ignored = next->sa_handler == SIG_IGN;
     if (is_ignored && info->si_code <= 0) return;
     bool is_default = next->sa_handler == SIG_DFL || is_ignored;
@@ -129,7 +130,7 @@ static void hand_on(const struct sigaction *next, int number, siginfo_t *info, v
         sigaction(number, &action, NULL);
     }
     if (is_default) {
-        // An access is made again on return, and ends the program where it stands.
+        // A faulting access is repeated on return and then terminates the program.
         if (info->si_code <= 0) raise(number);
     } else if (next->sa_flags & SA_SIGINFO) {
         next->sa_sigaction(number, info, context);
@@ -140,9 +141,9 @@ static void hand_on(const struct sigaction *next, int number, siginfo_t *info, v
 
 static void handle(int level, int number, siginfo_t *info, void *context) {
     int error = errno;
-    if (!is_fault(info) || !is_replaced((uintptr_t)info->si_addr)) {
+    if (!is_fault(info) || !replace_pages((uintptr_t)info->si_addr)) {
         errno = error;
-        hand_on(&previous[level], number, info, context);
+        chain(&previous[level], number, info, context);
         return;
     }
     errno = error;
@@ -176,8 +177,8 @@ static bool is_handled(void) {
 static bool install(void) {
     if (is_handled()) return true;
     pthread_mutex_lock(&installing);
-    bool holds = is_handled();
-    if (!holds && installed_count < handler_count) {
+    bool is_installed = is_handled();
+    if (!is_installed && installed_count < handler_count) {
         page_size = (size_t)sysconf(_SC_PAGESIZE);
         struct sigaction *old = &previous[installed_count];
         if (sigaction(SIGBUS, NULL, old) == 0) {
@@ -186,11 +187,11 @@ static bool install(void) {
             action.sa_flags =
                 SA_SIGINFO | SA_ONSTACK | (old->sa_flags & (SA_RESTART | SA_NODEFER));
             installed_count++;
-            holds = sigaction(SIGBUS, &action, NULL) == 0;
+            is_installed = sigaction(SIGBUS, &action, NULL) == 0;
         }
     }
     pthread_mutex_unlock(&installing);
-    return holds;
+    return is_installed;
 }
 
 // Guards ---------------------------------------------------------------------------------------
@@ -211,6 +212,6 @@ bool calotype_guard_was_hit(const calotype_guard *guard) {
 }
 
 void calotype_end_guard(calotype_guard *guard) {
-    // To the state free of the next use.
+    // Changes the state to free and increments the use count.
     atomic_fetch_add(&guard->version, state_mask + 1 - state_active);
 }

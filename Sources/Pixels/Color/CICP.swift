@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Code points that say which colours a picture's numbers stand for, as video, AVIF, HEIC, JPEG XL
-/// and the PNG chunk `cICP` use them.
+/// Coding-independent code points of a colour space, used by video, AVIF, HEIC, JPEG XL and the PNG
+/// chunk `cICP`.
 ///
 /// - SeeAlso: ITU-T H.273, tables 2 (colour primaries) and 3 (transfer characteristics).
 public struct CICP: Hashable, Sendable {
+    /// The code point of the colour primaries (H.273, table 2).
     public var primaries: Int
+    /// The code point of the transfer characteristics (H.273, table 3).
     public var transfer: Int
 
+    /// Creates a pair of code points, without validation.
     public init(primaries: Int, transfer: Int) {
         self.primaries = primaries
         self.transfer = transfer
     }
 
-    /// What a transfer function does, as far as pictures for showing differ by it.
+    /// A transfer function, as far as displayed images differ by it.
     public enum Transfer: Hashable, Sendable {
-        /// IEC 61966-2-1, and the camera curves of BT.709 and its successors: files that state
-        /// those are made and shown with sRGB's curve everywhere.
+        /// IEC 61966-2-1. It also replaces the camera curves of BT.709 and its successors, because
+        /// software writes and displays such files with sRGB's curve.
         case sRGB
+        /// The signal is proportional to light.
         case linear
-        /// A pure power of the signal.
+        /// A power function of the signal with this exponent.
         case power(Double)
         /// SMPTE ST 2084: light in absolute units up to 10,000 cd/m².
         case perceptualQuantizer
@@ -27,7 +31,7 @@ public struct CICP: Hashable, Sendable {
         case hybridLogGamma
     }
 
-    /// - Returns: sRGB's curve for code points that are reserved, unspecified or unknown.
+    /// The transfer function; sRGB's for reserved, unspecified or unknown code points.
     public var curve: Transfer {
         switch transfer {
         case 4: .power(2.2)
@@ -40,7 +44,7 @@ public struct CICP: Hashable, Sendable {
         }
     }
 
-    /// - Returns: those of sRGB for code points that are reserved, unspecified or unknown.
+    /// The primaries and the white point; sRGB's for reserved, unspecified or unknown code points.
     public var chromaticities: ColorProfile.Chromaticities {
         typealias Point = ColorProfile.Chromaticities.Point
         let daylight = Point(x: 0.3127, y: 0.3290)
@@ -67,10 +71,10 @@ public struct CICP: Hashable, Sendable {
         }
     }
 
-    /// Whether the numbers are those of sRGB, as all software takes them.
+    /// Whether samples are interpreted as sRGB.
     public var isSRGB: Bool { curve == .sRGB && chromaticities == .sRGB }
 
-    /// The usual name of the colour space, or what it is made of.
+    /// The common name of the colour space, or those of its primaries and transfer function.
     public var name: String {
         let colors =
             switch primaries {

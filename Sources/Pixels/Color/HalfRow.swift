@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of ``PixelFormat/rgbaHalf`` as numbers to calculate with.
+/// Conversion between rows of ``PixelFormat/rgbaHalf`` and floats.
 public enum HalfRow {
-    /// Reads premultiplied pixels into straight ones.
+    /// Converts a row of premultiplied half floats to straight floats.
+    ///
+    /// - Parameters:
+    ///   - row: the pixels, 8 bytes each.
+    ///   - result: receives 4 floats per pixel; its count determines how many are converted. Where
+    ///     alpha is 0 or less, the colours become 0.
     public static func read(_ row: Span<UInt8>, dividedByAlpha result: inout [Float]) {
-        precondition(result.count * 2 <= row.count, "the row is too short")
+        precondition(result.count * 2 <= row.count, "the row is too short for the floats")
         row.withSamples16 { samples in
             for pixel in stride(from: 0, to: result.count - 3, by: 4) {
                 let alpha = Float(Float16(bitPattern: samples[pixel + 3]))
@@ -17,9 +22,13 @@ public enum HalfRow {
         }
     }
 
-    /// Writes straight pixels as premultiplied ones.
+    /// Converts straight floats to a row of premultiplied half floats.
+    ///
+    /// - Parameters:
+    ///   - source: 4 floats per pixel.
+    ///   - row: receives the pixels, 8 bytes each.
     public static func write(_ source: [Float], multipliedByAlpha row: inout MutableSpan<UInt8>) {
-        precondition(source.count * 2 <= row.count, "the row is too short")
+        precondition(source.count * 2 <= row.count, "the row is too short for the floats")
         for pixel in stride(from: 0, to: source.count - 3, by: 4) {
             let alpha = source[pixel + 3]
             for channel in pixel..<pixel + 3 {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an ICC profile says of itself, read without any colour library.
+/// The header and tags of an ICC profile, parsed without a colour library.
 ///
 /// - SeeAlso: ICC.1:2022, sections 7.2 (header), 7.3 (tag table), 9 and 10 (tags and their types).
 public struct ICCProfile: Sendable {
-    /// The colour space of the numbers that it describes, such as `RGB `, `GRAY` or `CMYK`.
+    /// The signature of the data colour space, such as `RGB `, `GRAY` or `CMYK`.
     public let colorSpace: String
     private let bytes: [UInt8]
     private let tags: [String: Range<Int>]
-    /// The bytes of its name that are read.
+    /// The maximum number of bytes of the description that are read.
     private static let maximumNameCount = 1000
 
-    /// `nil` when the bytes are no ICC profile.
+    /// Parses the header and the tag table; returns `nil` if the bytes are not an ICC profile.
+    ///
+    /// Tags that exceed the profile are ignored.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 132, Self.text(bytes, 36, 4) == "acsp" else { return nil }
         let count = Self.integer(bytes, 128)
@@ -29,7 +31,7 @@ public struct ICCProfile: Sendable {
         colorSpace = Self.text(bytes, 16, 4)
     }
 
-    /// The name that the profile gives itself.
+    /// The text of the tag `desc`, at most 1000 bytes of it, or `nil` if it is absent or invalid.
     public var description: String? {
         guard let tag = tags["desc"] else { return nil }
         switch Self.text(bytes, tag.lowerBound, 4) {
@@ -53,15 +55,16 @@ public struct ICCProfile: Sendable {
         }
     }
 
-    /// Without control characters, which mean nothing in a name.
+    /// Returns the name with spaces instead of control characters.
     private static func printable(_ name: String) -> String {
         String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
     }
 
-    /// Whether converting to sRGB would change no 8-bit number by more than 1: the primaries and
-    /// the curve are those of IEC 61966-2-1, whatever the profile's name and author.
+    /// Whether the primaries and the curve are those of IEC 61966-2-1, whatever the profile's name.
+    ///
+    /// Conversion to sRGB would then change no 8-bit sample by more than 1.
     public var isSRGB: Bool {
-        // Rows of the matrix to the profile connection space under D50.
+        // Columns of the matrix to the profile connection space, adapted to D50.
         let primaries: [(String, [Double])] = [
             ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]),
             ("bXYZ", [0.1431, 0.0606, 0.7141]),
@@ -89,17 +92,17 @@ public struct ICCProfile: Sendable {
         case "curv" where tag.count >= 12:
             let count = Self.integer(bytes, tag.lowerBound + 8)
             guard count >= 256, tag.count >= 12 + count * 2 else { return false }
-            // sRGB's curve at a quarter, a half and three quarters, as every table of it has them.
+            // sRGB's curve at 0.25, 0.5 and 0.75.
             return [(0.25, 0.05088), (0.5, 0.21404), (0.75, 0.52252)].allSatisfy { x, expected in
-                let place = x * Double(count - 1)
-                let low = Int(place)
+                let position = x * Double(count - 1)
+                let low = Int(position)
                 let value = { (index: Int) in
                     let offset = tag.lowerBound + 12 + index * 2
                     return Double(Int(bytes[offset]) << 8 | Int(bytes[offset + 1])) / 65535
                 }
-                let share = place - Double(low)
+                let fraction = position - Double(low)
                 let interpolated =
-                    value(low) * (1 - share) + value(min(low + 1, count - 1)) * share
+                    value(low) * (1 - fraction) + value(min(low + 1, count - 1)) * fraction
                 return abs(interpolated - expected) < 0.0015
             }
         default:
@@ -107,7 +110,7 @@ public struct ICCProfile: Sendable {
         }
     }
 
-    /// A number of 15 whole and 16 fractional bits with a sign.
+    /// Returns the s15Fixed16Number at an offset (ICC.1 section 4.6).
     private func fixed(_ offset: Int) -> Double {
         Double(Int32(truncatingIfNeeded: Self.integer(bytes, offset))) / 65536
     }

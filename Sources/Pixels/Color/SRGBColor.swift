@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A colour in sRGB, each part from 0 to 1; not premultiplied.
+/// A colour in sRGB with straight alpha; each component is from 0 to 1.
 public struct SRGBColor: Hashable, Sendable {
+    /// The red component.
     public var red: Double
+    /// The green component.
     public var green: Double
+    /// The blue component.
     public var blue: Double
+    /// The opacity: 0 is transparent, 1 is opaque.
     public var alpha: Double
 
+    /// Creates a colour from its components, without clamping.
     public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
         self.red = red
         self.green = green
@@ -14,15 +19,15 @@ public struct SRGBColor: Hashable, Sendable {
         self.alpha = alpha
     }
 
-    /// As a style sheet writes it.
+    /// The CSS notation, such as `rgb(255 0 0)` or `rgb(255 0 0 / 50%)`.
     public var css: String {
-        let parts = [red, green, blue].map { String(Self.byte($0)) }.joined(separator: " ")
-        guard alpha < 1 else { return "rgb(\(parts))" }
-        return "rgb(\(parts) / \(Int((alpha * 100).rounded()))%)"
+        let components = [red, green, blue].map { String(Self.byte($0)) }.joined(separator: " ")
+        guard alpha < 1 else { return "rgb(\(components))" }
+        return "rgb(\(components) / \(Int((alpha * 100).rounded()))%)"
     }
 
-    /// A part in 8 bits, rounded to the nearest.
-    public static func byte(_ part: Double) -> UInt8 {
-        UInt8((min(max(part, 0), 1) * 255).rounded())
+    /// Returns a component in 8 bits: clamped to 0...1, times 255, rounded to the nearest integer.
+    public static func byte(_ component: Double) -> UInt8 {
+        UInt8((min(max(component, 0), 1) * 255).rounded())
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// The picture out of focus: each pixel a mean of those around it, weighed by a Gaussian.
+    /// Returns the image convolved with a Gaussian, or `nil` if it was cancelled.
     ///
-    /// The Gaussian is made of three means over lengths that need not be whole, which costs the same
-    /// for every `sigma`. Beyond its edges the picture is taken to go on as it ends there.
+    /// Three extended box filters approximate the Gaussian, in O(pixels) for every `sigma`. Edge
+    /// pixels are repeated beyond the border.
     ///
     /// - Parameters:
-    ///   - sigma: the standard deviation in pixels; at most 1000.
-    ///   - isCancelled: whether the result is no longer needed; called before each row and column.
-    /// - Returns: `nil` if it is not; otherwise a picture of the same channels, of whole samples in bytes of their own.
+    ///   - sigma: the standard deviation in pixels, clamped to 1000; 0 or less changes nothing.
+    ///   - isCancelled: returns whether to stop; called before each row and column.
+    /// - Returns: an image in the format ``PixelFormat/withWholeSamples``.
     /// - SeeAlso: Pascal Gwosdek et al., “Theoretical Foundations of Gaussian Convolution by Extended
     ///   Box Filtering”, 2011.
     public func blurred(sigma: Double, isCancelled: () -> Bool) -> PixelBuffer? {
@@ -46,19 +46,21 @@ extension PixelBuffer {
         }
     }
 
-    /// ``blurred(sigma:isCancelled:)`` to its end.
+    /// Returns the image convolved with a Gaussian; see ``blurred(sigma:isCancelled:)``.
     public func blurred(sigma: Double) -> PixelBuffer {
         blurred(sigma: sigma) { false } ?? self
     }
 }
 
-/// A mean over an odd number of pixels and a part of the two beside them, several times.
+/// A repeated box filter of fractional length: an odd number of pixels and a fraction of the two
+/// adjacent ones.
 private struct ExtendedBox {
     private let passCount: Int
-    /// Whole pixels on each side of the middle.
-    private let reach: Int
-    /// The weight of a whole pixel, and that of the two beside them.
+    /// The number of whole pixels on each side of the centre.
+    private let radius: Int
+    /// The weight of each whole pixel.
     private let weight: Float
+    /// The weight of each of the two outer pixels.
     private let edgeWeight: Float
 
     init(sigma: Double, passCount: Int) {
@@ -66,26 +68,26 @@ private struct ExtendedBox {
         let variance = sigma * sigma / Double(passCount)
         let whole = (((12 * variance + 1).squareRoot() - 1) / 2).rounded(.down)
         let length = 2 * whole + 1
-        let part =
+        let fraction =
             length * (whole * (whole + 1) - 3 * variance)
             / (6 * (variance - (whole + 1) * (whole + 1)))
-        reach = Int(whole)
-        weight = Float(1 / (length + 2 * part))
-        edgeWeight = Float(part / (length + 2 * part))
+        radius = Int(whole)
+        weight = Float(1 / (length + 2 * fraction))
+        edgeWeight = Float(fraction / (length + 2 * fraction))
     }
 
     func apply(to line: inout [SIMD4<UInt16>]) {
         guard let first = line.first, let last = line.last else { return }
-        // Made longer once for all passes: each blurs what the one before made of the edges.
-        let room = passCount * (reach + 1)
-        var source = Array(repeating: first, count: room) + line
-        source += Array(repeating: last, count: room)
+        // Padded once for all passes: each pass filters the previous one's padding as well.
+        let margin = passCount * (radius + 1)
+        var source = Array(repeating: first, count: margin) + line
+        source += Array(repeating: last, count: margin)
         var result = source
         for pass in 0..<passCount {
             if pass > 0 { swap(&source, &result) }
             mean(source, into: &result)
         }
-        for index in line.indices { line[index] = result[room + index] }
+        for index in line.indices { line[index] = result[margin + index] }
     }
 
     private func mean(_ source: [SIMD4<UInt16>], into result: inout [SIMD4<UInt16>]) {
@@ -93,14 +95,14 @@ private struct ExtendedBox {
         func sample(_ index: Int) -> SIMD4<UInt32> {
             SIMD4(truncatingIfNeeded: source[min(max(index, 0), last)])
         }
-        // Whole numbers, so that the sum that is carried along stays exact.
+        // Integers, so that the running sum stays exact.
         var sum = SIMD4<UInt32>()
-        for index in -reach...reach { sum &+= sample(index) }
+        for index in -radius...radius { sum &+= sample(index) }
         for index in source.indices {
-            let (before, after) = (sample(index - reach - 1), sample(index + reach + 1))
+            let (before, after) = (sample(index - radius - 1), sample(index + radius + 1))
             let mean = SIMD4<Float>(sum) * weight + SIMD4<Float>(before &+ after) * edgeWeight + 0.5
             result[index] = SIMD4<UInt16>(mean.clamped(lowerBound: 0, upperBound: 65535))
-            sum = sum &+ after &- sample(index - reach)
+            sum = sum &+ after &- sample(index - radius)
         }
     }
 }

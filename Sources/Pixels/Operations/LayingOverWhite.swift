@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// The same picture before white where it is transparent; free if it has no alpha.
+    /// Returns the image composited over white, as 8-bit RGB; O(1) if it has no alpha.
     public func laidOverWhite() -> PixelBuffer {
         guard format.hasAlpha else { return self }
         let source = converted(to: .rgba8)
@@ -14,11 +14,11 @@ extension PixelBuffer {
 }
 
 extension PremultipliedAlpha {
-    /// Lays a row of premultiplied RGBA pixels over white.
+    /// Composites a row of premultiplied RGBA pixels of 8 bits over white.
     ///
     /// - Parameters:
-    ///   - source: the pixels.
-    ///   - row: gets as many of RGB.
+    ///   - source: the RGBA pixels, 4 bytes each.
+    ///   - row: receives as many RGB pixels, 3 bytes each.
     public static func layOverWhite(_ source: Span<UInt8>, into row: inout MutableSpan<UInt8>) {
         for x in 0..<source.count / 4 {
             let white = 255 - source[x * 4 + 3]

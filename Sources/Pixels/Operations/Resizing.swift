@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// A part of the picture at another size.
+    /// Returns a region of the image, resampled to another size.
+    ///
+    /// The format must be ``PixelFormat/yCbCr420`` or have whole samples
+    /// (``PixelFormat/withWholeSamples``).
     ///
     /// - Parameters:
-    ///   - region: the part, within the picture.
-    ///   - size: what the part becomes; both sides at least 1.
-    ///   - kernel: what weighs the pixels by distance.
-    /// - Returns: a picture of the same format, which is planar or has whole samples in bytes of
-    ///   their own.
+    ///   - region: the source region in pixels, within the image.
+    ///   - size: the size of the result in pixels; both sides at least 1.
+    ///   - kernel: the resampling filter.
+    /// - Returns: an image of `size` pixels, with the same format and colour profile.
     public func resized(
         _ region: SampleRegion, to size: PixelSize, kernel: ResamplingKernel = .lanczos3
     ) -> PixelBuffer {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// The picture with its corners cut off along quarters of a circle, smoothly.
+    /// Returns the image with rounded, antialiased corners.
     ///
-    /// - Parameter radius: in pixels; at most half of the shorter side, which makes a circle of a
-    ///   square.
-    /// - Returns: premultiplied RGBA of the picture's depth, or ``PixelFormat/alpha8``.
+    /// - Parameter radius: the corner radius in pixels, clamped to 0 and half the shorter side.
+    /// - Returns: premultiplied RGBA of the image's bit depth, or ``PixelFormat/alpha8``.
     public func withRoundedCorners(radius: Double) -> PixelBuffer {
         let result: PixelFormat =
             format == .alpha8 ? .alpha8 : format.isDeep ? .rgba16 : .rgba8
@@ -26,7 +25,7 @@ extension PixelBuffer {
     }
 }
 
-/// How much of each pixel lies inside of rounded corners.
+/// The coverage of pixels by an image with rounded corners.
 private struct RoundedCorner {
     private let radius: Double
     private let height: Double
@@ -36,9 +35,7 @@ private struct RoundedCorner {
         height = Double(size.height)
     }
 
-    /// How far in the picture begins and ends, at 16 heights within a row of pixels.
-    ///
-    /// - Returns: `nil` for rows that are whole.
+    /// Returns the horizontal insets in pixels at 16 heights within a row; `nil` without a corner.
     func insets(ofRow y: Int) -> [Double]? {
         let top = Double(y)
         guard top < radius || top + 1 > height - radius else { return nil }
@@ -49,6 +46,7 @@ private struct RoundedCorner {
         }
     }
 
+    /// Returns the covered fraction of the pixel in column `x` of a row.
     func coverage(_ x: Int, _ width: Int, _ insets: [Double]) -> Double {
         let (left, end) = (Double(x), Double(width))
         guard left < radius || left + 1 > end - radius else { return 1 }

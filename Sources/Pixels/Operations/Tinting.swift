@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// The picture with its colours moved towards one; what is transparent stays so.
+    /// Returns the image blended with a colour; alpha is unchanged.
     ///
     /// - Parameters:
-    ///   - color: in the picture's own colour space, which is sRGB unless that was not wanted.
-    ///   - amount: from 0, the picture as it is, to 1, nothing but the colour in the picture's shape.
-    /// - Returns: RGB or premultiplied RGBA of the picture's depth.
+    ///   - color: the colour, in the colour space of the image.
+    ///   - amount: the opacity of the tint, clamped to 0 (unchanged) and 1 (colour only); NaN
+    ///     becomes 0.
+    /// - Returns: RGB or premultiplied RGBA of the image's bit depth.
     public func tinted(_ color: SRGBColor, amount: Double) -> PixelBuffer {
-        // What is no number is taken for 0.
-        func share(_ value: Double) -> Double { value > 0 ? min(value, 1) : 0 }
-        let amount = share(amount * color.alpha)
-        let parts = [color.red, color.green, color.blue].map { share($0) * amount }
+        func clamped(_ value: Double) -> Double { value > 0 ? min(value, 1) : 0 }
+        let amount = clamped(amount * color.alpha)
+        let parts = [color.red, color.green, color.blue].map { clamped($0) * amount }
         let format: PixelFormat =
             switch (self.format.hasAlpha, self.format.isDeep) {
             case (true, true): .rgba16

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// The picture turned and mirrored as one that is stored so is to be shown upright.
+    /// Returns the image rotated and mirrored so that an image stored in `orientation` is upright.
+    ///
+    /// O(1) for ``Orientation/upright``.
     public func turned(_ orientation: Orientation) -> PixelBuffer {
         guard orientation != .upright else { return self }
         var writer = OrientedWriter(size, format, colorProfile, orientation: orientation)
@@ -13,7 +15,7 @@ extension PixelBuffer {
         return writer.finish()
     }
 
-    /// The picture in black and white: what is at least half as light as white becomes white.
+    /// Returns the image in black and white, as ``PixelFormat/gray8``: luma from 128 becomes 255.
     public func thresholded() -> PixelBuffer {
         let gray = converted(to: .gray8)
         var result = MutablePixelBuffer(size: size, format: .gray8, colorProfile: colorProfile)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// The same picture in a format of one plane: ``PixelFormat/yCbCr420`` becomes
-    /// ``PixelFormat/rgb8`` by JFIF's matrix, colours enlarged linearly; others stay as they are.
+    /// Returns the image in a single-plane format; O(1) unless it is ``PixelFormat/yCbCr420``.
+    ///
+    /// ``PixelFormat/yCbCr420`` becomes ``PixelFormat/rgb8`` by JFIF's matrix, with linear chroma
+    /// upsampling.
     ///
     /// - SeeAlso: ITU-T T.871 (JFIF), section 7.
     public func convertedFromYCbCr() -> PixelBuffer {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Replaces blocks of whole pixels by their mean, as rows come in.
+/// Averages blocks of whole pixels, row by row.
 ///
-/// Bytes are added with integer instructions, a fraction of what a wide kernel costs, so a large
-/// reduction starts here and leaves the kernel a factor of ``residualFactor`` or more. A block at
-/// the right or bottom border may be cut off; its mean is that of the pixels that are there.
+/// Integer additions cost a fraction of a wide kernel. So large reductions start here and leave a
+/// factor of ``residualFactor`` or more to the kernel. Blocks at the right and bottom borders may
+/// be incomplete; their mean is that of the existing pixels.
 struct BoxReducer {
-    /// What is left to the kernel at least; with the kernel sharpened by what the means soften, a
-    /// photograph differs by a level at most from one that was made without them.
+    /// The minimum factor that remains for the kernel.
+    ///
+    /// The kernel is sharpened to compensate for the means. Photographs then differ by at most one
+    /// level from a result without them.
     static let residualFactor = 2.5
 
     let horizontalFactor: Int
@@ -16,7 +18,9 @@ struct BoxReducer {
     private var sums: [UInt16]
     private var rowsInSums = 0
 
-    /// The largest factor that leaves ``residualFactor`` of `scale`, or 1; sums hold 257 rows.
+    /// Returns the largest factor that leaves ``residualFactor`` of `scale`, at least 1.
+    ///
+    /// The maximum is 256, because 16-bit sums can hold 257 rows.
     static func factor(forScale scale: Double) -> Int {
         min(max(Int(scale / residualFactor), 1), 256)
     }
@@ -30,9 +34,9 @@ struct BoxReducer {
 
     var byteCount: Int { sums.count * MemoryLayout<UInt16>.stride }
 
-    /// Adds a row and, when it ends a row of blocks, writes their means from `offset` on.
+    /// Adds a row and, if it completes a row of blocks, writes their means from `offset`.
     ///
-    /// - Returns: whether `result` was written.
+    /// - Returns: whether means were written to `result`.
     mutating func append(
         _ row: Span<UInt8>, isLast: Bool, into result: inout [Float], at offset: Int
     ) -> Bool {

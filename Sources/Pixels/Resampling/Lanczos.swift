@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// sin(πx) ÷ πx × sin(πx/3) ÷ (πx/3) for 0 ≤ x < 3, to within 1e-14, and 0 exactly at 1 and 2.
+/// Returns sin(πx) ÷ πx × sin(πx/3) ÷ (πx/3) for 0 ≤ x < 3, to within 1e-14; exactly 0 at 1 and 2.
 ///
-/// Written out because this module imports nothing, not even the C library's mathematics.
+/// Written out because the resampler imports no mathematics library.
 func windowedSinc(_ x: Double) -> Double {
     guard x > 1e-8 else { return 1 }
     guard x != 1, x != 2 else { return 0 }
     // sin(π − a) = sin(a), so a never exceeds ½π.
     let a = (x > 1.5 ? 1 - x / 3 : x / 3) * .pi
     let square = a * a
-    // Taylor's series, from its last term.
+    // The Taylor series, from its last term.
     var sum = 1 / 51_090_942_171_709_440_000.0
     sum = 1 / 121_645_100_408_832_000.0 - square * sum
     sum = 1 / 355_687_428_096_000.0 - square * sum

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Resizes one plane, or a picture of a single plane, while its rows come in.
+/// Resizes one plane row by row.
 struct PlaneResampler {
     private let sourceSize: PixelSize
     private let resultSize: PixelSize
@@ -17,7 +17,9 @@ struct PlaneResampler {
         region: SampleRegion, to resultSize: PixelSize, kernels: AxisKernels,
         approximation: RowResampler.Approximation = .boxFirst
     ) {
-        precondition(!sourceSize.isEmpty && !resultSize.isEmpty, "a picture is at least 1x1")
+        precondition(
+            !sourceSize.isEmpty && !resultSize.isEmpty,
+            "both sizes must be at least 1x1, not \(sourceSize) and \(resultSize)")
         self.sourceSize = sourceSize
         self.resultSize = resultSize
         self.channelCount = channelCount
@@ -30,22 +32,24 @@ struct PlaneResampler {
         }
     }
 
-    /// The rows of the result that have been made, from the top.
+    /// The number of complete rows of the result, from the top.
     var completedRowCount: Int { nextResultRow }
 
-    /// Whether every row of the result has been made; further rows change nothing.
+    /// Whether every row of the result is complete; further rows are ignored.
     var isComplete: Bool { nextResultRow == resultSize.height }
 
-    /// The bytes that are held; the height of the source has no part in it.
+    /// The number of bytes held, independent of the source's height.
     var workingByteCount: Int { scaler?.byteCount ?? 0 }
 
-    /// Takes the next row of the source from the top and hands on the rows of the result that can
-    /// be made now.
+    /// Appends the next row of the source and passes completed rows of the result to `sink`.
     mutating func append<Sink: PlaneSink & ~Copyable>(
         _ row: Span<UInt8>, into sink: inout Sink, plane: Int
     ) {
-        precondition(nextSourceRow < sourceSize.height, "the source has \(sourceSize.height) rows")
-        precondition(row.count == sourceSize.width * bytesPerPixel, "the row's length is wrong")
+        precondition(
+            nextSourceRow < sourceSize.height, "too many rows: the source has \(sourceSize.height)")
+        precondition(
+            row.count == sourceSize.width * bytesPerPixel,
+            "a row must have \(sourceSize.width * bytesPerPixel) bytes, not \(row.count)")
         let y = nextSourceRow
         nextSourceRow += 1
         guard scaler != nil else {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a source pixel counts at a distance from the sample point.
+/// A resampling filter: the weight of a source pixel by its distance from the sample point.
 ///
 /// - SeeAlso: Ken Turkowski, “Filters for Common Resampling Tasks”, *Graphics Gems*, 1990;
 ///   Robert Keys, “Cubic Convolution Interpolation for Digital Image Processing”, 1981.
 public enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
-    /// The mean of the pixels that a result pixel covers.
+    /// The mean of the source pixels that a result pixel covers.
     case box
     /// Linear interpolation.
     case triangle
-    /// The cubic through its points with *a* = −0.5.
+    /// Cubic convolution with *a* = −0.5.
     case catmullRom
-    /// A windowed sinc of three lobes: the sharpest, and the default.
+    /// A sinc with three lobes and a Lanczos window: the sharpest, and the default.
     case lanczos3
 
-    /// Beyond this distance, in pixels of the coarser side, every weight is 0.
+    /// The distance in pixels of the coarser image beyond which all weights are 0.
     public var radius: Double {
         switch self {
         case .box: 0.5
@@ -24,13 +24,13 @@ public enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The weight before all weights of a result pixel are scaled to a sum of 1.
+    /// Returns the weight at a distance in pixels, before normalization to a sum of 1.
     public func weight(at distance: Double) -> Double {
         let x = abs(distance)
         switch self {
         case .box:
-            // Half open, so that a pixel on the border of two counts once, whichever way the
-            // distance was rounded.
+            // A half-open interval, so that a pixel between two result pixels counts once
+            // despite rounding errors.
             return distance > -0.5 + 1e-9 && distance <= 0.5 + 1e-9 ? 1 : 0
         case .triangle:
             return max(0, 1 - x)

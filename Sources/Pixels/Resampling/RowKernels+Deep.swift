@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The row loops for samples of 16 bits, in the machine's byte order.
+/// The row loops for 16-bit samples in native byte order.
 extension RowKernels {
-    /// Makes numbers of a row of samples.
+    /// Converts a row of samples to floats.
     static func widenSamples16(_ source: Span<UInt8>, into result: inout [Float]) {
         let count = source.count / 2
         precondition(result.count >= count, "the result is shorter than the row")
@@ -13,7 +13,7 @@ extension RowKernels {
         }
     }
 
-    /// Makes a row of the nearest samples from numbers.
+    /// Converts floats to a row of samples: clamped, and rounded to the nearest integer.
     static func roundToSamples16(_ source: [Float], into result: inout [UInt8]) {
         precondition(result.count >= source.count * 2, "the result is shorter than the row")
         unsafe source.withUnsafeBufferPointer { source in
@@ -27,7 +27,7 @@ extension RowKernels {
         }
     }
 
-    /// What a premultiplied pixel cannot have, a colour above its alpha, becomes alpha.
+    /// Clamps the colours of premultiplied pixels to their alpha.
     static func limitColorsToAlpha16(_ row: inout [UInt8]) {
         unsafe row.withUnsafeMutableBytes { row in
             let samples = unsafe row.bindMemory(to: UInt16.self)

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The loops of the resampler, and the only place where it touches memory without a check: every
-/// caller sizes its buffers from the same ``ResamplingWeights``.
+/// The inner loops of the resampler, the only part of it that accesses memory without bounds checks.
 ///
-/// The vectors are as wide as every x86-64 and arm64 processor has them.
+/// All buffers are sized from the same ``ResamplingWeights``. Vectors have 128 bits, the width of
+/// the baseline instruction sets of x86-64 and arm64.
 enum RowKernels {
-    /// Turns bytes into numbers, which go where `offset` says.
+    /// Converts bytes to floats and writes them to `result` from `offset`.
     static func widen(_ source: Span<UInt8>, into result: inout [Float], at offset: Int) {
         let count = source.count
         precondition(result.count >= offset + count, "the result is shorter than the row")
-        unsafe source.withUnsafeBytes { source in
-            unsafe result.withUnsafeMutableBytes { result in
-                guard let source = source.baseAddress, let base = result.baseAddress else { return }
-                let result = unsafe base + offset * 4
-                var i = 0
-                while i &+ 4 <= count {
-                    unsafe result.storeBytes(
-                        of: widened(source, i), toByteOffset: i &* 4, as: SIMD4<Float>.self)
-                    i &+= 4
-                }
-                while i < count {
-                    let byte = unsafe source.load(fromByteOffset: i, as: UInt8.self)
-                    unsafe result.storeBytes(
-                        of: Float(byte), toByteOffset: i &* 4, as: Float.self)
-                    i &+= 1
-                }
+        let bytes = unsafe source.bytes
+        unsafe result.withUnsafeMutableBytes { result in
+            guard let base = result.baseAddress else { return }
+            let result = unsafe base + offset * 4
+            var i = 0
+            while i &+ 4 <= count {
+                unsafe result.storeBytes(
+                    of: widened(bytes, i), toByteOffset: i &* 4, as: SIMD4<Float>.self)
+                i &+= 4
+            }
+            while i < count {
+                let byte = unsafe source[unchecked: i]
+                unsafe result.storeBytes(of: Float(byte), toByteOffset: i &* 4, as: Float.self)
+                i &+= 1
             }
         }
     }
 
-    /// Adds a row of bytes to sums of up to 257 rows.
+    /// Adds a row of bytes to the sums of at most 256 earlier rows.
     @inline(always)
     static func accumulate(_ source: Span<UInt8>, into sums: inout [UInt16]) {
         let count = source.count
@@ -41,14 +39,14 @@ enum RowKernels {
         }
     }
 
-    /// Makes a result row of numbers from a source row, along the row.
+    /// Resamples a row horizontally, into floats.
     ///
     /// - Parameters:
-    ///   - source: interleaved samples, followed by at least `weights.tapStride × 4` numbers.
+    ///   - source: interleaved samples, followed by at least `weights.tapStride × 4` floats.
     ///   - weights: the taps of each result pixel.
     ///   - channelCount: 1, 3 or 4.
-    ///   - result: where the row goes, from `offset` on; 4 further numbers may be overwritten.
-    ///   - offset: where the result row begins.
+    ///   - result: receives the row from `offset`; 4 more floats may be overwritten.
+    ///   - offset: the index of the first float to write.
     static func horizontal(
         _ source: [Float], _ weights: ResamplingWeights, channelCount: Int,
         into result: inout [Float], at offset: Int
@@ -57,25 +55,24 @@ enum RowKernels {
             source.count >= (weights.used.upperBound + 4 * weights.tapStride) * channelCount
                 && result.count >= offset + weights.first.count * channelCount + 4,
             "a buffer is too short for the weights")
-        unsafe Taps.withPointers(source, weights) { row in
-            unsafe result.withUnsafeMutableBytes { result in
-                guard let base = result.baseAddress else { return }
-                let result = unsafe base + offset * 4
-                unsafe row.makeRow(channelCount) { sums, index in
-                    unsafe result.storeBytes(
-                        of: sums, toByteOffset: index &* 4, as: SIMD4<Float>.self)
-                }
+        let row = Taps(source.span, weights.weights.span, weights.first.span, weights.tapStride)
+        unsafe result.withUnsafeMutableBytes { result in
+            guard let base = result.baseAddress else { return }
+            let result = unsafe base + offset * 4
+            row.forEachVector(channelCount) { sums, index in
+                unsafe result.storeBytes(
+                    of: sums, toByteOffset: index &* 4, as: SIMD4<Float>.self)
             }
         }
     }
 
-    /// Makes a result row of bytes from a source row, along the row.
+    /// Resamples a row horizontally, into bytes.
     ///
     /// - Parameters:
     ///   - source: samples, followed by at least `weights.tapStride × 4` pixels.
     ///   - weights: the taps of each result pixel.
-    ///   - channelCount: 1, 3 or 4 samples a pixel.
-    ///   - result: the row, followed by 4 bytes that may be overwritten.
+    ///   - channelCount: samples per pixel: 1, 3 or 4.
+    ///   - result: receives the row; 4 more bytes may be overwritten.
     static func horizontal(
         _ source: [Float], _ weights: ResamplingWeights, channelCount: Int,
         into result: inout [UInt8]
@@ -84,248 +81,228 @@ enum RowKernels {
             source.count >= (weights.used.upperBound + 4 * weights.tapStride) * channelCount
                 && result.count >= weights.first.count * channelCount + 4,
             "a buffer is too short for the weights")
-        unsafe Taps.withPointers(source, weights) { row in
-            unsafe result.withUnsafeMutableBytes { result in
-                guard let result = result.baseAddress else { return }
-                unsafe row.makeRow(channelCount) { sums, index in
-                    unsafe result.storeBytes(
-                        of: quantized(sums), toByteOffset: index, as: SIMD4<UInt8>.self)
-                }
+        let row = Taps(source.span, weights.weights.span, weights.first.span, weights.tapStride)
+        unsafe result.withUnsafeMutableBytes { result in
+            guard let result = result.baseAddress else { return }
+            row.forEachVector(channelCount) { sums, index in
+                unsafe result.storeBytes(
+                    of: quantized(sums), toByteOffset: index, as: SIMD4<UInt8>.self)
             }
         }
     }
 
     /// A source row and the weights of the result's pixels.
-    @unsafe private struct Taps {
-        let source: UnsafeRawPointer
-        let taps: UnsafeRawPointer
-        let first: UnsafePointer<Int>
-        let count: Int
-        let tapBytes: Int
+    private struct Taps: ~Escapable {
+        private let source: RawSpan
+        private let weights: RawSpan
+        private let first: Span<Int>
+        private let bytesPerPixelWeights: Int
 
         @inline(always)
-        static func withPointers(
-            _ source: [Float], _ weights: ResamplingWeights, _ body: (Taps) -> Void
+        @_lifetime(copy source, copy weights, copy first)
+        init(
+            _ source: Span<Float>, _ weights: Span<Float>, _ first: Span<Int>, _ tapStride: Int
         ) {
-            unsafe source.withUnsafeBytes { source in
-                unsafe weights.weights.withUnsafeBytes { taps in
-                    unsafe weights.first.withUnsafeBufferPointer { first in
-                        guard let source = source.baseAddress, let taps = taps.baseAddress,
-                            let start = first.baseAddress
-                        else { return }
-                        unsafe body(
-                            Taps(
-                                source: source, taps: taps, first: start, count: first.count,
-                                tapBytes: weights.tapStride * 4))
-                    }
-                }
-            }
+            self.source = unsafe source.bytes
+            self.weights = unsafe weights.bytes
+            self.first = first
+            bytesPerPixelWeights = tapStride * 4
         }
 
-        /// Calls `body` with the samples of the result, four at a time, and where they begin.
+        /// Calls `body` with four samples of the result at a time and the index of the first.
         ///
-        /// A pixel of 3 channels is read and written as 4: the fourth belongs to its neighbour, and
-        /// is overwritten when the neighbour's turn comes.
+        /// Pixels of 3 channels are read and written as 4 samples: the fourth belongs to the next
+        /// pixel, which overwrites it.
         @inline(always)
-        func makeRow(_ channelCount: Int, _ body: (SIMD4<Float>, Int) -> Void) {
-            // Constants, so that the compiler makes a loop for each.
+        func forEachVector(_ channelCount: Int, _ body: (SIMD4<Float>, Int) -> Void) {
+            // Constants, so that the compiler specializes the loop for each.
             switch channelCount {
             case 1:
                 var x = 0
-                while unsafe x < count {
-                    unsafe body(samples(at: x), x)
+                while x < first.count {
+                    body(samples(at: x), x)
                     x &+= 4
                 }
-            case 3: unsafe makePixels(3, body)
-            default: unsafe makePixels(4, body)
+            case 3: forEachPixel(3, body)
+            default: forEachPixel(4, body)
             }
         }
 
         @inline(always)
-        private func makePixels(_ channelCount: Int, _ body: (SIMD4<Float>, Int) -> Void) {
+        private func forEachPixel(_ channelCount: Int, _ body: (SIMD4<Float>, Int) -> Void) {
             var x = 0
-            while unsafe x < count {
-                unsafe body(pixel(at: x, byteCount: channelCount &* 4), x &* channelCount)
+            while x < first.count {
+                body(pixel(at: x, byteCount: channelCount &* 4), x &* channelCount)
                 x &+= 1
             }
         }
 
-        /// Four samples of the result; those behind the last have no meaning.
+        /// Returns four samples of the result; those after the last one are undefined.
         @inline(always)
-        func samples(at x: Int) -> SIMD4<Float> {
-            let last = unsafe count &- 1
+        private func samples(at x: Int) -> SIMD4<Float> {
+            let last = first.count &- 1
             let (x1, x2, x3) = (min(x &+ 1, last), min(x &+ 2, last), min(x &+ 3, last))
-            let (source0, source1) = unsafe (source + first[x] &* 4, source + first[x1] &* 4)
-            let (source2, source3) = unsafe (source + first[x2] &* 4, source + first[x3] &* 4)
-            let (taps0, taps1) = unsafe (taps + x &* tapBytes, taps + x1 &* tapBytes)
-            let (taps2, taps3) = unsafe (taps + x2 &* tapBytes, taps + x3 &* tapBytes)
+            let (source0, source1) = unsafe (first[unchecked: x] &* 4, first[unchecked: x1] &* 4)
+            let (source2, source3) = unsafe (first[unchecked: x2] &* 4, first[unchecked: x3] &* 4)
+            let (taps0, taps1) = (x &* bytesPerPixelWeights, x1 &* bytesPerPixelWeights)
+            let (taps2, taps3) = (x2 &* bytesPerPixelWeights, x3 &* bytesPerPixelWeights)
             var a = SIMD4<Float>.zero
             var b = SIMD4<Float>.zero
             var c = SIMD4<Float>.zero
             var d = SIMD4<Float>.zero
             var t = 0
-            while unsafe t < tapBytes {
-                a += unsafe four(source0, t) * four(taps0, t)
-                b += unsafe four(source1, t) * four(taps1, t)
-                c += unsafe four(source2, t) * four(taps2, t)
-                d += unsafe four(source3, t) * four(taps3, t)
+            while t < bytesPerPixelWeights {
+                a += four(source, source0 &+ t) * four(weights, taps0 &+ t)
+                b += four(source, source1 &+ t) * four(weights, taps1 &+ t)
+                c += four(source, source2 &+ t) * four(weights, taps2 &+ t)
+                d += four(source, source3 &+ t) * four(weights, taps3 &+ t)
                 t &+= 16
             }
             return pairSums(pairSums(a, b), pairSums(c, d))
         }
 
-        /// A pixel of the result, and a number without meaning if it has 3 channels.
+        /// Returns a pixel of the result; with 3 channels, the fourth float is undefined.
         @inline(always)
-        func pixel(at x: Int, byteCount: Int) -> SIMD4<Float> {
-            // Four sums, because an addition takes as long as four can be begun.
+        private func pixel(at x: Int, byteCount: Int) -> SIMD4<Float> {
+            // Four independent sums hide the latency of the additions.
             var a = SIMD4<Float>.zero
             var b = SIMD4<Float>.zero
             var c = SIMD4<Float>.zero
             var d = SIMD4<Float>.zero
-            var place = unsafe source + first[x] &* byteCount
-            let row = unsafe taps + x &* tapBytes
-            var t = 0
-            while unsafe t < tapBytes {
-                let weights = unsafe four(row, t)
-                a += unsafe four(place, 0) * weights[0]
-                b += unsafe four(place, byteCount) * weights[1]
-                c += unsafe four(place, byteCount &* 2) * weights[2]
-                d += unsafe four(place, byteCount &* 3) * weights[3]
-                unsafe place += byteCount &* 4
+            var place = unsafe first[unchecked: x] &* byteCount
+            var t = x &* bytesPerPixelWeights
+            let end = t &+ bytesPerPixelWeights
+            while t < end {
+                let taps = four(weights, t)
+                a += four(source, place) * taps[0]
+                b += four(source, place &+ byteCount) * taps[1]
+                c += four(source, place &+ byteCount &* 2) * taps[2]
+                d += four(source, place &+ byteCount &* 3) * taps[3]
+                place &+= byteCount &* 4
                 t &+= 16
             }
             return (a + b) + (c + d)
         }
     }
 
+    /// Returns the four floats at a byte offset, which must be within `bytes`.
     @inline(always)
-    private static func four(_ pointer: UnsafeRawPointer, _ offset: Int) -> SIMD4<Float> {
-        unsafe pointer.loadUnaligned(fromByteOffset: offset, as: SIMD4<Float>.self)
+    private static func four(_ bytes: RawSpan, _ offset: Int) -> SIMD4<Float> {
+        unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD4<Float>.self)
     }
 
-    /// The sums of neighbours, those of `a` before those of `b`.
+    /// Returns the sums of adjacent floats, those of `a` before those of `b`.
     @inline(always)
     private static func pairSums(_ a: SIMD4<Float>, _ b: SIMD4<Float>) -> SIMD4<Float> {
         SIMD4(a[0], a[2], b[0], b[2]) + SIMD4(a[1], a[3], b[1], b[3])
     }
 
-    /// Makes a row of bytes from rows of numbers, across the rows.
+    /// Resamples rows of floats vertically, into a row of bytes.
     ///
     /// - Parameters:
-    ///   - ring: the rows.
-    ///   - starts: where each row begins that counts.
-    ///   - weights: how much each of them counts, from `offset` on.
-    ///   - offset: where the weights begin.
-    ///   - columns: the numbers that are made of each row, a multiple of 16 and within it.
-    ///   - result: the bytes, in the places of the numbers.
+    ///   - ring: the ring buffer of rows.
+    ///   - starts: the index in `ring` of the start of each contributing row.
+    ///   - weights: the weight of each contributing row, from `offset`.
+    ///   - offset: the index of the first weight.
+    ///   - columns: the columns to compute; both bounds are multiples of 16 within a row.
+    ///   - result: receives the bytes, at the indices of `columns`.
     static func vertical(
         _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
         columns: Range<Int>, into result: inout [UInt8]
     ) {
         precondition(result.count >= columns.upperBound, "the result is too short")
-        unsafe Columns.withPointers(ring, starts, weights, at: offset, columns) { rows in
-            unsafe result.withUnsafeMutableBytes { result in
-                guard let result = result.baseAddress else { return }
-                var x = columns.lowerBound
-                while x < columns.upperBound {
-                    let sums = unsafe rows.sums(at: x)
-                    let place = unsafe result + x
-                    unsafe place.storeBytes(of: quantized(sums.0), as: SIMD4<UInt8>.self)
-                    unsafe (place + 4).storeBytes(of: quantized(sums.1), as: SIMD4<UInt8>.self)
-                    unsafe (place + 8).storeBytes(of: quantized(sums.2), as: SIMD4<UInt8>.self)
-                    unsafe (place + 12).storeBytes(of: quantized(sums.3), as: SIMD4<UInt8>.self)
-                    x &+= 16
-                }
+        let rows = Columns(ring.span, starts.span, weights.span, at: offset, columns)
+        unsafe result.withUnsafeMutableBytes { result in
+            guard let result = result.baseAddress else { return }
+            var x = columns.lowerBound
+            while x < columns.upperBound {
+                let sums = rows.sums(at: x)
+                let place = unsafe result + x
+                unsafe place.storeBytes(of: quantized(sums.0), as: SIMD4<UInt8>.self)
+                unsafe (place + 4).storeBytes(of: quantized(sums.1), as: SIMD4<UInt8>.self)
+                unsafe (place + 8).storeBytes(of: quantized(sums.2), as: SIMD4<UInt8>.self)
+                unsafe (place + 12).storeBytes(of: quantized(sums.3), as: SIMD4<UInt8>.self)
+                x &+= 16
             }
         }
     }
 
-    /// The same, but the result is numbers.
+    /// Resamples rows of floats vertically, into a row of floats; see the overload for bytes.
     static func vertical(
         _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
         columns: Range<Int>, into result: inout [Float]
     ) {
         precondition(result.count >= columns.upperBound, "the result is too short")
-        unsafe Columns.withPointers(ring, starts, weights, at: offset, columns) { rows in
-            unsafe result.withUnsafeMutableBytes { result in
-                guard let result = result.baseAddress else { return }
-                var x = columns.lowerBound
-                while x < columns.upperBound {
-                    let sums = unsafe rows.sums(at: x)
-                    let place = unsafe result + x &* 4
-                    unsafe place.storeBytes(of: sums.0, as: SIMD4<Float>.self)
-                    unsafe (place + 16).storeBytes(of: sums.1, as: SIMD4<Float>.self)
-                    unsafe (place + 32).storeBytes(of: sums.2, as: SIMD4<Float>.self)
-                    unsafe (place + 48).storeBytes(of: sums.3, as: SIMD4<Float>.self)
-                    x &+= 16
-                }
+        let rows = Columns(ring.span, starts.span, weights.span, at: offset, columns)
+        unsafe result.withUnsafeMutableBytes { result in
+            guard let result = result.baseAddress else { return }
+            var x = columns.lowerBound
+            while x < columns.upperBound {
+                let sums = rows.sums(at: x)
+                let place = unsafe result + x &* 4
+                unsafe place.storeBytes(of: sums.0, as: SIMD4<Float>.self)
+                unsafe (place + 16).storeBytes(of: sums.1, as: SIMD4<Float>.self)
+                unsafe (place + 32).storeBytes(of: sums.2, as: SIMD4<Float>.self)
+                unsafe (place + 48).storeBytes(of: sums.3, as: SIMD4<Float>.self)
+                x &+= 16
             }
         }
     }
 
-    /// Rows of numbers and how much each counts.
-    @unsafe private struct Columns {
-        let ring: UnsafeRawPointer
-        let starts: UnsafePointer<Int>
-        let weights: UnsafePointer<Float>
-        let count: Int
+    /// Rows of floats and their weights.
+    private struct Columns: ~Escapable {
+        private let ring: RawSpan
+        private let starts: Span<Int>
+        private let weights: Span<Float>
 
         @inline(always)
-        static func withPointers(
-            _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
-            _ columns: Range<Int>, _ body: (Columns) -> Void
+        @_lifetime(copy ring, copy starts, copy weights)
+        init(
+            _ ring: Span<Float>, _ starts: Span<Int>, _ weights: Span<Float>, at offset: Int,
+            _ columns: Range<Int>
         ) {
             precondition(
                 columns.lowerBound % 16 == 0 && columns.upperBound % 16 == 0
-                    && weights.count >= offset + starts.count
-                    && starts.allSatisfy { $0 >= 0 && $0 + columns.upperBound <= ring.count },
+                    && starts.indices.allSatisfy {
+                        starts[$0] >= 0 && starts[$0] + columns.upperBound <= ring.count
+                    },
                 "a buffer is too short for the weights")
-            unsafe ring.withUnsafeBytes { ring in
-                unsafe starts.withUnsafeBufferPointer { starts in
-                    unsafe weights.withUnsafeBufferPointer { weights in
-                        guard let ring = ring.baseAddress, let first = starts.baseAddress,
-                            let weight = weights.baseAddress
-                        else { return }
-                        unsafe body(
-                            Columns(
-                                ring: ring, starts: first, weights: weight + offset,
-                                count: starts.count))
-                    }
-                }
-            }
+            self.ring = unsafe ring.bytes
+            self.starts = starts
+            self.weights = weights.extracting(offset..<offset + starts.count)
         }
 
-        /// Sixteen sums: each column's numbers by the weights of their rows.
+        /// Returns 16 sums, each of a column's floats times the weights of their rows.
         @inline(always)
         func sums(
             at x: Int
         ) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
-            // Four vectors, because an addition takes as long as four can be begun.
+            // Four independent sums hide the latency of the additions.
             var a = SIMD4<Float>.zero
             var b = SIMD4<Float>.zero
             var c = SIMD4<Float>.zero
             var d = SIMD4<Float>.zero
             var t = 0
-            while unsafe t < count {
-                let weight = unsafe SIMD4(repeating: weights[t])
-                let place = unsafe ring + (starts[t] &+ x) &* 4
-                a += unsafe weight * four(place, 0)
-                b += unsafe weight * four(place, 16)
-                c += unsafe weight * four(place, 32)
-                d += unsafe weight * four(place, 48)
+            while t < starts.count {
+                let weight = unsafe SIMD4(repeating: weights[unchecked: t])
+                let place = unsafe (starts[unchecked: t] &+ x) &* 4
+                a += weight * four(ring, place)
+                b += weight * four(ring, place &+ 16)
+                c += weight * four(ring, place &+ 32)
+                d += weight * four(ring, place &+ 48)
                 t &+= 1
             }
             return (a, b, c, d)
         }
     }
 
-    /// Makes a row of RGB from rows of luma and of both colour differences.
+    /// Converts rows of Y′, Cb and Cr to a row of RGB by JFIF's matrix (T.871, section 7).
     ///
     /// - Parameters:
-    ///   - planes: the samples of Y, Cb and Cr, each from its own offset on.
-    ///   - offsets: where each of the rows begins.
-    ///   - width: the samples of each row; the arrays hold 3 more that do not count.
-    ///   - result: `width` × 3 bytes, followed by 13 that are overwritten.
+    ///   - planes: the samples of Y′, Cb and Cr, each from its own offset.
+    ///   - offsets: the index of the first sample of each row.
+    ///   - width: the number of samples; each array contains 3 more, which are ignored.
+    ///   - result: receives `width` × 3 bytes; 13 more are overwritten.
     static func convertToRGB(
         _ planes: (y: [UInt8], cb: [UInt8], cr: [UInt8]), at offsets: (Int, Int, Int), width: Int,
         into result: inout [UInt8]
@@ -334,39 +311,34 @@ enum RowKernels {
             planes.y.count >= offsets.0 + width + 3 && planes.cb.count >= offsets.1 + width + 3
                 && planes.cr.count >= offsets.2 + width + 3 && result.count >= width * 3 + 13,
             "a row is too short")
-        unsafe planes.y.withUnsafeBytes { luma in
-            unsafe planes.cb.withUnsafeBytes { blue in
-                unsafe planes.cr.withUnsafeBytes { red in
-                    unsafe result.withUnsafeMutableBytes { result in
-                        guard let luma = luma.baseAddress, let blue = blue.baseAddress,
-                            let red = red.baseAddress, let result = result.baseAddress
-                        else { return }
-                        var x = 0
-                        while x < width {
-                            let y = unsafe widened(luma, offsets.0 &+ x)
-                            let cb = unsafe widened(blue, offsets.1 &+ x) - 128
-                            let cr = unsafe widened(red, offsets.2 &+ x) - 128
-                            let pixels =
-                                quantizedBits(y + 1.402 * cr)
-                                | quantizedBits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
-                                | quantizedBits(y + 1.772 * cb) &<< 16
-                            // Two pixels a number: one that is taken out of the four by itself
-                            // would be worked out by itself.
-                            let pairs = unsafe unsafeBitCast(pixels, to: SIMD2<UInt64>.self)
-                            let packed = pairs & 0xFF_FFFF | pairs &>> 8 & 0xFFFF_FF00_0000
-                            // The two bytes of 0 are overwritten by what follows.
-                            let place = unsafe result + x &* 3
-                            unsafe place.storeBytes(of: packed[0], as: UInt64.self)
-                            unsafe (place + 6).storeBytes(of: packed[1], as: UInt64.self)
-                            x &+= 4
-                        }
-                    }
-                }
+        let luma = unsafe planes.y.span.bytes
+        let blue = unsafe planes.cb.span.bytes
+        let red = unsafe planes.cr.span.bytes
+        unsafe result.withUnsafeMutableBytes { result in
+            guard let result = result.baseAddress else { return }
+            var x = 0
+            while x < width {
+                let y = widened(luma, offsets.0 &+ x)
+                let cb = widened(blue, offsets.1 &+ x) - 128
+                let cr = widened(red, offsets.2 &+ x) - 128
+                let pixels =
+                    quantizedBits(y + 1.402 * cr)
+                    | quantizedBits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
+                    | quantizedBits(y + 1.772 * cb) &<< 16
+                // Pairs of pixels, because extracting single elements would make the compiler
+                // compute each of them separately.
+                let pairs = unsafe unsafeBitCast(pixels, to: SIMD2<UInt64>.self)
+                let packed = pairs & 0xFF_FFFF | pairs &>> 8 & 0xFFFF_FF00_0000
+                // The two zero bytes are overwritten by the next store.
+                let place = unsafe result + x &* 3
+                unsafe place.storeBytes(of: packed[0], as: UInt64.self)
+                unsafe (place + 6).storeBytes(of: packed[1], as: UInt64.self)
+                x &+= 4
             }
         }
     }
 
-    /// Copies a row behind what an array holds at `offset`.
+    /// Copies a row into an array from `offset`.
     @inline(always)
     static func copy(_ source: Span<UInt8>, into result: inout [UInt8], at offset: Int) {
         precondition(result.count >= offset + source.count, "the array is too short")
@@ -378,33 +350,36 @@ enum RowKernels {
         }
     }
 
-    /// Moves a part of an array to its beginning.
+    /// Moves a range of an array to its start.
     static func moveToFront(_ range: Range<Int>, of bytes: inout [UInt8]) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "no such part")
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= bytes.count,
+            "range \(range) exceeds the array of \(bytes.count) bytes")
         unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
     }
 
-    /// Four bytes as numbers.
+    /// Returns four bytes as floats; they must be within `bytes`.
     @inline(always)
-    private static func widened(_ bytes: UnsafeRawPointer, _ offset: Int) -> SIMD4<Float> {
-        let four = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-        // The bits of 2²³ with a byte in the lowest places are 2²³ and that byte.
+    private static func widened(_ bytes: RawSpan, _ offset: Int) -> SIMD4<Float> {
+        let four = unsafe bytes.unsafeLoadUnaligned(
+            fromUncheckedByteOffset: offset, as: SIMD4<UInt8>.self)
+        // A byte in the low bits of the float 2²³ adds its value.
         let bits = SIMD4<UInt32>(truncatingIfNeeded: four) | 0x4B00_0000
         return unsafe unsafeBitCast(bits, to: SIMD4<Float>.self) - 8_388_608
     }
 
-    /// The nearest bytes, ties to even.
+    /// Returns the nearest bytes, ties to even.
     @inline(always)
     private static func quantized(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
         SIMD4<UInt8>(truncatingIfNeeded: quantizedBits(value))
     }
 
-    /// The nearest whole numbers from 0 to 255, ties to even.
+    /// Returns the nearest integers from 0 to 255, ties to even.
     @inline(always)
     private static func quantizedBits(_ value: SIMD4<Float>) -> SIMD4<UInt32> {
-        // Adding 1.5 × 2²³ leaves the rounded number in the low bits: far cheaper than conversion.
+        // Adding 1.5 × 2²³ leaves the rounded integer in the low bits: much cheaper than conversion.
         let positive = value.replacing(with: 0, where: value .< 0)
         let limited = positive.replacing(with: 255, where: positive .> 255)
         let shifted = limited + SIMD4(repeating: 12_582_912)

@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Resizes and turns a picture while its rows come in from a decoder.
+/// Resizes and orients an image row by row, as a decoder delivers it.
 ///
-/// Memory is in proportion to the result: it holds the result, and as many rows of the result's
-/// width as the kernel is high. Both passes are separable; weights apply in the picture's own
-/// gamma space and, with alpha, to premultiplied colours. A reduction by 5 or more starts with
-/// whole-pixel means (`BoxReducer`), unless ``Approximation/none`` is asked for.
+/// Memory is proportional to the result: the result itself, and as many rows as the kernel has
+/// taps. Filtering is separable, in the image's own gamma space, and on premultiplied colours. A
+/// reduction by 5 or more starts with means of whole pixels, unless it is ``Approximation/none``.
 ///
 /// - SeeAlso: Ken Turkowski, “Filters for Common Resampling Tasks”, *Graphics Gems*, 1990.
 public struct RowResampler: ~Copyable {
-    /// What may be given up for speed.
+    /// The trade-off between accuracy and speed.
     public enum Approximation: Hashable, Sendable {
-        /// Every source pixel is weighed by the kernel.
+        /// The kernel weights every source pixel.
         case none
-        /// Large reductions start with means of whole pixels and leave the kernel a factor of 2.5 or more.
+        /// Large reductions average blocks of whole pixels first; a factor of 2.5 or more remains
+        /// for the kernel.
         case boxFirst
     }
 
     private var resampler: PlaneResampler
     private var writer: OrientedWriter
 
+    /// Creates a resampler and allocates the result.
+    ///
     /// - Parameters:
-    ///   - sourceSize: the size of the picture whose rows will come; both sides at least 1.
-    ///   - format: what the bytes of the rows mean; an interleaved format.
-    ///   - region: the part of the picture that is kept; `nil` for all of it.
-    ///   - resultSize: the size that the part becomes, before it is turned.
-    ///   - kernel: what weighs the pixels by distance.
-    ///   - approximation: what may be given up for speed.
-    ///   - orientation: how the result is turned as it is written.
-    ///   - colorProfile: which colours the numbers stand for; only noted in the result.
+    ///   - sourceSize: the size of the source in pixels; both sides at least 1.
+    ///   - format: the format of the rows and of the result; single-plane, with integer samples.
+    ///   - region: the source region in pixels; `nil` for the whole image.
+    ///   - resultSize: the size of the resampled region in stored orientation; at least 1x1.
+    ///   - kernel: the resampling filter.
+    ///   - approximation: the trade-off between accuracy and speed.
+    ///   - orientation: the transform applied to the result.
+    ///   - colorProfile: the colour profile of the result; it does not change samples.
     public init(
         from sourceSize: PixelSize, _ format: PixelFormat, region: SampleRegion? = nil,
         to resultSize: PixelSize, kernel: ResamplingKernel = .lanczos3,
         approximation: Approximation = .boxFirst, orientation: Orientation = .upright,
         colorProfile: ColorProfile = .sRGB
     ) {
-        precondition(!sourceSize.isEmpty && !resultSize.isEmpty, "a picture is at least 1x1")
-        precondition(format.planeCount == 1, "the planes of \(format) come one by one")
-        precondition(format.canBeResampled, "\(format) has no samples of whole numbers")
+        precondition(
+            !sourceSize.isEmpty && !resultSize.isEmpty,
+            "both sizes must be at least 1x1, not \(sourceSize) and \(resultSize)")
+        precondition(format.planeCount == 1, "use YCbCrResampler for the planes of \(format)")
+        precondition(
+            format.canBeResampled, "convert \(format) to \(format.withWholeSamples) first")
         resampler = PlaneResampler(
             from: sourceSize, channelCount: format.channelCount,
             bytesPerChannel: format.plane(0).bytesPerChannel,
@@ -48,28 +53,28 @@ public struct RowResampler: ~Copyable {
         writer = OrientedWriter(resultSize, format, colorProfile, orientation: orientation)
     }
 
-    /// Whether every row of the result has been made; further rows change nothing.
+    /// Whether every row of the result is complete; further rows are ignored.
     public var isComplete: Bool { resampler.isComplete }
 
-    /// The rows of the result that have been made, from the top of the picture as it is stored.
+    /// The number of complete rows of the result, from the top in stored orientation.
     public var completedRowCount: Int { resampler.completedRowCount }
 
-    /// The result as far as it has been made; the rest is 0.
+    /// A copy of the result so far; rows not yet complete are 0.
     public var snapshot: PixelBuffer { writer.snapshot }
 
-    /// The bytes that are held besides the result; the height of the source has no part in it.
+    /// The number of bytes held in addition to the result, independent of the source's height.
     public var workingByteCount: Int { resampler.workingByteCount }
 
-    /// Takes the next row of the source from the top, as many bytes as its format says.
+    /// Appends the next row of the source, from the top.
+    ///
+    /// - Parameter row: the pixels without padding: source width × bytes per pixel.
     public mutating func append(_ row: Span<UInt8>) {
         resampler.append(row, into: &writer, plane: 0)
     }
 
-    /// The resized picture.
-    ///
-    /// Every row of the source must have come in.
+    /// Returns the result, which must be complete (``isComplete``).
     public consuming func finish() -> PixelBuffer {
-        precondition(isComplete, "rows of the source are missing")
+        precondition(isComplete, "append all rows of the source before finish()")
         return writer.finish()
     }
 }

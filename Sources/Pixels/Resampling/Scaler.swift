@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What weighs the samples along a row and across rows.
+/// The filters of the horizontal and the vertical pass.
 struct AxisKernels {
     var horizontal: ResamplingKernel
     var vertical: ResamplingKernel
 }
 
-/// The two passes, each result row made as soon as its last source row is there.
+/// The two passes of separable resampling; result rows are computed as early as possible.
 ///
-/// Either each source row is resampled along itself into a ring of rows and the result is made
-/// across these, or, where that is less work, the ring holds source rows and the other pass is last.
+/// By default each source row is resampled horizontally into a ring buffer of rows, which the
+/// vertical pass reads. Where that is less work, the ring buffer contains source rows and the
+/// horizontal pass is last.
 struct Scaler {
-    /// More does not stay near the processor while all of it is read for each result row.
-    private static let largestRing = 256 << 10
+    /// The maximum bytes of a ring of source rows; a larger one exceeds the processor's cache.
+    private static let maximumRingByteCount = 256 << 10
 
     private let channelCount: Int
-    /// Whether samples have 16 bits; then every pixel is weighed by the kernel, whatever it costs.
+    /// Whether samples have 16 bits; these are never averaged in blocks first.
     private let isDeep: Bool
     private let horizontal: ResamplingWeights
     private let vertical: ResamplingWeights
     private let sourceHeight: Int
     private let isVerticalFirst: Bool
-    /// The columns that the vertical pass makes, in whole vectors.
+    /// The columns that the vertical pass computes, in whole vectors.
     private let columns: Range<Int>
     private let rowStride: Int
     private var reducer: BoxReducer?
-    /// The row that the horizontal pass reads, and room for taps of weight 0 behind it.
+    /// The input row of the horizontal pass, with padding for taps of weight 0.
     private var source: [Float]
-    /// The rows that the vertical pass reads.
+    /// The ring buffer of input rows of the vertical pass.
     private var ring: [Float]
-    /// How many rows have gone into the ring so far.
+    /// The number of rows appended to the ring so far.
     private var ringRow = 0
-    /// Where the rows lie in the ring that make a result row.
+    /// The offsets in the ring of the rows that contribute to a result row.
     private var starts: [Int]
-    /// A row of the result as bytes.
+    /// The current row of the result.
     private(set) var result: [UInt8]
-    /// The same before it is rounded, for samples of 16 bits.
+    /// The same row before rounding, for 16-bit samples.
     private var deepResult: [Float]
 
     init(
@@ -70,11 +71,11 @@ struct Scaler {
             kernels.vertical, sourceCount: sourceSize.height,
             start: region.y, extent: region.height, resultCount: resultSize.height,
             meanCount: meanCounts.y)
-        // The last pixel of a row is written as one of four channels.
+        // The last pixel of a row is written as 4 samples.
         let sourceStride = Self.wholeVectors(sourceSize.width * channelCount + 4)
         let resultStride = Self.wholeVectors(resultSize.width * channelCount + 4)
         isVerticalFirst =
-            !isDeep && sourceStride * vertical.tapCount * 4 <= Self.largestRing
+            !isDeep && sourceStride * vertical.tapCount * 4 <= Self.maximumRingByteCount
             && Self.isLessWork(horizontal, vertical, channelCount)
         rowStride = isVerticalFirst ? sourceStride : resultStride
         columns =
@@ -94,21 +95,23 @@ struct Scaler {
             + (reducer?.byteCount ?? 0)
     }
 
-    /// - Returns: whether a row went into the ring.
+    /// Appends row `y` of the source.
+    ///
+    /// - Returns: whether a row was added to the ring.
     mutating func append(_ row: Span<UInt8>, y: Int) -> Bool {
-        let place = ringRow % vertical.tapCount * rowStride
+        let offset = ringRow % vertical.tapCount * rowStride
         if reducer != nil {
             let isLast = y == sourceHeight - 1
             let hasRow =
                 isVerticalFirst
-                ? reducer?.append(row, isLast: isLast, into: &ring, at: place)
+                ? reducer?.append(row, isLast: isLast, into: &ring, at: offset)
                 : reducer?.append(row, isLast: isLast, into: &source, at: 0)
             guard hasRow == true else { return false }
         }
         defer { ringRow += 1 }
         guard vertical.used.contains(ringRow) else { return false }
         if isVerticalFirst {
-            if reducer == nil { RowKernels.widen(row, into: &ring, at: place) }
+            if reducer == nil { RowKernels.widen(row, into: &ring, at: offset) }
         } else {
             if isDeep {
                 RowKernels.widenSamples16(row, into: &source)
@@ -116,12 +119,14 @@ struct Scaler {
                 RowKernels.widen(row, into: &source, at: 0)
             }
             RowKernels.horizontal(
-                source, horizontal, channelCount: channelCount, into: &ring, at: place)
+                source, horizontal, channelCount: channelCount, into: &ring, at: offset)
         }
         return true
     }
 
-    /// - Returns: whether the ring held all that row `y` needs, and `result` holds it now.
+    /// Computes row `y` of the result if the ring contains all of its source rows.
+    ///
+    /// - Returns: whether `result` contains the row.
     mutating func makeRow(_ y: Int) -> Bool {
         let (first, count) = (vertical.first[y], vertical.count[y])
         guard first + count <= ringRow else { return false }
@@ -145,7 +150,7 @@ struct Scaler {
         return true
     }
 
-    /// A kernel with negative lobes can leave a colour above its alpha, which no premultiplied pixel has.
+    /// Clamps colours to alpha, which kernels with negative lobes can make them exceed.
     mutating func limitColorsToAlpha() {
         if isDeep { return RowKernels.limitColorsToAlpha16(&result) }
         for pixel in stride(from: 0, to: result.count - 3, by: 4) {
@@ -158,17 +163,17 @@ struct Scaler {
 
     private static func wholeVectors(_ count: Int) -> Int { (count + 15) / 16 * 16 }
 
-    /// Whether fewer products are made if the pass across the rows comes first.
+    /// Returns whether fewer multiplications are needed if the vertical pass is first.
     private static func isLessWork(
         _ horizontal: ResamplingWeights, _ vertical: ResamplingWeights, _ channelCount: Int
     ) -> Bool {
-        // Along a row the sums of each result sample have to be joined, as much as 8 products;
-        // of pixels, which are read as four, each weight has to be made four.
-        let along =
+        // Horizontally, adding up a sample's partial sums costs as much as 8 multiplications; for
+        // pixels, which are read as 4 samples, each weight has to be broadcast.
+        let horizontalCost =
             horizontal.first.count
             * (channelCount == 1 ? horizontal.tapStride + 8 : horizontal.tapStride * 5)
-        let across = vertical.first.count * vertical.tapCount * channelCount
-        return across * horizontal.used.count + vertical.first.count * along
-            <= vertical.used.count * along + across * horizontal.first.count
+        let verticalCost = vertical.first.count * vertical.tapCount * channelCount
+        return verticalCost * horizontal.used.count + vertical.first.count * horizontalCost
+            <= vertical.used.count * horizontalCost + verticalCost * horizontal.first.count
     }
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One plane of a picture as a decoder delivers it.
+/// One plane of an image as a decoder delivers it.
 public struct SourcePlane: Hashable, Sendable {
-    /// The samples that will come.
+    /// The size in samples.
     public var size: PixelSize
-    /// Samples for each column of the picture as it is stored: ⅛ for a plane at an eighth of its width.
+    /// Samples per column of the stored image: ⅛ for a plane of an eighth of its width.
     public var horizontalScale: Double
-    /// Samples for each row of the picture as it is stored.
+    /// Samples per row of the stored image.
     public var verticalScale: Double
 
+    /// Creates a plane from its size in samples and its samples per pixel of the stored image.
     public init(size: PixelSize, horizontalScale: Double, verticalScale: Double) {
         self.size = size
         self.horizontalScale = horizontalScale
@@ -16,34 +17,37 @@ public struct SourcePlane: Hashable, Sendable {
     }
 }
 
-/// Resizes and turns a picture whose luma and colour differences come in as planes of their own.
+/// Resizes and orients an image that is delivered in planes of Y′, Cb and Cr.
 ///
-/// The planes may be of any resolution; each goes to the result's in one step, by JFIF's siting:
-/// a sample stands in the middle of the pixels that it is for. A plane of colour that is coarser
-/// than the result is enlarged linearly, as JPEG decoders do.
+/// Each plane may have its own resolution and is resampled to the result in one step. Samples are
+/// sited at the centre of their pixels, as in JFIF. A chroma plane coarser than the result is
+/// enlarged linearly, as JPEG decoders do.
 public struct YCbCrResampler: ~Copyable {
     private var resamplers: [PlaneResampler] = []
     private var writer: YCbCrWriter
 
+    /// Creates a resampler and allocates the result.
+    ///
     /// - Parameters:
-    ///   - planes: Y, Cb and Cr as their rows will come.
-    ///   - region: the part of the picture that is kept, in pixels as they are stored.
-    ///   - resultSize: the size that the part becomes, before it is turned.
-    ///   - format: what is made: ``PixelFormat/yCbCr420`` or ``PixelFormat/rgb8``.
-    ///   - kernel: what weighs the samples by distance.
-    ///   - orientation: how the result is turned as it is written.
-    ///   - colorProfile: which colours the numbers stand for; only noted in the result.
+    ///   - planes: the planes of Y′, Cb and Cr.
+    ///   - region: the source region in pixels of the stored image.
+    ///   - resultSize: the size of the resampled region in stored orientation; at least 1x1.
+    ///   - format: the format of the result: ``PixelFormat/yCbCr420`` or ``PixelFormat/rgb8``.
+    ///   - kernel: the resampling filter.
+    ///   - orientation: the transform applied to the result.
+    ///   - colorProfile: the colour profile of the result; it does not change samples.
     public init(
         from planes: [SourcePlane], region: SampleRegion, to resultSize: PixelSize,
         _ format: PixelFormat, kernel: ResamplingKernel = .lanczos3,
         orientation: Orientation = .upright, colorProfile: ColorProfile = .sRGB
     ) {
-        precondition(planes.count == 3, "there is a plane each for Y, Cb and Cr")
-        precondition(format == .yCbCr420 || format == .rgb8, "\(format) is not made of planes")
+        precondition(planes.count == 3, "three planes are required, not \(planes.count)")
+        precondition(
+            format == .yCbCr420 || format == .rgb8, "the result cannot be \(format)")
         writer = YCbCrWriter(resultSize, format, colorProfile, orientation: orientation)
         for (index, plane) in planes.enumerated() {
             if index == 2, plane == planes[1] {
-                // The weights need not be worked out again.
+                // Cr reuses the weights of Cb.
                 resamplers.append(resamplers[1])
                 continue
             }
@@ -58,33 +62,37 @@ public struct YCbCrResampler: ~Copyable {
                     from: plane.size, channelCount: 1, region: part, to: size,
                     kernels: AxisKernels(
                         horizontal: Self.kernel(
-                            kernel, isColor: index > 0, part.width / Double(size.width)),
+                            kernel, isChroma: index > 0, part.width / Double(size.width)),
                         vertical: Self.kernel(
-                            kernel, isColor: index > 0, part.height / Double(size.height)))))
+                            kernel, isChroma: index > 0, part.height / Double(size.height)))))
         }
     }
 
-    /// Whether every row of the result has been made.
+    /// Whether every row of the result is complete.
     public var isComplete: Bool { writer.isComplete }
 
-    /// The bytes of rows that wait for those of another plane.
+    /// The number of bytes of rows that are buffered until other planes deliver theirs.
     public var waitingByteCount: Int { writer.waitingByteCount }
 
-    /// Takes the next row of a plane from the top: 0 for Y, 1 for Cb, 2 for Cr.
+    /// Appends the next row of a plane, from the top.
+    ///
+    /// - Parameters:
+    ///   - row: the samples without padding, as many as the plane has columns.
+    ///   - plane: 0 for Y′, 1 for Cb, 2 for Cr.
     public mutating func append(_ row: Span<UInt8>, plane: Int) {
         resamplers[plane].append(row, into: &writer, plane: plane)
     }
 
-    /// The picture; every row of every plane must have come in.
+    /// Returns the result, which must be complete (``isComplete``).
     public consuming func finish() -> PixelBuffer {
-        precondition(isComplete, "rows of the source are missing")
+        precondition(isComplete, "append all rows of all planes before finish()")
         return writer.finish()
     }
 
-    /// The part of the picture under a halved plane, which reaches past an odd side of the result.
+    /// Returns the source region of a halved plane, which exceeds the result where a side is odd.
     ///
-    /// It does so on the right and at the bottom of the result; how the result is turned says
-    /// which sides of the stored picture those are.
+    /// It does so at the right and the bottom of the oriented result; the orientation determines
+    /// the corresponding sides of the stored image.
     private static func region(
         coveredBy half: PixelSize, _ region: SampleRegion, _ result: PixelSize,
         _ orientation: Orientation
@@ -99,18 +107,19 @@ public struct YCbCrResampler: ~Copyable {
             width: region.width + extraWidth, height: region.height + extraHeight)
     }
 
+    /// Returns the filter of a plane: linear for chroma that is enlarged.
     private static func kernel(
-        _ kernel: ResamplingKernel, isColor: Bool, _ scale: Double
+        _ kernel: ResamplingKernel, isChroma: Bool, _ scale: Double
     ) -> ResamplingKernel {
-        isColor && scale < 1 && kernel.radius > 1 ? .triangle : kernel
+        isChroma && scale < 1 && kernel.radius > 1 ? .triangle : kernel
     }
 }
 
-/// Puts the rows of three planes where they belong, or joins them to rows of RGB.
+/// Writes the rows of three planes, or converts them to rows of RGB.
 private struct YCbCrWriter: ~Copyable, PlaneSink {
     private var writer: OrientedWriter
     private let width: Int
-    /// Rows that wait for those of another plane, if they are made into RGB.
+    /// Rows that are buffered until other planes deliver theirs; empty unless the result is RGB.
     private var queues: [RowQueue]
     private var rgb: [UInt8]
 
@@ -144,13 +153,14 @@ private struct YCbCrWriter: ~Copyable, PlaneSink {
     consuming func finish() -> PixelBuffer { writer.finish() }
 }
 
-/// Rows one after the other, taken from the front.
+/// A first-in, first-out queue of rows.
 private struct RowQueue {
     private let width: Int
-    /// The rows, and room for a vector behind them.
+    /// The rows, followed by padding for a vector.
     private(set) var bytes: [UInt8] = []
-    /// Where the first row begins, and where the last ends.
+    /// The offset of the first row.
     private(set) var start = 0
+    /// The offset of the end of the last row.
     private var end = 0
 
     init(width: Int) { self.width = width }
@@ -159,7 +169,7 @@ private struct RowQueue {
 
     mutating func append(_ row: Span<UInt8>) {
         if start > 0, start * 2 >= end {
-            // So the room is that of the longest wait, and each byte is moved once at most.
+            // The capacity is bounded by the longest queue, and each byte is moved at most once.
             RowKernels.moveToFront(start..<end, of: &bytes)
             end -= start
             start = 0

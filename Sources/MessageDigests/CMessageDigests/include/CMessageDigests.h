@@ -10,15 +10,15 @@
 
 #define CALOTYPE_DIGEST_BYTE_COUNT 32
 
-/// The SHA-256 digest (FIPS 180-4) of bytes; false if OpenSSL refuses, as its policy may.
+/// Computes the SHA-256 digest (FIPS 180-4) of bytes; returns false if OpenSSL's policy rejects it.
 bool calotype_sha256(const uint8_t *bytes, size_t count, uint8_t digest[CALOTYPE_DIGEST_BYTE_COUNT]);
 
-/// The HMAC-SHA-256 (RFC 2104) of bytes under a key; false as above.
+/// Computes the HMAC-SHA-256 (RFC 2104) of bytes with a key; returns false like calotype_sha256.
 bool calotype_hmac_sha256(
     const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count,
     uint8_t code[CALOTYPE_DIGEST_BYTE_COUNT]);
 
-/// Whether two runs of bytes are equal, in a time that does not depend on where they differ.
+/// Compares two byte sequences of the same length in constant time.
 bool calotype_are_equal(const uint8_t *left, const uint8_t *right, size_t count);
 
 #endif

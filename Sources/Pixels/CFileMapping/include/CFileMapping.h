@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guards mapped files against SIGBUS, which the system sends to a thread that reads behind the end
-// of a file that another process has cut short, or a page that the disk cannot deliver.
+// Guards mapped files against SIGBUS. The kernel sends it to a thread that reads past the end of a
+// file that another process has truncated, or a page with an I/O error.
 
 #ifndef CALOTYPE_CFILEMAPPING_H
 #define CALOTYPE_CFILEMAPPING_H
@@ -9,21 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// A mapping that is guarded: a page of it that cannot be read is replaced with zeros.
+/// A guarded mapping: unreadable pages are replaced with zeros.
 typedef struct calotype_guard calotype_guard;
 
-/// Guards a read-only mapping from now on.
+/// Starts to guard a read-only mapping of `byte_count` bytes; `start` is page-aligned.
 ///
-/// Installs a handler of SIGBUS with the first mapping, and again whenever another one has taken its
-/// place. Faults elsewhere go to the handler that was there before, or end the program as usual.
+/// Installs a SIGBUS handler with the first mapping, and again after another handler replaced it.
+/// Faults outside guarded mappings go to the previous handler or terminate the program.
 ///
-/// Returns NULL if there is no memory, or if the handler was replaced too often.
+/// Returns NULL if memory is exhausted, or if the handler was replaced more than three times.
 calotype_guard *calotype_guard_mapping(const void *start, size_t byte_count);
 
-/// Whether a page of the mapping could not be read; all bytes from there on are zeros since.
+/// Returns whether a page of the mapping was unreadable; from there on all bytes are zeros.
 bool calotype_guard_was_hit(const calotype_guard *guard);
 
-/// Ends the guard; called before the mapping is unmapped.
+/// Ends the guard; must be called before the mapping is unmapped.
 void calotype_end_guard(calotype_guard *guard);
 
 #endif
