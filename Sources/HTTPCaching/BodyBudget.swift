@@ -3,13 +3,13 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// The account of the bodies of answers that are in memory, while they come and until they are used.
+/// The memory budget for response bodies, from the first byte received until their use.
 ///
-/// A body is charged as its bytes come. When the account is full, its transfer waits, and the server
-/// that sends it is slowed down. Half of the account is for the oldest transfer alone, so transfers
-/// that wait with parts of bodies never wait for each other; a body takes at most that half.
+/// A body is charged as its bytes arrive. When the budget is exhausted, its transfer waits, and the
+/// server is slowed down by backpressure. Half of the budget is reserved for the oldest transfer,
+/// so that transfers that hold parts of bodies never deadlock; a body takes at most that half.
 ///
-/// A lock: every operation is short, never awaits and resumes no continuation while it is held.
+/// Its lock is held for short operations only, never while awaiting or resuming a continuation.
 public final class BodyBudget: Sendable {
     private struct Waiter {
         let body: UInt64
@@ -20,25 +20,26 @@ public final class BodyBudget: Sendable {
     private struct State {
         var byteCount = 0
         var lastBody: UInt64 = 0
-        /// Those that are still coming, the oldest first.
+        /// The bodies that are still being received, the oldest first.
         var coming: [UInt64] = []
-        /// At most one for each body; the oldest first.
+        /// The waiting transfers, at most one for each body; the oldest first.
         var waiters: [Waiter] = []
     }
 
-    /// The bytes of all bodies together.
+    /// The maximum number of bytes of all bodies together.
     public let byteLimit: Int
     private let state = Mutex(State())
 
+    /// Creates a budget for a number of bytes.
     public init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-    /// The bytes of one body.
+    /// The maximum number of bytes of one body.
     public var bodyByteLimit: Int { byteLimit / 2 }
 
-    /// The bytes that are charged now.
+    /// The number of bytes that are charged now.
     public var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// How many transfers wait for room.
+    /// The number of transfers that wait for the budget.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     fileprivate func begin() -> UInt64 {
@@ -49,7 +50,7 @@ public final class BodyBudget: Sendable {
         }
     }
 
-    /// Waits until a body may take so many bytes more.
+    /// Waits until `byteCount` more bytes can be charged for a body.
     fileprivate func take(_ byteCount: Int, for body: UInt64) async throws(LoadError) {
         let isTaken = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -69,7 +70,7 @@ public final class BodyBudget: Sendable {
         guard isTaken else { throw .cancelled }
     }
 
-    /// Says that a body has come, or never will.
+    /// Ends the reception of a body.
     fileprivate func end(_ body: UInt64) {
         state.withLock { state in state.coming.removeAll { $0 == body } }
         settle()
@@ -87,7 +88,7 @@ public final class BodyBudget: Sendable {
         waiter?.continuation.resume(returning: false)
     }
 
-    /// Lets those go on for whom there is room.
+    /// Resumes the transfers whose bytes fit the budget.
     private func settle() {
         let admitted = state.withLock { state in
             var admitted: [Waiter] = []
@@ -104,14 +105,14 @@ public final class BodyBudget: Sendable {
     }
 }
 
-/// What one body takes of the account; given back with the last reference.
+/// The share of one body in the budget; returned with the last reference.
 package final class BodyRoom: Sendable {
     private struct State {
         var byteCount = 0
         var isComing = true
     }
 
-    /// So that pieces of some kilobytes do not each ask for room.
+    /// The smallest charge, so that parts of some kilobytes are not charged one by one.
     private static let stepByteCount = 256 << 10
 
     private let budget: BodyBudget
@@ -128,10 +129,10 @@ package final class BodyRoom: Sendable {
         shrink(to: 0)
     }
 
-    /// Waits until there is room for the body's first `byteCount` bytes; called from one task.
+    /// Waits until the first `byteCount` bytes of the body are charged; called from one task.
     ///
-    /// - Throws: `LoadError.memoryBudgetExceeded(needed:allowed:)` if there never is, or
-    ///   `LoadError.cancelled`.
+    /// - Throws: `LoadError.memoryBudgetExceeded(needed:allowed:)` if they exceed the limit of a
+    ///   body, or `LoadError.cancelled`.
     func take(_ byteCount: Int) async throws(LoadError) {
         let missing = byteCount - state.withLock(\.byteCount)
         guard missing > 0 else { return }
@@ -144,7 +145,7 @@ package final class BodyRoom: Sendable {
         state.withLock { $0.byteCount += step }
     }
 
-    /// Gives back what is more than so many bytes.
+    /// Returns what exceeds `byteCount` bytes to the budget.
     func shrink(to byteCount: Int) {
         let rest = state.withLock { state in
             defer { state.byteCount = min(state.byteCount, byteCount) }
@@ -153,7 +154,7 @@ package final class BodyRoom: Sendable {
         if rest > 0 { budget.giveBack(rest) }
     }
 
-    /// Says that no more is taken.
+    /// Ends the reception; no more bytes are charged.
     func end() {
         let wasComing = state.withLock { state in
             defer { state.isComing = false }

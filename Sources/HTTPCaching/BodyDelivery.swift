@@ -4,10 +4,11 @@ internal import EncodedImages
 internal import LoadScheduling
 internal import Synchronization
 
-/// Tells the consumer what comes of a body, over several tries, once it is clear that it is a picture.
+/// Sends the events of a body, over several attempts, to the consumer once it is known to be an
+/// image.
 ///
-/// A lock: the tries follow one another, and the lock only says so to the compiler. The consumer is
-/// called without it.
+/// The attempts are sequential; the lock only satisfies the compiler and is not held during
+/// callbacks.
 final class BodyDelivery: Sendable {
     private struct State {
         var deliveredByteCount = 0
@@ -21,9 +22,9 @@ final class BodyDelivery: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - url: where the body comes from.
-    ///   - codecs: the formats by which a picture is known.
-    ///   - maximumByteCount: the bytes that the consumer gets, from the start.
+    ///   - url: the URL of the body.
+    ///   - codecs: the formats that are detected.
+    ///   - maximumByteCount: the number of bytes from the start that the consumer receives.
     ///   - receive: the consumer.
     init(
         url: HTTPURL, codecs: CodecSet, maximumByteCount: Int,
@@ -35,7 +36,7 @@ final class BodyDelivery: Sendable {
         self.receive = receive
     }
 
-    /// The body begins anew.
+    /// Restarts the body at its first byte.
     func restart() {
         let wasDelivered = state.withLock { state in
             defer { state = State() }
@@ -44,14 +45,14 @@ final class BodyDelivery: Sendable {
         if wasDelivered { receive(.restart) }
     }
 
-    /// More bytes are there, or the last ones.
+    /// Reports that more bytes were received.
     ///
     /// - Parameters:
-    ///   - bytes: all from the beginning.
-    ///   - expectedByteCount: how many there will be.
-    ///   - mediaType: what the server says that they are.
-    ///   - isWhole: whether no more will come.
-    /// - Throws: `LoadError.badResponse(url:reason:)` for what is no picture.
+    ///   - bytes: all bytes from the start.
+    ///   - expectedByteCount: the length of the whole body.
+    ///   - mediaType: the media type by `Content-Type`.
+    ///   - isWhole: whether the body is complete.
+    /// - Throws: `LoadError.badResponse(url:reason:)` if the body is not an image.
     func receive(
         _ bytes: [UInt8], of expectedByteCount: Int?, mediaType: String?, isWhole: Bool = false
     ) throws(LoadError) {
@@ -61,7 +62,7 @@ final class BodyDelivery: Sendable {
             case .picture: state.withLock { $0.isPicture = true }
             case .other:
                 throw .badResponse(
-                    url: "\(url)", reason: "no picture, but \(mediaType ?? "something else")")
+                    url: "\(url)", reason: "not an image: \(mediaType ?? "unknown format")")
             case .undecided: return
             }
         }
@@ -77,14 +78,14 @@ final class BodyDelivery: Sendable {
     }
 }
 
-/// Whether a body is a picture: servers answer with pages of text where a picture was.
+/// Whether a body is an image: servers return HTML pages in place of missing images.
 enum ContentKind: Equatable {
     case picture
     case other
-    /// More bytes will tell.
+    /// More bytes are needed.
     case undecided
 
-    /// As many bytes tell every format.
+    /// The number of bytes in which every format is detected.
     private static let signatureByteCount = 4096
 
     init(_ bytes: Span<UInt8>, mediaType: String?, isWhole: Bool, _ codecs: CodecSet) {
@@ -100,14 +101,15 @@ enum ContentKind: Equatable {
         }
     }
 
-    /// Whether a server says that of pictures.
+    /// Returns whether servers use a media type for images.
     private static func mayBePicture(_ mediaType: String?) -> Bool {
         guard let mediaType else { return true }
         return mediaType.hasPrefix("image/")
             || ["application/octet-stream", "binary/octet-stream"].contains(mediaType)
     }
 
-    /// Whether it is a page of HTML, whatever it is said to be; `nil` if too few bytes are there.
+    /// Returns whether the bytes start like an HTML page, whatever the media type; `nil` if more
+    /// are needed.
     private static func page(_ bytes: Span<UInt8>) -> Bool? {
         var start = 0
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { start = 3 }
@@ -118,7 +120,7 @@ enum ContentKind: Equatable {
         for opening in ["<!doctype html", "<html"] {
             let opening = Array(opening.utf8)
             let count = min(opening.count, bytes.count - start)
-            // In lower case, which leaves what is no letter in these words as it is.
+            // Setting the bit makes letters lower case and keeps `<`, `!` and spaces.
             guard (0..<count).allSatisfy({ bytes[start + $0] | 0x20 == opening[$0] | 0x20 }) else {
                 continue
             }

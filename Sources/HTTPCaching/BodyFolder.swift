@@ -9,14 +9,14 @@ internal import LoadScheduling
     internal import Darwin
 #endif
 
-/// Bodies too large for a database, each a file of its own.
+/// The folder of the bodies that are too large for the database, one file each.
 ///
-/// A file is written under a name that nothing knows; the row of the database that names it comes
-/// afterwards and is what makes it a part of the store.
+/// A file is written under a random name; it becomes a part of the store with the row that names
+/// it.
 struct BodyFolder: Sendable {
     let path: String
 
-    /// Makes the folder if it is missing.
+    /// Creates the folder if it does not exist.
     init(_ path: String) throws(LoadError) {
         self.path = path
         try makeDirectory(path)
@@ -24,10 +24,13 @@ struct BodyFolder: Sendable {
 
     static func newName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
-    /// Whether ``newName()`` could have made a name; one from a damaged row may lead out of the folder.
+    /// Returns whether ``newName()`` can return a name; the name in a damaged row may leave the
+    /// folder.
     private static func isName(_ name: String) -> Bool { UInt64(name, radix: 36) != nil }
 
-    /// - Returns: whether all of it could be written.
+    /// Writes a new file.
+    ///
+    /// - Returns: whether all bytes were written.
     func write(_ bytes: [UInt8], name: String) -> Bool {
         let descriptor = unsafe open(
             file(name), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -42,17 +45,19 @@ struct BodyFolder: Sendable {
             guard written > 0 else { break }
             count += written
         }
-        // A full disk may be told of only here.
+        // A full disk may be reported only here.
         return close(descriptor) == 0 && count == bytes.count
     }
 
-    /// - Returns: `nil` unless there are `byteCount` bytes.
+    /// Reads a file.
+    ///
+    /// - Returns: the bytes, `nil` unless the file has `byteCount` bytes.
     func read(_ name: String, byteCount: Int) -> [UInt8]? {
         guard Self.isName(name) else { return nil }
         let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // Before memory is taken for what a damaged row says.
+        // Checked before memory is allocated: the count in a damaged row may be any number.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, Int(status.st_size) == byteCount else {
             return nil

@@ -4,32 +4,34 @@ internal import HTTPTypes
 internal import LoadScheduling
 internal import Logging
 
-/// A whole answer of a server.
+/// A complete response of a server.
 struct FetchedResponse: Sendable {
     var head: HTTPResponse
     var bytes: [UInt8]
-    /// In seconds since 1970.
+    /// The time of the request, in seconds since 1970.
     let requestDate: Int
+    /// The time at which the head was received, in seconds since 1970.
     let responseDate: Int
-    /// The bytes in the account of bodies.
+    /// The reservation in the body budget.
     var room: BodyRoom?
 }
 
-/// The start of a body, from which a download can go on.
+/// The start of a body, from which a download can be resumed.
 struct BodyPrefix: Equatable, Sendable {
-    /// Those of the answer that began it.
+    /// The fields of the response that started it.
     var fields: HTTPFields
     var bytes: [UInt8]
     let wholeByteCount: Int
-    /// What the server has to compare in order to know that the rest belongs to it.
+    /// The strong validator for `If-Range`.
     let validator: String
 
-    /// Fails if the server does not say all that it takes to go on, or if nothing came, or all.
+    /// Creates a prefix; returns `nil` if the response cannot be resumed, or if no bytes or all
+    /// were received.
     ///
     /// - Parameters:
-    ///   - fields: those of the answer.
-    ///   - bytes: what came of it.
-    ///   - responseDate: when its head came.
+    ///   - fields: the fields of the response.
+    ///   - bytes: the bytes received.
+    ///   - responseDate: the time at which the head was received.
     init?(fields: HTTPFields, bytes: [UInt8], responseDate: Int) {
         let units = (fields[.acceptRanges] ?? "").split(separator: ",").map {
             trimmed($0).lowercased()
@@ -45,7 +47,7 @@ struct BodyPrefix: Equatable, Sendable {
         self.validator = validator
     }
 
-    /// What a store has kept.
+    /// Creates a prefix from a stored partial response.
     init?(_ kept: StoredResponse) {
         let fields = kept.fields
         guard let wholeByteCount = fields.contentByteCount, kept.bytes.count < wholeByteCount else {
@@ -57,7 +59,7 @@ struct BodyPrefix: Equatable, Sendable {
         validator = kept.validator
     }
 
-    /// For a store.
+    /// The partial response for the store.
     var stored: StoredResponse {
         StoredResponse(
             status: 200, serializedFields: fields.serialized, mediaType: fields.mediaType,
@@ -65,31 +67,31 @@ struct BodyPrefix: Equatable, Sendable {
     }
 }
 
-/// How one try ended.
+/// The result of one attempt.
 struct FetchAttempt: Sendable {
     enum Outcome: Sendable {
         case response(FetchedResponse)
-        /// The server's answer does not fit the start that was there: it is to be asked for all.
+        /// The response does not continue the prefix; the whole body must be requested.
         case mismatch
         case failure(LoadError)
     }
 
     var outcome: Outcome
-    /// What another try could go on from.
+    /// The prefix from which another attempt can resume.
     let prefix: BodyPrefix?
-    /// How long it took, without the wait for a place.
+    /// The time that it took, without the wait for a connection.
     var duration = Duration.zero
 }
 
 extension HTTPLoader {
-    /// Asks a server, again if that may help, and goes on where an earlier try has ended.
+    /// Sends a request, retries it after temporary errors, and resumes interrupted downloads.
     ///
     /// - Parameters:
-    ///   - hop: the address and the fields.
-    ///   - conditions: fields that ask whether what is kept is still right.
-    ///   - receive: is told what comes.
-    /// - Returns: the last answer, whatever its status.
-    /// - Throws: why there was none, or none that could be used.
+    ///   - hop: the URL and the fields.
+    ///   - conditions: the fields of a conditional request.
+    ///   - receive: receives the events.
+    /// - Returns: the last response, whatever its status.
+    /// - Throws: the error of the last attempt.
     func fetch(
         _ hop: HTTPLoadRequest, conditions: HTTPFields, _ receive: @escaping Receiver
     ) async throws(LoadError) -> FetchedResponse {
@@ -125,7 +127,9 @@ extension HTTPLoader {
                     return fetched
                 }
             case .mismatch:
-                error = .badResponse(url: "\(hop.url)", reason: "a part that does not fit")
+                error = .badResponse(
+                    url: "\(hop.url)",
+                    reason: "the partial response does not match the bytes received before")
                 if mayRestart {
                     mayRestart = false
                     continue
@@ -149,7 +153,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Keeps the start of a body for another time, or forgets the one that was kept.
+    /// Stores the prefix of a body, or removes the stored one.
     private func settle(
         _ prefix: BodyPrefix?, _ kept: BodyPrefix?, _ hop: HTTPLoadRequest, _ store: ResponseStore?
     ) async {
@@ -168,7 +172,7 @@ extension HTTPLoader {
             && retryAfter ?? .zero <= configuration.maximumRetryDelay
     }
 
-    /// The time before the next try: twice as long each time, and a random part of it.
+    /// Returns the delay before the next attempt: exponential backoff with jitter.
     private func backOff(_ retryCount: Int) -> Duration {
         let longest = min(
             configuration.retryDelay * (1 << min(retryCount, 16)), configuration.maximumRetryDelay)
@@ -181,13 +185,14 @@ extension HTTPLoader {
         return HTTPDate.seconds(value).map { .seconds(max(0, $0 - clock.date())) }
     }
 
-    /// One try, within the limits of how many and how long.
+    /// Makes one attempt within the limits of rate, connections and time.
     private func attempt(
         _ hop: HTTPLoadRequest, _ conditions: HTTPFields, _ prefix: BodyPrefix?,
         _ room: BodyRoom, _ delivery: BodyDelivery, within timeLeft: Duration
     ) async -> FetchAttempt {
         do throws(LoadError) {
-            // The server's place first: who is cancelled while waiting for it has cost no start.
+            // The host's slot first: a request that is cancelled while waiting for it takes no
+            // token.
             try await hosts.enter(hop.url.authority, hop.priority)
         } catch {
             return FetchAttempt(outcome: .failure(error), prefix: prefix)
@@ -214,7 +219,7 @@ extension HTTPLoader {
 }
 
 extension LoadError {
-    /// Whether it may be gone the next time.
+    /// Whether the error may be temporary.
     fileprivate var mayPass: Bool {
         switch self {
         case .connectionFailed, .timedOut, .badStatus: true

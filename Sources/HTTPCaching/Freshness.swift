@@ -2,20 +2,20 @@
 
 internal import HTTPTypes
 
-/// Until when an answer may be used, in seconds since 1970; not in that second any more.
+/// The times until which a response may be used, in seconds since 1970, exclusive.
 ///
 /// - SeeAlso: RFC 9111, section 4.2, and RFC 5861.
 struct Freshness: Equatable {
-    /// Without asking the server.
+    /// The end of use without revalidation.
     var freshUntil: Int
-    /// At once, while the server is asked.
+    /// The end of use while the response is revalidated.
     var staleWhileRevalidateUntil: Int
-    /// If the server cannot answer.
+    /// The end of use if the server fails.
     var staleIfErrorUntil: Int
-    /// If there is nobody to ask.
+    /// Whether a stale response may be used without a connection.
     var mayBeStaleOffline: Bool
 
-    /// For what did not come from a server.
+    /// The freshness of content that is not from a server.
     static var unlimited: Freshness {
         Freshness(
             freshUntil: .max, staleWhileRevalidateUntil: .max, staleIfErrorUntil: .max,
@@ -24,11 +24,13 @@ struct Freshness: Equatable {
 }
 
 extension Freshness {
+    /// Computes the freshness of a response.
+    ///
     /// - Parameters:
-    ///   - status: the answer's; only some are fresh without being said to be.
-    ///   - fields: the answer's.
-    ///   - requestDate: when it was asked for.
-    ///   - responseDate: when its head came.
+    ///   - status: the status code; only some have a heuristic lifetime.
+    ///   - fields: the fields of the response.
+    ///   - requestDate: the time of the request.
+    ///   - responseDate: the time at which the head was received.
     init(status: Int, fields: HTTPFields, requestDate: Int, responseDate: Int) {
         let control = CacheControl(fields[.cacheControl] ?? "")
         let date = fields[.date].flatMap(HTTPDate.seconds) ?? responseDate
@@ -49,7 +51,7 @@ extension Freshness {
     ) -> Int {
         if let maximumAge = control.maximumAge { return maximumAge }
         if let expires = fields[values: .expires].first {
-            // What is no date, such as the usual `0`, has expired.
+            // An invalid date, such as the common `0`, has expired.
             return HTTPDate.seconds(expires).map { max(0, $0 - date) } ?? 0
         }
         guard [200, 301, 308, 404, 410].contains(status),

@@ -3,7 +3,7 @@
 internal import HTTPTypes
 
 extension HTTPFields {
-    /// The fields as they would stand in a message, byte by byte, whatever their encoding.
+    /// The fields as in a message; the bytes of values are kept whatever their encoding.
     var serialized: [UInt8] {
         var bytes: [UInt8] = []
         for field in self {
@@ -15,10 +15,10 @@ extension HTTPFields {
         return bytes
     }
 
-    /// Reads what ``serialized`` made; a line that is no field is left out.
+    /// Parses ``serialized``; invalid lines are skipped.
     init(serialized bytes: [UInt8]) {
         self.init()
-        // The type traps beyond so many.
+        // `HTTPFields` traps when it has too many fields.
         for line in bytes.split(separator: UInt8(ascii: "\n")).prefix(1000) {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
@@ -27,13 +27,13 @@ extension HTTPFields {
         }
     }
 
-    /// The fields that belong to the answer and not to the connection on which it came.
+    /// The fields of the response without those of the connection (RFC 9111, section 3.1).
     var storable: HTTPFields {
         var names: Set<String> = [
             "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
             "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
             "upgrade",
-            // Nobody wants these kept on a disk, and a store of pictures has no use for them.
+            // Private, and of no use for images.
             "set-cookie", "set-cookie2",
         ]
         for name in (self[.connection] ?? "").split(separator: ",") {
@@ -42,11 +42,11 @@ extension HTTPFields {
         return filtered { !names.contains($0.name.canonicalName) }
     }
 
-    /// These fields, each replaced by that of a newer answer about the same content.
+    /// Returns the fields, replaced by those of a newer response for the same content.
     ///
     /// - SeeAlso: RFC 9111, section 3.2.
     func updated(by newer: HTTPFields) -> HTTPFields {
-        // What describes the body that is kept, and not the one that did not come.
+        // These describe the stored body, not the empty body of the newer response.
         let kept: Set = [
             HTTPField.Name.contentEncoding, .contentLength, .contentRange, .contentType,
         ]
@@ -57,8 +57,8 @@ extension HTTPFields {
         return result
     }
 
-    /// What tells two versions of the content apart: a strong `ETag`, else `Last-Modified` if the
-    /// content cannot have changed twice in that second.
+    /// Returns the strong validator: a strong `ETag`, else `Last-Modified` if the content cannot
+    /// have changed twice in that second.
     ///
     /// - SeeAlso: RFC 9110, section 8.8.
     func strongValidator(responseDate: Int) -> String? {
@@ -70,9 +70,9 @@ extension HTTPFields {
         return modified < date ? text : nil
     }
 
-    /// The number of bytes that the body is said to have.
+    /// The length of the body by `Content-Length`.
     var contentByteCount: Int? {
-        // Repeated fields that agree are allowed.
+        // Repeated fields with equal values are allowed.
         let values = Set((self[.contentLength] ?? "").split(separator: ",").map { trimmed($0) })
         guard values.count == 1, let value = values.first,
             value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
@@ -93,16 +93,16 @@ extension HTTPFields {
     }
 }
 
-/// The bytes that an answer of status 206 holds.
+/// The value of `Content-Range` in a response with status 206.
 ///
 /// - SeeAlso: RFC 9110, section 14.4.
 struct ContentRange: Equatable {
     let first: Int
     let last: Int
-    /// The bytes of the whole, `nil` if the server does not know.
+    /// The length of the whole body, `nil` if the server does not specify it.
     let wholeByteCount: Int?
 
-    /// - Parameter value: such as `bytes 11397-22788/22789`.
+    /// Parses a value such as `bytes 11397-22788/22789`.
     init?(_ value: String) {
         let words = value.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

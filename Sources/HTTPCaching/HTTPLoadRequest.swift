@@ -3,35 +3,40 @@
 public import HTTPTypes
 public import LoadScheduling
 
-/// Asks for what an address leads to.
+/// A request for the content of a URL.
 public struct HTTPLoadRequest: Sendable {
-    /// What of the store is used.
+    /// How the store is used.
     public enum CachePolicy: Sendable {
-        /// What HTTP's rules for caches allow.
+        /// Reads and writes the store as RFC 9111 allows.
         case useProtocol
-        /// Nothing; the answer is kept.
+        /// Does not read the store, and stores the response.
         case reload
-        /// Nothing but the store, as long as the server did not forbid the use of old answers.
+        /// Reads the store only, stale responses included unless the server forbids them.
         case onlyIfCached
-        /// Nothing; nor is anything kept.
+        /// Neither reads nor writes the store.
         case noStore
     }
 
+    /// The URL that is loaded.
     public var url: HTTPURL
-    /// Sent besides those that the loader needs; they go before its own.
+    /// The fields that are sent in addition to those of the loader; they override its defaults.
     public var fields: HTTPFields
+    /// How the store is used.
     public var cachePolicy: CachePolicy
+    /// The priority of the request among those that wait for a connection.
     public var priority: LoadPriority
-    /// Whether an old answer will do where the server lets one be shown while it is asked for a
-    /// newer one: whoever gets it asks again, without accepting old ones.
+    /// Whether a stale response is returned where `stale-while-revalidate` allows it.
+    ///
+    /// The caller then loads again with this set to `false`.
     public var acceptsStale = true
-    /// Goes with each request to a server; what is kept is the same without it.
+    /// The trace context that is sent to servers; it has no effect on caching.
     public var trace: TraceContext?
-    /// Whether what comes may be kept, asked when it is there; what is kept is used in any case.
+    /// Returns whether the response may be stored; called when it is complete.
     package var mayKeep: @Sendable () -> Bool = { true }
-    /// The hash of a body that turned out to be no picture, and is not taken from the store.
+    /// The hash of a body that could not be decoded and is not read from the store again.
     package var refusedBody: UInt64?
 
+    /// Creates a request.
     public init(
         url: HTTPURL, fields: HTTPFields = [:], cachePolicy: CachePolicy = .useProtocol,
         priority: LoadPriority = .visible
@@ -43,40 +48,45 @@ public struct HTTPLoadRequest: Sendable {
     }
 }
 
-/// What happens while an answer comes from a server; an answer from the store has no events.
+/// An event while a response is received from a server; a response from the store has none.
 public enum HTTPLoadEvent: Hashable, Sendable {
-    /// Bytes of the body that are there, those of an earlier try included, and those that there will
-    /// be, `nil` if the server does not say.
+    /// The number of bytes received, those of earlier attempts included, and the length of the
+    /// body, `nil` if it is unknown.
     case progress(receivedByteCount: Int, expectedByteCount: Int?)
-    /// The next piece of the body, up to ``HTTPLoader/Configuration/maximumPreviewByteCount``.
+    /// The next part of the body, up to ``HTTPLoader/Configuration/maximumPreviewByteCount``.
     case bytes([UInt8])
-    /// The pieces so far are of no use: the body begins anew.
+    /// The body restarts at its first byte; earlier parts are invalid.
     case restart
 }
 
-/// The whole of what an address leads to.
+/// A complete response.
 public struct LoadedResponse: Sendable {
+    /// Where the body is from.
     public enum Source: Hashable, Sendable {
+        /// Received from a server.
         case network
+        /// Read from the store, still fresh.
         case store
-        /// From the store, after the server had said that it is still right.
+        /// Read from the store after the server confirmed it.
         case revalidated
-        /// From the store, and maybe no longer right.
+        /// Read from the store although it is stale.
         case stale
     }
 
-    /// Where it was found in the end.
+    /// The URL after redirects.
     public let url: HTTPURL
+    /// The body.
     public let bytes: [UInt8]
-    /// What the server says that it is, in lower case and without parameters.
+    /// The media type by `Content-Type`, in lower case and without parameters.
     public let mediaType: String?
-    /// Differs from that of other versions of what this address leads to.
+    /// Identifies this version of the content among all versions for the URL.
     public let validator: String
+    /// Where the body is from.
     public let source: Source
-    /// Whether and until when what is made of it may be used without asking for it again.
+    /// Whether derived images may be stored, and until when they are fresh.
     package let storability: Storability
-    /// Whether the server lets it be shown only while it is asked for a newer one.
+    /// Whether the caller must load again because the response is stale.
     public let needsRevalidation: Bool
-    /// The bytes in the account of bodies, unless they come from the store.
+    /// The reservation in the body budget, `nil` if the body is from the store.
     package var room: BodyRoom?
 }

@@ -5,51 +5,58 @@ internal import HTTPTypes
 public import LoadScheduling
 public import Logging
 
-/// From an address to the bytes of a picture, by HTTP's rules: kept answers, redirects, repeated
-/// tries and downloads that go on where they broke off.
+/// Loads images over HTTP, with an HTTP cache, redirects, retries and resumed downloads.
 ///
-/// Equal requests are not shared here, but by whoever asks. What is done step by step stands in
-/// `LoadResponse.swift`.
+/// The loader does not coalesce equal requests; its caller does. `LoadResponse.swift` contains the
+/// steps of a load.
 public final class HTTPLoader: Sendable {
+    /// Timeouts and limits of a loader.
     public struct Configuration: Sendable {
-        /// The time until the head of an answer comes.
+        /// The maximum time until the head of a response is received.
         public var responseTimeout: Duration = .seconds(30)
-        /// The time between two pieces of a body.
+        /// The maximum time between two parts of a body.
         public var idleTimeout: Duration = .seconds(30)
-        /// The time that one address may take, further tries included; the wait for a place is not.
+        /// The maximum time for one URL, retries included, the wait for a connection excluded.
         ///
-        /// A server that sends a byte now and then would keep its place for ever.
+        /// Otherwise a server that sends a byte now and then would occupy a connection for ever.
         public var totalTimeout: Duration = .seconds(600)
-        /// Tries after the first, for what may go better the next time.
+        /// The maximum number of retries after errors that may be temporary.
         public var maximumRetryCount = 2
-        /// The longest time before the second try; it doubles with each further one.
+        /// The maximum delay before the first retry; it doubles with each further retry.
         ///
-        /// Between half of it and the whole is waited, so that clients do not come back all at once.
+        /// The delay is a random part between half of it and the whole, so that clients do not
+        /// retry in step.
         public var retryDelay: Duration = .milliseconds(500)
-        /// A server that asks for more patience than that is not asked again.
+        /// The maximum delay before a retry; a longer `Retry-After` ends the load.
         public var maximumRetryDelay: Duration = .seconds(30)
+        /// The maximum number of redirects of one load.
         public var maximumRedirectCount = 5
-        /// Bytes of a body; longer ones are refused as soon as that is known.
+        /// The maximum number of bytes of a body; a longer one is rejected as soon as its length is
+        /// known.
         public var maximumBodyByteCount = 256 << 20
-        /// The account of the bodies of all transfers; one body takes at most half of it.
+        /// The memory budget for the bodies of all transfers; one body takes at most half of it.
         ///
-        /// Several loaders may share one. What is made of a body is not charged: handing it to a
+        /// Several loaders can share a budget. Copies of a body are not charged: sending one to a
         /// sandbox takes as much again for a moment.
         public var bodyBudget = BodyBudget(byteLimit: 512 << 20)
-        /// Bytes from the start of a body that consumers get as they come, to show previews of.
+        /// The number of bytes from the start of a body that consumers receive as they arrive, for
+        /// previews.
         public var maximumPreviewByteCount = 16 << 20
-        /// Requests that are started each second, once ``startBurst`` are used up.
+        /// The number of requests that are started each second after the first ``startBurst``.
         public var startRate = 80.0
-        /// Requests that are started at once.
+        /// The number of requests that are started without delay.
         public var startBurst = 25
-        /// Requests to one server at a time.
+        /// The maximum number of concurrent requests to one server.
         public var maximumConcurrentCountPerHost = 6
+        /// The value of the `User-Agent` field.
         public var userAgent = "Calotype"
-        /// Whether an address may be asked; every one is, also those that redirects lead to.
+        /// Returns whether requests to a URL are allowed; called for each URL, those of redirects
+        /// included.
         ///
-        /// It sees the name of the host and not the number that the name stands for.
+        /// It receives the host name, not the resolved IP address.
         public var allows: @Sendable (HTTPURL) -> Bool = { _ in true }
 
+        /// Creates a configuration with the default values.
         public init() {}
     }
 
@@ -62,14 +69,16 @@ public final class HTTPLoader: Sendable {
     let hosts: HostLimiter
     let starts: RateLimiter
 
+    /// Creates a loader.
+    ///
     /// - Parameters:
-    ///   - transport: carries requests to servers.
-    ///   - store: keeps answers; `nil` to keep none.
-    ///   - codecs: the formats by which a picture is known that the server does not say to be one.
-    ///   - configuration: how much it may take.
-    ///   - logger: where it tells, at `debug`, what it does.
-    ///   - clock: what it waits by.
-    ///   - date: the seconds since 1970.
+    ///   - transport: sends requests to servers.
+    ///   - store: the HTTP cache; `nil` for none.
+    ///   - codecs: the formats that are detected in bodies with another media type than `image/*`.
+    ///   - configuration: timeouts and limits.
+    ///   - logger: receives messages at `debug`.
+    ///   - clock: the clock for timeouts and delays.
+    ///   - date: returns the seconds since 1970.
     public init(
         transport: any HTTPTransport, store: ResponseStore?, codecs: CodecSet,
         configuration: Configuration, logger: Logger,
@@ -87,12 +96,12 @@ public final class HTTPLoader: Sendable {
             rate: configuration.startRate, burst: configuration.startBurst, clock: self.clock)
     }
 
-    /// The picture that an address leads to.
+    /// Loads the image at a URL.
     ///
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - receive: is told, in order, what comes from the server; it must not block.
-    /// - Returns: the whole of it.
+    ///   - request: the URL, the fields and the cache policy.
+    ///   - receive: called in order with the events of the transfer; it must not block.
+    /// - Returns: the complete response.
     /// - Throws: `LoadError`; a body over the limit is a
     ///   `CodecError/limitExceeded(_:needed:allowed:)` in `LoadError.decodingFailed(path:_:)`.
     public func load(
@@ -102,12 +111,12 @@ public final class HTTPLoader: Sendable {
         try await picture(for: request, receive)
     }
 
-    /// Forgets what is kept of an address, such as a picture that turned out to be damaged.
+    /// Removes the stored responses for a URL, for example if the image is damaged.
     public func remove(_ url: HTTPURL) async { await store?.remove(url) }
 
-    /// Closes the store.
+    /// Closes the store; later loads use the network only.
     public func close() async { await store?.close() }
 
-    /// Seconds since 1970 by the clock of the system.
+    /// Returns the seconds since 1970 by the system clock.
     public static func systemDate() -> Int { HTTPCaching.systemDate() }
 }

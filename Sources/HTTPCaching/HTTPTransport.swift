@@ -3,21 +3,24 @@
 public import HTTPTypes
 public import LoadScheduling
 
-/// Carries one request to a server and its answer back; everything else is done by ``HTTPLoader``.
+/// Sends one request to a server and returns the response; ``HTTPLoader`` does everything else.
 ///
-/// It follows no redirect, keeps nothing, repeats nothing and undoes no content coding. Waiting for
-/// the answer ends when the task is cancelled. The connection is given up when the task is
-/// cancelled or the body is let go before its end.
+/// A transport does not follow redirects, cache, retry or decode content codings. Cancelling the
+/// task ends the wait for the response. The connection is closed when the task is cancelled or the
+/// body is released before its end.
 public protocol HTTPTransport: Sendable {
+    /// Sends a request and waits for the head of the response.
+    ///
     /// - Throws: `LoadError.connectionFailed(url:reason:)`, `LoadError.timedOut(url:)`, or
     ///   `LoadError.cancelled`.
     func send(_ request: HTTPRequest) async throws(LoadError) -> HTTPTransportResponse
 }
 
-/// The head of an answer, and its body as it comes.
+/// The head of a response, and its body as an asynchronous sequence.
 public struct HTTPTransportResponse: Sendable {
     public let head: HTTPResponse
-    /// The body's pieces in order, read once; it throws what ``HTTPTransport/send(_:)`` throws.
+    /// The parts of the body in order; iterated once; throws the errors of
+    /// ``HTTPTransport/send(_:)``.
     public let body: any AsyncSequence<[UInt8], LoadError> & Sendable
 
     public init(head: HTTPResponse, body: any AsyncSequence<[UInt8], LoadError> & Sendable) {

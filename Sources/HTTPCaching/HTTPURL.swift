@@ -2,27 +2,27 @@
 
 public import LoadScheduling
 
-/// The address of a picture on the web, in one spelling.
+/// A normalized `http` or `https` URL.
 ///
-/// Scheme and host are in lower case, the usual port is left out, `.` and `..` are resolved, what
-/// may not stand in an address is written in percent, and there is no fragment. An address with a
-/// user name in it is refused, because it is mostly there to deceive.
+/// Scheme and host are in lower case, the default port and the fragment are removed, dot segments
+/// are resolved, and characters that a URL must not contain are percent-encoded. URLs with user
+/// information are rejected, because it mostly disguises the host.
 /// - SeeAlso: RFC 3986.
 public struct HTTPURL: Hashable, Sendable {
     public enum Scheme: String, Hashable, Sendable { case http, https }
 
     public let scheme: Scheme
-    /// The name or number of the host; an IPv6 address stands in brackets.
+    /// The host name or IP address, an IPv6 address in brackets.
     public let host: String
-    /// `nil` for the usual one of the scheme.
+    /// The port, `nil` for the default port of the scheme.
     public let port: Int?
-    /// The path, at least `/`, and the query.
+    /// The path, at least `/`, with the query.
     public let path: String
 
-    /// The host, and the port unless it is the usual one.
+    /// The host, with the port unless it is the default port.
     public var authority: String { port.map { "\(host):\($0)" } ?? host }
 
-    /// Whether both ask the same server in the same way.
+    /// Returns whether scheme, host and port are the same.
     public func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
@@ -31,14 +31,15 @@ public struct HTTPURL: Hashable, Sendable {
     public init(_ text: String) throws(LoadError) {
         guard let colon = text.firstIndex(of: ":"),
             text[text.index(after: colon)...].hasPrefix("//")
-        else { throw .addressRefused(url: text, reason: "not a whole address") }
+        else { throw .addressRefused(url: text, reason: "not an absolute URL") }
         guard let scheme = Scheme(rawValue: text[..<colon].lowercased()) else {
-            throw .addressRefused(url: text, reason: "neither http nor https")
+            throw .addressRefused(url: text, reason: "the scheme is neither http nor https")
         }
         try self.init(scheme, text[colon...].dropFirst(3), text)
     }
 
-    /// An address as a redirect states it, which may be relative to `base`.
+    /// Resolves a reference, such as the value of `Location`, against a base URL (RFC 3986, section
+    /// 5).
     ///
     /// - Throws: `LoadError.addressRefused(url:reason:)`.
     public init(_ reference: String, relativeTo base: HTTPURL) throws(LoadError) {
@@ -74,21 +75,21 @@ public struct HTTPURL: Hashable, Sendable {
     private init(_ scheme: Scheme, _ rest: Substring, _ text: String) throws(LoadError) {
         let authority = rest.prefix { !"/?#".contains($0) }
         guard !authority.contains("@") else {
-            throw .addressRefused(url: text, reason: "an address with a user name in it")
+            throw .addressRefused(url: text, reason: "user information is not allowed in a URL")
         }
         let colon = authority.lastIndex(of: ":").flatMap { colon in
             authority[colon...].contains("]") ? nil : colon
         }
         let host = authority[..<(colon ?? authority.endIndex)].lowercased()
         guard isValid(host: host) else {
-            throw .addressRefused(url: text, reason: "no host that could be asked")
+            throw .addressRefused(url: text, reason: "invalid host")
         }
         var port: Int?
         if let colon {
             let digits = authority[authority.index(after: colon)...]
             port = digits.utf8.allSatisfy(isDigit) ? Int(digits) : nil
             guard digits.isEmpty || port.map({ (1...65535).contains($0) }) == true else {
-                throw .addressRefused(url: text, reason: "no port that could be asked")
+                throw .addressRefused(url: text, reason: "invalid port")
             }
         }
         self.scheme = scheme
@@ -100,10 +101,10 @@ public struct HTTPURL: Hashable, Sendable {
 }
 
 extension HTTPURL {
-    /// Whether the path has `.` or `..` between slashes once escapes are undone, once or twice.
+    /// Whether percent-decoding the path, once or twice, yields a dot segment.
     ///
-    /// Servers that undo escapes before they resolve such segments take it for another path. Segments
-    /// that are not escaped have been resolved.
+    /// Servers that decode a path before they resolve dot segments would serve another path. Dot
+    /// segments that are not encoded have been resolved.
     public var hasEscapedDotSegments: Bool {
         var bytes = Array(path.prefix { $0 != "?" }.utf8)
         for _ in 0..<2 {
@@ -121,7 +122,7 @@ extension HTTPURL {
     }
 }
 
-/// The bytes with those written in percent as they are; what is no such escape stays.
+/// Returns the percent-decoded bytes; invalid escapes stay as they are.
 private func unescaped(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var rest = bytes[...]
@@ -146,9 +147,10 @@ extension HTTPURL: CustomStringConvertible {
 
 private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-/// A name of letters, digits, dots, hyphens and underscores, or an IPv6 address in brackets.
+/// Returns whether a host is a name of letters, digits, dots, hyphens and underscores, or an IPv6
+/// address in brackets.
 ///
-/// Names beyond ASCII must come in their ASCII form (RFC 5891).
+/// Internationalized names must be in their ASCII form (RFC 5891).
 private func isValid(host: String) -> Bool {
     let bytes = Array(host.utf8)
     if bytes.first == UInt8(ascii: "[") {
@@ -162,16 +164,16 @@ private func isValid(host: String) -> Bool {
         && bytes.allSatisfy { isDigit($0) || (0x61...0x7A).contains($0) || "-._".utf8.contains($0) }
 }
 
-/// Path and query without dot segments and with everything in percent that may not stand there.
+/// Returns path and query with dot segments removed and other characters percent-encoded.
 ///
-/// By bytes: a combining mark makes one character of a slash or question mark and itself.
+/// The path is split by bytes: a combining mark forms one character with a slash or question mark.
 private func normalized(path: Substring.UTF8View) -> String {
     let query = path.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex
     var segments: [Substring] = []
     let parts = path[..<query].split(
         separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
     ).map { Substring($0) }
-    // The first part is what stands before the leading slash: nothing.
+    // The first part, before the leading slash, is empty.
     for (index, part) in parts.enumerated().dropFirst() {
         let isLast = index == parts.count - 1
         switch part {

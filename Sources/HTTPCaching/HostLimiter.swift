@@ -3,11 +3,11 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// Lets so many requests to each server run at a time.
+/// Limits the number of concurrent requests to each server.
 final class HostLimiter: Sendable {
     private struct Host {
         let semaphore: AsyncSemaphore
-        /// Those inside and those who wait; with the last the entry goes.
+        /// The number of running and waiting requests; the last one removes the entry.
         var userCount = 0
     }
 
@@ -16,9 +16,9 @@ final class HostLimiter: Sendable {
 
     init(countPerHost: Int) { self.countPerHost = countPerHost }
 
-    /// Waits to be let in; ``leave(_:)`` must follow.
+    /// Waits for a slot; call ``leave(_:)`` to release it.
     ///
-    /// - Throws: `LoadError.cancelled`; then there is nothing to leave.
+    /// - Throws: `LoadError.cancelled`; then no slot is held.
     func enter(_ authority: String, _ priority: LoadPriority) async throws(LoadError) {
         let semaphore = hosts.withLock { hosts in
             var host =

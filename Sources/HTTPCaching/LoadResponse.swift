@@ -8,14 +8,14 @@ internal import Logging
 extension HTTPLoader {
     typealias Receiver = @Sendable (HTTPLoadEvent) -> Void
 
-    /// Where an address leads.
+    /// The result of a request for one URL.
     private enum Answer {
         case picture(LoadedResponse)
-        /// It may be followed without asking until that time.
+        /// A redirect and the end of its freshness.
         case redirect(String, freshUntil: Int)
     }
 
-    /// From address to address until there is a picture.
+    /// Follows redirects until the response is an image.
     func picture(
         for request: HTTPLoadRequest, _ receive: @escaping Receiver
     ) async throws(LoadError) -> LoadedResponse {
@@ -24,7 +24,8 @@ extension HTTPLoader {
         var freshUntil = Int.max
         for _ in 0...configuration.maximumRedirectCount {
             guard configuration.allows(hop.url) else {
-                throw .addressRefused(url: "\(hop.url)", reason: "may not be asked")
+                throw .addressRefused(
+                    url: "\(hop.url)", reason: "the configuration does not allow this URL")
             }
             switch try await answer(to: hop, receive) {
             case .picture(let response): return response.fresh(until: freshUntil)
@@ -38,7 +39,7 @@ extension HTTPLoader {
             reason: "more than \(configuration.maximumRedirectCount) redirects")
     }
 
-    /// Store, else server, keep.
+    /// Reads the store, else sends a request and stores the response.
     private func answer(
         to hop: HTTPLoadRequest, _ receive: @escaping Receiver
     ) async throws(LoadError) -> Answer {
@@ -64,7 +65,7 @@ extension HTTPLoader {
         return try await fetchedAnswer(to: hop, revalidating: kept, receive)
     }
 
-    /// What an answer means, wherever it comes from.
+    /// Interprets the status of a response.
     private func answer(
         to hop: HTTPLoadRequest, _ response: StoredResponse, _ source: LoadedResponse.Source,
         needsRevalidation: Bool = false
@@ -76,13 +77,13 @@ extension HTTPLoader {
                     url: hop.url, bytes: response.bytes, mediaType: response.mediaType,
                     validator: response.validator, source: source,
                     storability: Storability(
-                        // What was kept was allowed to be, and its fields need no look.
+                        // A stored response was allowed to be stored.
                         isAllowed: source == .store || response.variant(of: hop.fields) != nil,
                         freshUntil: response.freshness.freshUntil),
                     needsRevalidation: needsRevalidation, room: response.room))
         case 301, 302, 303, 307, 308:
             guard let location = response.fields[.location] else {
-                throw .badResponse(url: "\(hop.url)", reason: "a redirect that leads nowhere")
+                throw .badResponse(url: "\(hop.url)", reason: "redirect without Location")
             }
             return .redirect(location, freshUntil: response.freshness.freshUntil)
         default: throw .badStatus(url: "\(hop.url)", code: response.status)
@@ -107,7 +108,8 @@ extension HTTPLoader {
         switch status {
         case 304:
             guard let kept else {
-                throw .badResponse(url: "\(hop.url)", reason: "unchanged, which was not asked")
+                throw .badResponse(
+                    url: "\(hop.url)", reason: "status 304 in response to an unconditional request")
             }
             guard let refreshed = kept.refreshed(by: fetched) else {
                 return try await fetchedAnswer(to: hop, revalidating: nil, receive)
@@ -130,7 +132,7 @@ extension HTTPLoader {
         }
     }
 
-    /// What is kept, if the server lets it be used when it cannot answer.
+    /// Returns the stored response if `stale-if-error` allows it, else throws the error.
     private func staleAnswer(
         to hop: HTTPLoadRequest, _ kept: StoredResponse?, _ error: LoadError
     ) throws(LoadError) -> Answer {
@@ -138,16 +140,16 @@ extension HTTPLoader {
         return try answer(to: hop, kept, .stale)
     }
 
-    /// Keeps an answer if it may be kept; what is kept of the address is out of date in any case.
+    /// Stores a response if that is allowed, else removes the outdated one for the URL.
     private func keep(_ response: StoredResponse, for hop: HTTPLoadRequest) async {
         guard let store, hop.cachePolicy != .noStore else { return }
         let isFresh = clock.date() < response.freshness.freshUntil
         switch response.status {
         case 200: break
-        // Without a body to compare they are of use only as long as they are fresh.
+        // Not revalidated, and so of use only while they are fresh.
         case 301, 302, 303, 307, 308, 404, 410:
             guard isFresh else { return await store.remove(hop.url) }
-        // An answer such as 403 is about who asks, and says nothing of the picture.
+        // A status such as 403 depends on the client, not on the image.
         default: return
         }
         guard hop.mayKeep(), let variant = response.variant(of: hop.fields) else {
@@ -159,7 +161,7 @@ extension HTTPLoader {
     private func addDefaults(to fields: inout HTTPFields) {
         if fields[.accept] == nil { fields[.accept] = "image/*, */*;q=0.5" }
         if fields[.userAgent] == nil { fields[.userAgent] = configuration.userAgent }
-        // Pictures are compressed as they are, and ranges are of the bytes as they come.
+        // Images are compressed already, and ranges count encoded bytes.
         fields[.acceptEncoding] = "identity"
         let own = [
             HTTPField.Name.range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince,
@@ -184,11 +186,11 @@ extension HTTPLoadRequest.CachePolicy {
 }
 
 extension HTTPLoadRequest {
-    /// Goes where a redirect leads.
+    /// Follows a redirect.
     mutating func follow(_ location: String) throws(LoadError) {
         let next = try HTTPURL(location, relativeTo: url)
         guard url.scheme == .http || next.scheme == .https else {
-            throw .addressRefused(url: "\(next)", reason: "a redirect from https to http")
+            throw .addressRefused(url: "\(next)", reason: "redirect from https to http")
         }
         if !next.hasSameOrigin(as: url) {
             for name in [HTTPField.Name.authorization, .cookie, .proxyAuthorization] {
@@ -200,7 +202,7 @@ extension HTTPLoadRequest {
 }
 
 extension StoredResponse {
-    /// The fields that ask a server whether this is still right.
+    /// The fields of a conditional request.
     fileprivate var conditions: HTTPFields {
         let fields = fields
         var conditions = HTTPFields()
@@ -209,8 +211,7 @@ extension StoredResponse {
         return conditions
     }
 
-    /// The same content after the server has said that it is still right, by an answer that must be
-    /// about it: `nil` if that is about something else.
+    /// Returns the response with the fields of a 304 response, `nil` if their entity tags differ.
     fileprivate func refreshed(by fetched: FetchedResponse) -> StoredResponse? {
         let fields = fields
         let newer = fetched.head.headerFields
@@ -224,7 +225,7 @@ extension StoredResponse {
         return response
     }
 
-    /// Which requests it answers; `nil` if it must not be kept.
+    /// Returns the variant for the store, `nil` if the response must not be stored.
     func variant(of request: HTTPFields) -> Variant? {
         let fields = fields
         guard !CacheControl(fields[.cacheControl] ?? "").isNoStore else { return nil }
@@ -233,6 +234,6 @@ extension StoredResponse {
 }
 
 extension String {
-    /// An entity tag without the mark that it is a weak one.
+    /// The opaque tag of an entity tag, without the prefix `W/`.
     fileprivate var opaque: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
 }

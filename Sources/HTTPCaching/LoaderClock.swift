@@ -6,12 +6,12 @@
     internal import Darwin
 #endif
 
-/// A clock to wait by and one that tells the date, so that a test can set both.
+/// The clock for timeouts and the clock for dates; tests replace both.
 package struct LoaderClock: Sendable {
-    /// The time since some moment, which never goes back.
+    /// Returns the monotonic time since the creation of the clock.
     let elapsed: @Sendable () -> Duration
     let sleep: @Sendable (Duration) async throws -> Void
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     package let date: @Sendable () -> Int
 
     init(_ clock: any Clock<Duration>, date: @escaping @Sendable () -> Int) {
@@ -28,5 +28,5 @@ package struct LoaderClock: Sendable {
     }
 }
 
-/// Seconds since 1970 by the clock of the system.
+/// Returns the seconds since 1970 by the system clock.
 func systemDate() -> Int { time(nil) }

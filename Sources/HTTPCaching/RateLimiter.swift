@@ -3,20 +3,20 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// Spaces what is started, so that scrolling past a thousand pictures does not start a thousand
-/// connections: a bucket of tokens that fills at a steady rate, one token for each start.
+/// A token bucket that limits the rate at which requests start, so that scrolling past a thousand
+/// images does not open a thousand connections.
 ///
-/// Who finds no token waits in a queue. Only the first in it watches the clock; who leaves it by
-/// being cancelled has taken nothing.
+/// Requests without a token wait in a queue, by priority. Only the first waits for the clock; a
+/// cancelled request takes no token.
 final class RateLimiter: Sendable {
     private struct Bucket {
         var tokenCount: Double
         var lastFill: Duration
     }
 
-    /// Tokens that come each second.
+    /// The number of tokens that are added each second.
     private let rate: Double
-    /// Tokens that the bucket holds.
+    /// The capacity of the bucket in tokens.
     private let burst: Double
     private let clock: LoaderClock
     private let bucket: Mutex<Bucket>
@@ -30,10 +30,10 @@ final class RateLimiter: Sendable {
         bucket = Mutex(Bucket(tokenCount: Double(burst), lastFill: clock.elapsed()))
     }
 
-    /// How many wait, besides the first.
+    /// The number of waiting requests, without the first.
     var waitingCount: Int { queue.waitingCount }
 
-    /// The whole tokens in the bucket now.
+    /// The number of whole tokens in the bucket.
     var tokenCount: Int {
         bucket.withLock { bucket in
             fill(&bucket)
@@ -41,7 +41,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes a token, waiting for it if need be.
+    /// Takes a token and waits for it if the bucket is empty.
     ///
     /// - Throws: `LoadError.cancelled`; then no token was taken.
     func take(_ priority: LoadPriority = .visible) async throws(LoadError) {
@@ -56,7 +56,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes a token, or says how long it is until there will be one.
+    /// Takes a token, or returns the time until the next one is added.
     private func takeOrDelay() -> Duration? {
         bucket.withLock { bucket in
             fill(&bucket)
@@ -64,7 +64,7 @@ final class RateLimiter: Sendable {
                 bucket.tokenCount -= 1
                 return nil
             }
-            // One nanosecond more, so that rounding never leaves a part of a token to wait for.
+            // One nanosecond more, so that rounding never leaves a fraction of a token missing.
             return .seconds((1 - bucket.tokenCount) / rate) + .nanoseconds(1)
         }
     }

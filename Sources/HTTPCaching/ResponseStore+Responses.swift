@@ -9,23 +9,23 @@ internal import Logging
 internal import Synchronization
 
 extension ResponseStore {
-    /// The answer that is kept to a request of these fields.
+    /// Returns the stored response to a request with these fields.
     func response(for url: HTTPURL, _ request: HTTPFields) async -> StoredResponse? {
         await run { self.find(url.description, request, isPartial: false) }
     }
 
-    /// The start that is kept of an answer to a request of these fields.
+    /// Returns the stored start of a response to a request with these fields.
     func partial(for url: HTTPURL, _ request: HTTPFields) async -> StoredResponse? {
         await run { self.find(url.description, request, isPartial: true) }
     }
 
-    /// Keeps an answer in place of the one before and of starts; one larger than the limit is not
-    /// kept.
+    /// Stores a response and removes earlier ones and partial ones; a response larger than the
+    /// limit is not stored.
     func insert(_ response: StoredResponse, for url: HTTPURL, _ variant: Variant) async {
         _ = await run { self.insertNow(response, url.description, variant) }
     }
 
-    /// Gives the answer that was read from a row other fields; the body stays as it is.
+    /// Replaces the fields of a stored response; the body is not written.
     func refresh(_ response: StoredResponse, for url: HTTPURL) async {
         guard let id = response.id, let fields = response.serializedFields else { return }
         let freshness = response.freshness
@@ -58,7 +58,8 @@ extension ResponseStore {
         _ = await run { self.removeNow(url.description, partialsOnly: true) }
     }
 
-    /// What a row takes besides body and fields, so that a million answers without a body count.
+    /// The bytes that a row counts in addition to body and fields, so that responses without a body
+    /// are limited too.
     private static let rowByteCount = 300
 
     var keptByteCount: Int {
@@ -86,10 +87,10 @@ extension ResponseStore {
         }
         guard let row, let id = try? row.decode(Int64.self, forColumn: "id") else { return nil }
         guard let response = try? response(in: row, url, isPartial: isPartial) else {
-            logger.debug("dropped a damaged answer", metadata: ["url": "\(url)"])
+            logger.debug("removed a damaged response", metadata: ["url": "\(url)"])
             database.write { db in
                 try self.remove([id], db)
-                // Its count may be what is damaged.
+                // The damage may be in its byte count.
                 try self.recount(db)
             }
             removeDoomed()
@@ -99,7 +100,9 @@ extension ResponseStore {
         return response
     }
 
-    /// - Throws: an error for a row, or a body, that is not what was kept.
+    /// Decodes a row.
+    ///
+    /// - Throws: an error if the row or its body differs from what was stored.
     private func response(
         in row: Row, _ url: String, isPartial: Bool
     ) throws -> StoredResponse {
@@ -151,7 +154,7 @@ extension ResponseStore {
         }
         database.write { db in
             try self.writeUses(db)
-            // Not REPLACE, which would pass by the trigger that counts the bytes.
+            // Not REPLACE, which would bypass the trigger that counts the bytes.
             try db.execute(
                 sql: """
                     DELETE FROM response
@@ -178,7 +181,7 @@ extension ResponseStore {
             if let file {
                 try db.execute(sql: "DELETE FROM doomed WHERE file = ?", arguments: [file])
             } else {
-                // Bytes that a damaged row has left behind must not be in the way.
+                // Replaces content that a damaged row has left.
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO content (id, bytes) VALUES (?, ?)",
                     arguments: [db.lastInsertedRowID, Data(response.bytes)])
@@ -188,10 +191,10 @@ extension ResponseStore {
         removeDoomed()
     }
 
-    /// Writes a file that counts as left over until a row names it.
+    /// Writes a body file and lists it for removal until a row names it.
     private func write(_ bytes: [UInt8], _ file: String) -> Bool {
         let isNoted: Void? = database.write { db in
-            // An hour is enough for the row to come; other processes leave it alone until then.
+            // Other processes remove the file only if no row names it after an hour.
             try db.execute(
                 sql: "INSERT INTO doomed VALUES (?, ?)", arguments: [file, systemDate() + 3600])
         }
@@ -207,7 +210,7 @@ extension ResponseStore {
         removeDoomed()
     }
 
-    /// Removes the files that no row needs any more.
+    /// Removes the files that no row names.
     func removeDoomed() {
         let files = database.read { db in
             try String.fetchAll(
@@ -224,10 +227,10 @@ extension ResponseStore {
     }
 }
 
-// MARK: - What is used least
+// MARK: - Eviction
 
 extension ResponseStore {
-    /// Drops what was not used for longest until the rest fits the limit.
+    /// Evicts the least recently used responses until the rest fits the limit.
     func evict(_ db: Database) throws {
         guard let total = try db.totalByteCount() else { return try recount(db) }
         var excess = total - byteLimit
@@ -240,11 +243,11 @@ extension ResponseStore {
             excess -= row.countedByteCount
         }
         try remove(dropped, db)
-        // Nothing is left, so the sum was wrong.
+        // The table is empty, so the sum was wrong.
         if excess > 0 { try recount(db) }
     }
 
-    /// Removes the rows that cannot be counted, and counts the others anew.
+    /// Removes the rows with damaged counts and recomputes the sum.
     func recount(_ db: Database) throws {
         try db.dropUncountable(in: "response")
         try db.execute(sql: "DELETE FROM total")
@@ -269,11 +272,12 @@ extension ResponseStore {
     }
 }
 
-/// A row that is not what was written.
+/// A row that differs from what was written.
 private struct DamagedRow: Error {}
 
 extension StoredResponse {
-    /// Of what a row keeps for good: which requests it answers, and the answer save for its fields.
+    /// Returns the checksum of the columns that never change: URL, variant, and the response
+    /// without fields.
     fileprivate func checksum(_ url: String, _ variant: Variant, isPartial: Bool) -> Int64 {
         var checksum = RowChecksum()
         for text in [url, variant.names, variant.values, validator] { checksum.add(text) }
@@ -284,7 +288,7 @@ extension StoredResponse {
         return checksum.value
     }
 
-    /// Of what a newer answer about the same content changes.
+    /// Returns the checksum of the columns that a revalidation changes.
     fileprivate func fieldsChecksum(_ url: String) -> Int64 {
         var checksum = RowChecksum()
         checksum.add(url)

@@ -7,18 +7,16 @@ public import LoadScheduling
 public import Logging
 internal import Synchronization
 
-/// Answers of servers on disk, so that they outlive the process, and the starts of those that broke
-/// off.
+/// An HTTP cache on disk, with the starts of interrupted downloads.
 ///
-/// Shape: one SQLite database, `responses.sqlite`, with a write-ahead log, and beside it a folder,
-/// `bodies`, with the larger bodies. Several processes may have it open. Whatever happens to it
-/// after it was opened is no error to a user: what cannot be read is fetched again. The work is done
-/// on two threads of its own.
+/// It consists of an SQLite database, `responses.sqlite`, with a write-ahead log, and a folder,
+/// `bodies`, with the larger bodies. Several processes can open it. Damage after opening is not an
+/// error: responses that cannot be read are fetched again. The store has two threads of its own.
 public final class ResponseStore: Sendable {
-    /// Bodies from so many bytes on are files.
+    /// The length from which a body is stored as a file.
     static let fileByteCount = 256 << 10
 
-    /// The bytes that may be kept; the answer that was not used for longest goes first.
+    /// The maximum size of the store in bytes; the least recently used response is evicted first.
     public let byteLimit: Int
     let logger: Logger
     let bodies: BodyFolder
@@ -26,13 +24,13 @@ public final class ResponseStore: Sendable {
     let uses = Mutex(PendingUses())
     private let queue = WorkQueue(width: 2, maximumWaitingCount: .max)
 
-    /// Opens the store or makes a new one; a database that is damaged or of another version is
-    /// moved aside.
+    /// Opens the store or creates it; a database that is damaged or has another version is moved
+    /// aside.
     ///
     /// - Parameters:
-    ///   - directory: where it is; made, private to the user, if it is missing.
-    ///   - byteLimit: the bytes that may be kept.
-    ///   - logger: where it tells, at `debug`, what went wrong.
+    ///   - directory: the folder of the store; created with access for its owner only.
+    ///   - byteLimit: the maximum size in bytes.
+    ///   - logger: receives failures at `debug`.
     /// - Throws: `LoadError.storeFailed(reason:)`.
     public init(directory: String, byteLimit: Int, logger: Logger) throws(LoadError) {
         self.byteLimit = byteLimit
@@ -43,7 +41,7 @@ public final class ResponseStore: Sendable {
                 directory: directory, name: "responses", version: Self.version,
                 schema: Self.schema),
             logger: logger)
-        // The limit may have been a higher one when the store was filled.
+        // The limit may have been higher before.
         database.write { db in try self.evict(db) }
         _ = try? queue.submit(.background) { [weak self] in
             // The sum may be damaged.
@@ -54,12 +52,12 @@ public final class ResponseStore: Sendable {
 
     deinit { queue.stop() }
 
-    /// The bytes of all that is kept, with what else they take in the database.
+    /// Returns the size of all stored responses in bytes, with their rows in the database.
     public func byteCount() async -> Int {
         await run { self.keptByteCount } ?? 0
     }
 
-    /// Puts bytes there as what `url` leads to; they are served as they are until they are removed.
+    /// Stores bytes as the content of a URL; they are fresh until they are removed.
     public func insert(_ bytes: [UInt8], mediaType: String?, for url: HTTPURL) async {
         let response = StoredResponse(
             status: 200, serializedFields: nil, mediaType: mediaType,
@@ -68,19 +66,19 @@ public final class ResponseStore: Sendable {
         _ = await run { self.insertNow(response, url.description, Variant(names: "", [:])) }
     }
 
-    /// Forgets all that is kept of `url`, whole or not.
+    /// Removes all responses for a URL, partial ones included.
     public func remove(_ url: HTTPURL) async {
         _ = await run { self.removeNow(url.description) }
     }
 
-    /// Writes down what is pending and ends the threads; from then on nothing is found.
+    /// Writes pending uses and ends the threads; later calls find nothing.
     public func close() async {
         await queue.close()
         database.write { db in try self.writeUses(db) }
         database.close()
     }
 
-    /// Does `body` on a thread that may be blocked, also for a task that has been cancelled.
+    /// Runs `body` on a thread of the store, also for a cancelled task.
     ///
     /// - Returns: `nil` once closed.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value?) async -> Value? {
@@ -95,15 +93,15 @@ public final class ResponseStore: Sendable {
         }
     }
 
-    /// Changes with the tables.
+    /// The version of the tables.
     private static let version = 2
 
-    /// The tables: `response` has a row of facts for each answer and each start of one, `content`
-    /// the bodies that are no files, so that noting a use writes little.
+    /// The tables: `response` has a row for each response and partial response; `content` has the
+    /// bodies that are not files, so that recording a use writes little.
     ///
-    /// A number of a row is never used again, so that what was read from one row is never written
-    /// to another. `doomed` names files that no row needs, or none yet: they are removed after the transaction,
-    /// or after the crash, that left them there.
+    /// Row numbers are never reused, so that what was read from one row is never written to
+    /// another. `doomed` lists files without a row: they are removed after the transaction, or the
+    /// crash, that left them.
     private static let schema = """
         CREATE TABLE response (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

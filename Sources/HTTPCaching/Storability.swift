@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether what is made of an original may be kept, and until when it needs no look at the original.
+/// Whether images made from an original may be stored, and until when they are fresh.
 package struct Storability: Hashable, Sendable {
     package var isAllowed: Bool
-    /// In seconds since 1970; 0 if the original is looked at each time, as files are.
+    /// The end of freshness in seconds since 1970; 0 if the original is checked each time, as files
+    /// are.
     package var freshUntil: Int
-    /// Whether the request sent fields, which may have had a say in what the server answered.
+    /// Whether the request had fields on which the response may depend.
     package var dependsOnFields: Bool
 
     package init(isAllowed: Bool = true, freshUntil: Int = 0, dependsOnFields: Bool = false) {
@@ -14,6 +15,6 @@ package struct Storability: Hashable, Sendable {
         self.dependsOnFields = dependsOnFields
     }
 
-    /// Until when what is kept may be shown by the name of the original alone.
+    /// The time until which a stored image may be found by the name of the original alone.
     package var answersByNameUntil: Int { dependsOnFields ? 0 : freshUntil }
 }

@@ -3,20 +3,20 @@
 internal import DiskStore
 internal import HTTPTypes
 
-/// An answer as a ``ResponseStore`` keeps it: a whole one, or the start of one.
+/// A response in a ``ResponseStore``: complete, or the start of an interrupted download.
 struct StoredResponse: Sendable {
-    /// The row it was read from.
+    /// The row that it was read from.
     var id: Int64?
     var status: Int
-    /// As ``HTTPFields/serialized``, because a hit needs none of them; `nil` for what a program put
-    /// there itself.
+    /// The fields in the form of ``HTTPFields/serialized``, because a hit does not read them; `nil`
+    /// for a body that the program has inserted.
     var serializedFields: [UInt8]?
     var mediaType: String?
     var validator: String
     var freshness: Freshness
-    /// The start of the body if it is the start of an answer.
+    /// The body, or its start.
     var bytes: [UInt8]
-    /// The bytes in the account of bodies, if they have just come.
+    /// The reservation in the body budget, if the body was just received.
     var room: BodyRoom?
 
     var fields: HTTPFields { HTTPFields(serialized: serializedFields ?? []) }
@@ -34,7 +34,7 @@ struct StoredResponse: Sendable {
         self.bytes = bytes
     }
 
-    /// An answer that has just come.
+    /// Creates a response that was just received.
     init(status: Int, fields: HTTPFields, bytes: [UInt8], requestDate: Int, responseDate: Int) {
         let fields = fields.storable
         self.init(
@@ -48,7 +48,7 @@ struct StoredResponse: Sendable {
 }
 
 extension HTTPFields {
-    /// Tells this version of the content from others: by `ETag`, `Last-Modified`, or its bytes.
+    /// Identifies this version of the content by `ETag`, `Last-Modified`, or a hash of the bytes.
     func validator(of bytes: [UInt8]) -> String {
         if let tag = self[.eTag] { return "etag \(tag)" }
         if let date = self[.lastModified] { return "modified \(date)" }
@@ -56,27 +56,27 @@ extension HTTPFields {
     }
 }
 
-/// Which of several answers to one address: the fields of the request that chose it.
+/// The request fields by which the server selected one of several responses for a URL.
 ///
 /// - SeeAlso: RFC 9111, section 4.1.
 struct Variant: Equatable, Sendable {
-    /// In lower case and in order, with commas between.
+    /// The field names in lower case, sorted and separated by commas.
     let names: String
-    /// What the request said in them.
+    /// The values of these fields in the request.
     let values: String
 
-    /// Fails if the answer is to no other request than that one.
+    /// Creates a variant; returns `nil` if the response matches no other request (`Vary: *`).
     ///
     /// - Parameters:
-    ///   - vary: the answer's field of that name.
-    ///   - request: the fields that it answers.
+    ///   - vary: the value of the response's `Vary` field.
+    ///   - request: the fields of the request.
     init?(vary: String, request: HTTPFields) {
         let names = Set(vary.split(separator: ",").map { trimmed($0).lowercased() })
         guard !names.contains("*") else { return nil }
         self.init(names: names.filter { !$0.isEmpty }.sorted().joined(separator: ","), request)
     }
 
-    /// What a store has kept.
+    /// Creates a variant from the columns of a row.
     init(names: String, values: String) {
         self.names = names
         self.values = values
@@ -86,10 +86,10 @@ struct Variant: Equatable, Sendable {
         self.names = names
         var values = names.split(separator: ",").map { name in
             let value = HTTPField.Name(String(name)).flatMap { request[$0] }
-            // Hashed, because what a user sends does not belong on a disk.
+            // Hashed, so that the values that a user sends are not written to disk.
             return "\(name) \(value.map(Self.hashed) ?? "none")"
         }
-        // Never shown to somebody else, whatever the server says that it varies by.
+        // Responses to authorized requests are never shared, whatever `Vary` contains.
         for name in [HTTPField.Name.authorization, .cookie] {
             if let value = request[name] {
                 values.append("\(name.canonicalName) \(Self.hashed(value))")

@@ -2,18 +2,19 @@
 
 public import HTTPTypes
 
-/// The trace, over several programs, that a request belongs to.
+/// The distributed trace that a request belongs to.
 ///
-/// It is passed on as it came, as W3C Trace Context asks of those who record nothing of their own,
-/// and has no say in what is loaded, shared or kept.
+/// It is forwarded unchanged, as W3C Trace Context requires of services that record no spans, and
+/// has no effect on loading, coalescing or caching.
 public struct TraceContext: Sendable, Hashable {
-    /// A longer `tracestate` is left out.
+    /// The maximum length of `tracestate`; a longer one is dropped.
     private static let maximumStateByteCount = 512
 
     private let parent: String
     private let state: String?
 
-    /// What `traceparent` and `tracestate` say; fails without a `traceparent` of version 00.
+    /// Parses `traceparent` and `tracestate`; returns `nil` without a valid `traceparent` of
+    /// version 00.
     public init?(_ fields: HTTPFields) {
         guard let parent = fields.value("traceparent"), Self.isWellFormed(parent) else {
             return nil
@@ -22,10 +23,10 @@ public struct TraceContext: Sendable, Hashable {
         state = fields.value("tracestate").flatMap { Self.isWellFormed(state: $0) ? $0 : nil }
     }
 
-    /// What all requests of the trace have in common: 32 hexadecimal digits.
+    /// The trace ID, 32 hexadecimal digits.
     public var traceID: Substring { parent.split(separator: "-")[1] }
 
-    /// Goes with a request to another server.
+    /// The fields that are sent to a server.
     var fields: HTTPFields {
         var fields = HTTPFields()
         for (name, value) in [("traceparent", parent), ("tracestate", state)] {
@@ -34,7 +35,7 @@ public struct TraceContext: Sendable, Hashable {
         return fields
     }
 
-    /// `00-`, the number of the trace, that of the caller's part of it, and flags, in lower case.
+    /// Returns whether it consists of version 00, trace ID, parent ID and flags, in lower case.
     private static func isWellFormed(_ parent: String) -> Bool {
         let parts = parent.utf8.split(
             separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)

@@ -5,23 +5,23 @@ internal import HTTPTypes
 internal import LoadScheduling
 
 extension HTTPLoader {
-    /// A body of unknown length that is longer gets address space for the longest that may be, so that
-    /// it is not copied as it grows.
+    /// A longer body of unknown length gets address space for the maximum length, so that it is not
+    /// copied as it grows.
     private static let shortByteCount = 1 << 20
     private static let longestReservedByteCount = 1 << 30
-    /// Bodies of no use that are read, so that the connection can be used again.
+    /// The maximum length of an unused body that is read so that the connection can be reused.
     private static let drainedByteCount = 64 << 10
 
-    /// One request, and its answer read to the end.
+    /// Sends one request and reads the response to its end.
     ///
     /// - Parameters:
-    ///   - hop: the address and the fields.
-    ///   - conditions: fields that ask whether what is kept is still right.
-    ///   - prefix: the start that is there already.
-    ///   - room: what the body takes of the account.
-    ///   - delivery: is told what comes of a picture.
-    ///   - watchdog: is told that something comes.
-    /// - Returns: the answer, or why there is none and what came of it.
+    ///   - hop: the URL and the fields.
+    ///   - conditions: the fields of a conditional request.
+    ///   - prefix: the start of the body from an earlier attempt.
+    ///   - room: the reservation in the body budget.
+    ///   - delivery: receives the bytes of an image.
+    ///   - watchdog: receives the activities.
+    /// - Returns: the response, or the error and the prefix to resume from.
     func transfer(
         _ hop: HTTPLoadRequest, _ conditions: HTTPFields, _ prefix: BodyPrefix?,
         _ room: BodyRoom, _ delivery: BodyDelivery, _ watchdog: Watchdog
@@ -51,7 +51,7 @@ extension HTTPLoader {
             try check(download.expectedByteCount ?? 0, hop.url)
             room.shrink(to: download.bytes.count)
             try await room.take(download.bytes.count)
-            // Address space; memory is taken as the bytes come.
+            // Address space only; memory is allocated as bytes are written.
             download.bytes.reserveCapacity(
                 min(download.expectedByteCount ?? 0, Self.longestReservedByteCount))
             let mediaType = download.fields.mediaType
@@ -84,7 +84,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Address space for a body of unknown length.
+    /// The address space for a body of unknown length.
     private var reservedByteCount: Int {
         min(
             configuration.maximumBodyByteCount, configuration.bodyBudget.bodyByteLimit,
@@ -99,7 +99,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Reads a short body to its end and lets go of a long one.
+    /// Reads a short body to its end and abandons a longer one.
     private func drain(_ response: HTTPTransportResponse) async throws(LoadError) {
         var byteCount = 0
         for try await piece in response.body {
@@ -109,7 +109,7 @@ extension HTTPLoader {
     }
 }
 
-/// A body that grows.
+/// A body that is being received.
 private struct Download {
     let url: HTTPURL
     private let oldPrefix: BodyPrefix?
@@ -125,7 +125,7 @@ private struct Download {
         oldPrefix = prefix
     }
 
-    /// A body from its first byte.
+    /// Starts a body at its first byte.
     mutating func begin(_ fields: HTTPFields, _ responseDate: Int) throws(LoadError) {
         self.fields = fields
         self.responseDate = responseDate
@@ -133,13 +133,13 @@ private struct Download {
         hasBegun = true
         let coding = fields[.contentEncoding].map { trimmed($0).lowercased() } ?? "identity"
         guard coding == "identity" || coding.isEmpty else {
-            throw .badResponse(url: "\(url)", reason: "coded as \(coding), which was not asked")
+            throw .badResponse(url: "\(url)", reason: "unexpected content coding: \(coding)")
         }
     }
 
-    /// The rest of the body whose start is there.
+    /// Resumes the body after the prefix.
     ///
-    /// - Returns: whether the fields say that it is that rest.
+    /// - Returns: whether the fields describe exactly the rest.
     mutating func goOn(_ fields: HTTPFields) -> Bool {
         guard let oldPrefix, let range = ContentRange(fields[.contentRange] ?? ""),
             range.first == oldPrefix.bytes.count, range.last == oldPrefix.wholeByteCount - 1,
@@ -154,7 +154,7 @@ private struct Download {
         return true
     }
 
-    /// The whole body, without the address space that it did not need if it is short.
+    /// Returns the body, copied if it is short and has excess capacity.
     mutating func takeBytes() -> [UInt8] {
         defer { bytes = [] }
         guard bytes.count < bytes.capacity / 2, bytes.count <= Self.copiedByteCount else {
@@ -166,7 +166,7 @@ private struct Download {
         return copy
     }
 
-    /// Gives the memory of a body back that is of no use.
+    /// Releases the memory of an unused body.
     mutating func drop() {
         let isLarge = bytes.count > Self.copiedByteCount
         bytes = []
@@ -175,19 +175,20 @@ private struct Download {
 
     private static let copiedByteCount = 4 << 20
 
-    /// A connection that is closed looks to some transports like the end of the body.
+    /// Checks the length: some transports report a closed connection as the end of the body.
     func checkEnd() throws(LoadError) {
         guard let expectedByteCount, bytes.count != expectedByteCount else { return }
         throw .connectionFailed(
-            url: "\(url)", reason: "ended after \(bytes.count) of \(expectedByteCount) bytes")
+            url: "\(url)",
+            reason: "connection closed after \(bytes.count) of \(expectedByteCount) bytes")
     }
 
-    /// What a further try could go on from.
+    /// Returns the prefix from which another attempt can resume.
     func prefix(after error: LoadError) -> BodyPrefix? {
         guard hasBegun else { return oldPrefix }
         switch error {
         case .connectionFailed, .timedOut, .cancelled: break
-        // The same would come again.
+        // The next attempt would receive the same bytes.
         default: return nil
         }
         if isContinuing, var prefix = oldPrefix {

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Cancels work in which nothing happens for too long, or that takes too long altogether.
+/// Cancels work that is idle for too long or takes too long in total.
 final class Watchdog: Sendable {
     private struct State {
         var lastActivity: Duration
@@ -15,11 +15,13 @@ final class Watchdog: Sendable {
     private let clock: LoaderClock
     private let state: Mutex<State>
 
+    /// Creates a watchdog; the time starts now.
+    ///
     /// - Parameters:
-    ///   - responseTimeout: how long the first sign of life may take.
-    ///   - idleTimeout: how long each further one may take.
-    ///   - totalTimeout: how long the work may take, whatever happens meanwhile.
-    ///   - clock: what it watches.
+    ///   - responseTimeout: the maximum time until the first activity.
+    ///   - idleTimeout: the maximum time between further activities.
+    ///   - totalTimeout: the maximum time for the work.
+    ///   - clock: the clock.
     init(
         responseTimeout: Duration, idleTimeout: Duration, totalTimeout: Duration,
         clock: LoaderClock
@@ -33,7 +35,7 @@ final class Watchdog: Sendable {
 
     var hasTimedOut: Bool { state.withLock { $0.hasTimedOut } }
 
-    /// Something has happened.
+    /// Records an activity.
     func noteActivity() {
         let now = clock.elapsed()
         state.withLock { state in
@@ -42,7 +44,7 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// Does `work`, whose task is cancelled when it takes too long.
+    /// Runs `work` and cancels its task when it times out.
     func watch<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         await withTaskGroup(of: Value?.self) { group in
             group.addTask { await work() }
@@ -52,7 +54,7 @@ final class Watchdog: Sendable {
             }
             var result: Value?
             for await value in group {
-                // Whichever ends first ends the other.
+                // The first child to end cancels the other.
                 group.cancelAll()
                 result = value ?? result
             }
@@ -61,10 +63,10 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// Waits until one of the times is over, or the work has ended.
+    /// Waits until a timeout expires or the work has ended.
     private func wait() async {
         while let delay = timeLeft() {
-            // The first sign of life, which nothing announces here, may shorten the time.
+            // The first activity, which does not wake this task, may shorten the time.
             do { try await clock.sleep(min(delay, idleTimeout)) } catch { return }
         }
     }

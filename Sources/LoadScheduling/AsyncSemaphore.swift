@@ -2,9 +2,9 @@
 
 internal import Synchronization
 
-/// Lets so many in at a time; the others wait, the most urgent first, without holding a thread.
+/// A counting semaphore for tasks; waiting tasks are resumed by priority and block no thread.
 ///
-/// A lock: every operation is short, never awaits and resumes nobody while it is held.
+/// Its lock is held for short operations only, never while awaiting or resuming a continuation.
 package final class AsyncSemaphore: Sendable {
     private struct Waiter {
         let number: UInt64
@@ -14,7 +14,7 @@ package final class AsyncSemaphore: Sendable {
 
     private struct State {
         var freeCount: Int
-        /// The next to be let in stands first.
+        /// The waiting tasks, the next to be resumed first.
         var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
     }
@@ -25,9 +25,9 @@ package final class AsyncSemaphore: Sendable {
 
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Waits to be let in; ``leave()`` must follow.
+    /// Waits for a slot; call ``leave()`` to release it.
     ///
-    /// - Throws: ``LoadError/cancelled``; then there is nothing to leave.
+    /// - Throws: ``LoadError/cancelled``; then no slot is held.
     package func enter(_ priority: LoadPriority) async throws(LoadError) {
         guard !Task.isCancelled else { throw .cancelled }
         let number = state.withLock { state -> UInt64? in
@@ -42,7 +42,7 @@ package final class AsyncSemaphore: Sendable {
         let isIn = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 wait(Waiter(number: number, priority: priority, continuation: continuation))
-                // Cancelled before waiting: the handler has already run and found nobody.
+                // Cancelled before waiting: the handler has already run and found no waiter.
                 if Task.isCancelled { giveUp(number) }
             }
         } onCancel: {
@@ -64,7 +64,7 @@ package final class AsyncSemaphore: Sendable {
 
     private func wait(_ waiter: Waiter) {
         let isIn = state.withLock { state in
-            // Somebody may have left since.
+            // A slot may have been released since.
             if state.freeCount > 0 {
                 state.freeCount -= 1
                 return true

@@ -2,7 +2,7 @@
 
 internal import EncodedImages
 
-/// Bytes as text, by RFC 4648, section 4.
+/// Base64 (RFC 4648, section 4).
 enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -24,21 +24,21 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads the usual alphabet and that of addresses; padding may be left out.
+    /// Decodes the standard and the URL-safe alphabet; padding is optional.
     static func decode(_ text: String) throws(CodecError) -> [UInt8] {
         let characters = Array(text.utf8)
         let content = characters.prefix { $0 != padding }
         let paddingCount = characters.count - content.count
         guard characters[content.endIndex...].allSatisfy({ $0 == padding }), content.count % 4 != 1,
             paddingCount == 0 || (paddingCount <= 2 && characters.count % 4 == 0)
-        else { throw .malformed(reason: "Base64 of a wrong length", offset: content.count) }
+        else { throw .malformed(reason: "invalid length of Base64", offset: content.count) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(content.count * 3 / 4)
         var word = 0
         var bitCount = 0
         for (offset, character) in content.enumerated() {
             guard let value = value(of: character) else {
-                throw .malformed(reason: "no character of Base64", offset: offset)
+                throw .malformed(reason: "invalid character in Base64", offset: offset)
             }
             word = (word << 6 | value) & 0xFFFF
             bitCount += 6

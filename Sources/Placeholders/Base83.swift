@@ -2,7 +2,7 @@
 
 internal import EncodedImages
 
-/// Numbers as text to the base of 83.
+/// Numbers in base 83, as in BlurHash.
 enum Base83 {
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
@@ -22,7 +22,7 @@ enum Base83 {
         var digits: [Int] = []
         for (offset, character) in text.utf8.enumerated() {
             guard let digit = alphabet.firstIndex(of: character) else {
-                throw .malformed(reason: "no character of a BlurHash", offset: offset)
+                throw .malformed(reason: "invalid character in BlurHash", offset: offset)
             }
             digits.append(digit)
         }

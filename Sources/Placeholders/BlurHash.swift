@@ -3,47 +3,53 @@
 public import EncodedImages
 public import Pixels
 
-/// A picture in some 20 to 30 characters: its average colour and a few waves of colour over it.
+/// A placeholder in 20 to 30 characters: the average colour and a few cosine components.
 ///
-/// It knows neither the proportions of the picture nor alpha; ``ThumbHash`` does.
+/// It encodes neither the aspect ratio nor alpha; ``ThumbHash`` does.
 /// - SeeAlso: Dag Ågren, “BlurHash Algorithm”,
 ///   <https://github.com/woltapp/blurhash/blob/master/Algorithm.md>.
 public struct BlurHash: Hashable, Sendable {
-    /// Larger pictures are reduced before they are read; more would not show.
+    /// The longest side that is encoded; larger images are reduced before, without visible
+    /// difference.
     public static let largestSide = 100
-    /// How many waves there can be along each side.
+    /// The numbers of components that are allowed along each side.
     public static let componentCounts = 1...9
 
+    /// The hash in base 83.
     public let text: String
+    /// The number of components along the width.
     public let horizontalComponentCount: Int
+    /// The number of components along the height.
     public let verticalComponentCount: Int
-    /// The mean colour and the waves, in linear light.
+    /// The average colour and the components, in linear light.
     private let components: [LinearColor]
 
-    /// Takes a hash that was made before.
+    /// Parses a hash.
     ///
-    /// - Parameter text: the hash and nothing else.
+    /// - Parameter text: the hash without other characters.
     /// - Throws: `CodecError/truncated(byteCount:)`, or `CodecError/malformed(reason:offset:)`.
     public init(_ text: String) throws(CodecError) {
         let digits = try Base83.digits(text)
         guard digits.count >= 6 else { throw .truncated(byteCount: digits.count) }
         guard digits[0] < 81 else {
-            throw .malformed(reason: "a BlurHash of more than 9 waves a side", offset: 0)
+            throw .malformed(reason: "BlurHash with more than 9 components a side", offset: 0)
         }
         let (columns, rows) = (digits[0] % 9 + 1, digits[0] / 9 + 1)
         let count = 4 + 2 * columns * rows
         guard digits.count >= count else { throw .truncated(byteCount: digits.count) }
         guard digits.count == count else {
-            throw .malformed(reason: "characters behind a BlurHash", offset: count)
+            throw .malformed(reason: "characters after the BlurHash", offset: count)
         }
         let mean = Base83.number(digits[2..<6])
-        guard mean < 1 << 24 else { throw .malformed(reason: "no colour of a BlurHash", offset: 2) }
+        guard mean < 1 << 24 else {
+            throw .malformed(reason: "invalid colour in BlurHash", offset: 2)
+        }
         let scale = Double(digits[1] + 1) / 166
         var components = [LinearColor(mean)]
         for place in stride(from: 6, to: count, by: 2) {
             let number = Base83.number(digits[place..<place + 2])
             guard number < 19 * 19 * 19 else {
-                throw .malformed(reason: "no wave of a BlurHash", offset: place)
+                throw .malformed(reason: "invalid component in BlurHash", offset: place)
             }
             components.append(LinearColor(wave: number, scale: scale))
         }
@@ -53,12 +59,12 @@ public struct BlurHash: Hashable, Sendable {
         verticalComponentCount = rows
     }
 
-    /// Reads a picture of any size; alpha is dropped, as if it stood before black.
+    /// Encodes an image of any size; transparent pixels are composited over black.
     ///
     /// - Parameters:
-    ///   - image: the picture.
-    ///   - horizontalComponentCount: waves along the width, within ``componentCounts``.
-    ///   - verticalComponentCount: waves along the height, within ``componentCounts``.
+    ///   - image: the image.
+    ///   - horizontalComponentCount: components along the width, within ``componentCounts``.
+    ///   - verticalComponentCount: components along the height, within ``componentCounts``.
     public init(
         _ image: PixelBuffer, horizontalComponentCount: Int = 4, verticalComponentCount: Int = 3
     ) {
@@ -83,21 +89,22 @@ public struct BlurHash: Hashable, Sendable {
         self.verticalComponentCount = verticalComponentCount
     }
 
-    /// The mean of all colours in linear light, as sRGB.
+    /// The average colour in linear light, as sRGB.
     public var averageColor: SRGBColor { components[0].encoded }
 
     /// Draws the placeholder.
     ///
     /// - Parameters:
-    ///   - size: the size in pixels; both sides at least 1. Small ones do, enlarged by the viewer.
-    ///   - punch: what the contrast is multiplied by.
+    ///   - size: the size in pixels, both sides at least 1; a small image that is enlarged
+    ///     suffices.
+    ///   - punch: the factor of the contrast.
     /// - Returns: RGB.
     public func image(_ size: PixelSize, punch: Double = 1) -> PixelBuffer {
         let columns = Cosines(horizontalComponentCount, size.width, offset: 0)
         let rows = Cosines(verticalComponentCount, size.height, offset: 0)
         var buffer = MutablePixelBuffer(size: size, format: .rgb8)
         for y in 0..<size.height {
-            // What all waves of one frequency along the width come to in this row.
+            // The sum of all components of one horizontal frequency in this row.
             let sums = (0..<horizontalComponentCount).map { column in
                 (0..<verticalComponentCount).reduce(into: LinearColor()) { sum, row in
                     let index = row * horizontalComponentCount + column

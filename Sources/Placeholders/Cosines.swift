@@ -7,15 +7,17 @@
 #endif
 internal import Pixels
 
-/// The waves of a cosine transform, looked up by frequency and place.
+/// A table of the cosines of a transform, by frequency and position.
 struct Cosines {
     private let values: [Double]
     private let count: Int
 
+    /// Computes the table.
+    ///
     /// - Parameters:
-    ///   - frequencyCount: from none to that many half-periods, less one.
-    ///   - count: the places along a side.
-    ///   - offset: where in its place a sample stands, from 0 to 1.
+    ///   - frequencyCount: the number of frequencies, from 0 half-periods.
+    ///   - count: the number of positions along a side.
+    ///   - offset: the position of a sample in its pixel, from 0 to 1.
     init(_ frequencyCount: Int, _ count: Int, offset: Double) {
         self.count = count
         values = (0..<frequencyCount).flatMap { frequency in
@@ -29,7 +31,7 @@ struct Cosines {
 }
 
 extension PixelBuffer {
-    /// The picture small enough to be read wave by wave, in 8 bits a channel.
+    /// Returns the image reduced to a side that is fast to transform, with 8 bits a channel.
     func placeholderPixels(_ result: PixelFormat, _ largestSide: Int) -> PixelBuffer {
         let box = PixelSize(width: largestSide, height: largestSide)
         let geometry = ResizeGeometry(of: size, into: box, mode: .fit)

@@ -4,9 +4,9 @@ public import EncodedImages
 public import Pixels
 
 extension ImageDestination {
-    /// Writes a picture as an address that holds the whole file, for pages that show it at once.
+    /// Encodes an image as a `data:` URL.
     ///
-    /// - Parameter image: a small picture, such as a placeholder.
+    /// - Parameter image: a small image, such as a placeholder.
     /// - Returns: `data:`, the media type and the file in Base64.
     /// - Throws: ``CodecError``.
     /// - SeeAlso: RFC 2397.

@@ -7,28 +7,32 @@
 #endif
 internal import Pixels
 
-/// Red, green and blue in linear light, or how strong a wave is in each.
+/// Red, green and blue in linear light, or the coefficients of a component in them.
 struct LinearColor: Hashable {
     private var parts = SIMD3<Double>()
 
     init() {}
 
+    /// Creates a colour.
+    ///
     /// - Parameter code: sRGB in three bytes, red the highest.
     init(_ code: Int) {
         parts = SIMD3(
             Self.linear(code >> 16 & 255), Self.linear(code >> 8 & 255), Self.linear(code & 255))
     }
 
+    /// Creates coefficients.
+    ///
     /// - Parameters:
-    ///   - code: a wave's strength in three digits to the base of 19, red the highest.
-    ///   - scale: the strength of the strongest.
+    ///   - code: the coefficients in three digits of base 19, red the highest.
+    ///   - scale: the largest absolute coefficient.
     init(wave code: Int, scale: Double) {
         parts = SIMD3(
             Self.strength(code / 361), Self.strength(code / 19 % 19), Self.strength(code % 19))
         parts *= scale
     }
 
-    /// The mean colour of a picture in RGB, then its waves, those along the width first.
+    /// Returns the average colour of an RGB image, then the components, row by row.
     static func waves(of image: PixelBuffer, _ columnCount: Int, _ rowCount: Int) -> [LinearColor] {
         let size = image.size
         let columns = Cosines(columnCount, size.width, offset: 0)
@@ -58,7 +62,7 @@ struct LinearColor: Hashable {
 
     var largestPart: Double { max(abs(parts.x), abs(parts.y), abs(parts.z)) }
 
-    /// sRGB in three bytes, red the highest.
+    /// The colour as sRGB in three bytes, red the highest.
     var code: Int {
         Self.encoded(parts.x) << 16 | Self.encoded(parts.y) << 8 | Self.encoded(parts.z)
     }
@@ -91,7 +95,7 @@ struct LinearColor: Hashable {
     }
 
     private static func encoded(_ part: Double) -> Int {
-        // So that what is no number is black.
+        // NaN becomes black.
         let value = part > 0 ? min(part, 1) : 0
         let encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
         return Int(encoded * 255 + 0.5)

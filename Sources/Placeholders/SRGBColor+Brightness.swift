@@ -3,10 +3,12 @@
 internal import Pixels
 
 extension SRGBColor {
+    /// Converts a colour from the LPQA space of ThumbHash.
+    ///
     /// - Parameters:
     ///   - brightness: the mean of red, green and blue.
-    ///   - yellow: the mean of red and green, less blue.
-    ///   - red: red less green.
+    ///   - yellow: the mean of red and green, minus blue.
+    ///   - red: red minus green.
     ///   - alpha: from 0 to 1.
     init(brightness: Double, yellow: Double, red: Double, alpha: Double) {
         let blue = brightness - 2 / 3 * yellow

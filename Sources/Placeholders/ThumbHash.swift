@@ -3,40 +3,42 @@
 public import EncodedImages
 public import Pixels
 
-/// A picture in about 25 bytes: its average colour, its proportions and a few waves over it.
+/// A placeholder in about 25 bytes: average colour, aspect ratio and a few cosine components.
 ///
-/// Layout: the mean and the largest wave of brightness, of yellow against blue and of red against
-/// green, and of alpha if there is any; then 4 bits for every wave. Alpha takes its room from the
-/// waves of brightness.
+/// Layout: the mean and the largest coefficient of brightness, of yellow minus blue, of red minus
+/// green, and of alpha if there is any; then 4 bits for each coefficient. With alpha there are
+/// fewer coefficients of brightness.
 /// - SeeAlso: Evan Wallace, “ThumbHash”, <https://evanw.github.io/thumbhash/>.
 public struct ThumbHash: Hashable, Sendable {
-    /// Larger pictures are reduced before they are read; more would not show.
+    /// The longest side that is encoded; larger images are reduced before, without visible
+    /// difference.
     public static let largestSide = 100
-    /// No hash has more bytes.
+    /// The maximum length of a hash in bytes.
     package static let largestByteCount = 32
-    /// The longer side of a placeholder unless somebody wants another.
+    /// The default length of a placeholder's longer side in pixels.
     public static let placeholderSide = 32
 
+    /// The bytes of the hash.
     public let bytes: [UInt8]
 
-    /// Takes a hash that was made before.
+    /// Parses a hash.
     ///
-    /// - Parameter bytes: the hash and nothing else.
+    /// - Parameter bytes: the hash without other bytes.
     /// - Throws: `CodecError/truncated(byteCount:)`, or `CodecError/malformed(reason:offset:)`.
     public init(bytes: [UInt8]) throws(CodecError) {
         guard bytes.count >= 5 else { throw .truncated(byteCount: bytes.count) }
         let shape = Shape(bytes)
         guard shape.shortSide > 0 else {
-            throw .malformed(reason: "a ThumbHash without proportions", offset: 3)
+            throw .malformed(reason: "ThumbHash without aspect ratio", offset: 3)
         }
         guard bytes.count >= shape.byteCount else { throw .truncated(byteCount: bytes.count) }
         guard bytes.count == shape.byteCount else {
-            throw .malformed(reason: "bytes behind a ThumbHash", offset: shape.byteCount)
+            throw .malformed(reason: "bytes after the ThumbHash", offset: shape.byteCount)
         }
         self.bytes = bytes
     }
 
-    /// Takes a hash as it stands in text.
+    /// Parses a hash in Base64.
     ///
     /// - Parameter text: the bytes in Base64.
     /// - Throws: `CodecError/truncated(byteCount:)`, or `CodecError/malformed(reason:offset:)`.
@@ -44,22 +46,25 @@ public struct ThumbHash: Hashable, Sendable {
         try self.init(bytes: Base64.decode(text))
     }
 
-    /// Reads a picture of any size.
+    /// Encodes an image of any size.
     public init(_ image: PixelBuffer) {
         bytes = ThumbHashEncoder(image.placeholderPixels(.rgba8, Self.largestSide)).bytes
     }
 
+    /// The bytes in Base64.
     public var base64: String { Base64.encode(bytes.span) }
 
+    /// Whether the hash encodes alpha.
     public var hasAlpha: Bool { Shape(bytes).hasAlpha }
 
-    /// Width by height, as far as a seventh of the longer side, or a fifth with alpha, tells it.
+    /// The width divided by the height, in steps of a seventh of the longer side, or of a fifth
+    /// with alpha.
     public var aspectRatio: Double {
         let shape = Shape(bytes)
         return Double(shape.columns) / Double(shape.rows)
     }
 
-    /// The mean of all colours, weighed by alpha.
+    /// The average colour, weighted by alpha.
     public var averageColor: SRGBColor {
         let values = ThumbHashDecoder(bytes)
         return SRGBColor(
@@ -72,7 +77,7 @@ public struct ThumbHash: Hashable, Sendable {
     /// - Parameter side: the longer side in pixels; at least 1.
     /// - Returns: RGB, or premultiplied RGBA if there is alpha.
     public func image(side: Int = ThumbHash.placeholderSide) -> PixelBuffer {
-        precondition(side > 0, "a picture is at least 1x1")
+        precondition(side > 0, "the side of a placeholder must be at least 1")
         let ratio = aspectRatio
         let size =
             ratio > 1
@@ -81,14 +86,14 @@ public struct ThumbHash: Hashable, Sendable {
         return ThumbHashDecoder(bytes).image(size)
     }
 
-    /// Draws the placeholder of a picture whose proportions are known.
+    /// Draws the placeholder at the exact size.
     package func image(of size: PixelSize) -> PixelBuffer { ThumbHashDecoder(bytes).image(size) }
 
-    /// What the first bytes say of the rest.
+    /// The layout by the first bytes.
     struct Shape {
         let hasAlpha: Bool
         let isLandscape: Bool
-        /// Waves of brightness along the shorter side.
+        /// The number of brightness components along the shorter side.
         let shortSide: Int
 
         init(_ bytes: [UInt8]) {
@@ -112,20 +117,22 @@ public struct ThumbHash: Hashable, Sendable {
 }
 
 extension ThumbHash: Codable {
+    /// Decodes the hash from text in Base64.
     public init(from decoder: any Decoder) throws {
         try self.init(base64: decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes the hash as text, in Base64.
+    /// Encodes the hash as text in Base64.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(base64)
     }
 }
 
-/// The waves of a channel that are kept: a triangle of the slow ones, the constant left out.
+/// The components of a channel that are encoded: a triangle of low frequencies without the
+/// constant.
 struct WaveSet {
-    /// Half-periods over the width and over the height, as they stand in the file.
+    /// The half-periods along the width and the height, in the order of the hash.
     let frequencies: [(x: Int, y: Int)]
     let columns: Int
     let rows: Int

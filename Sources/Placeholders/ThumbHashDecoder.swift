@@ -2,7 +2,7 @@
 
 internal import Pixels
 
-/// The numbers in a hash, and the picture that they stand for.
+/// Decodes the coefficients of a hash and draws the image.
 struct ThumbHashDecoder {
     struct Channel {
         var mean: Double
@@ -12,16 +12,18 @@ struct ThumbHashDecoder {
 
     private let hasAlpha: Bool
     private(set) var brightness: Channel
-    /// Yellow against blue.
+    /// Yellow minus blue.
     private(set) var yellow: Channel
-    /// Red against green.
+    /// Red minus green.
     private(set) var red: Channel
     private(set) var alpha: Channel
 
-    /// What rounding to so few steps takes from colours is given back to them.
+    /// The factor that restores the saturation lost by quantization.
     private static let saturation = 1.25
 
-    /// - Parameter bytes: a hash that was checked.
+    /// Decodes the coefficients.
+    ///
+    /// - Parameter bytes: a valid hash.
     init(_ bytes: [UInt8]) {
         let shape = ThumbHash.Shape(bytes)
         hasAlpha = shape.hasAlpha

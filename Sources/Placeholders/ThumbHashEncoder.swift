@@ -2,12 +2,14 @@
 
 internal import Pixels
 
-/// Reads a small picture and writes its hash.
+/// Encodes a small image.
 struct ThumbHashEncoder {
     private(set) var bytes: [UInt8] = []
-    /// The next number goes to the upper half of the last byte.
+    /// Whether the next coefficient is written to the upper half of the last byte.
     private var hasRoom = false
 
+    /// Encodes an image.
+    ///
     /// - Parameter image: premultiplied RGBA.
     init(_ image: PixelBuffer) {
         let size = image.size
@@ -18,7 +20,7 @@ struct ThumbHashEncoder {
             let row = image.row(y)
             for pixel in stride(from: 0, to: row.count, by: 4) {
                 let alpha = Double(row[pixel + 3]) / 255
-                // The picture stands before its own average, so that what is clear has no waves.
+                // Composited over the average colour, so that transparent areas have no components.
                 let red = average.red * (1 - alpha) + Double(row[pixel]) / 255
                 let green = average.green * (1 - alpha) + Double(row[pixel + 1]) / 255
                 let blue = average.blue * (1 - alpha) + Double(row[pixel + 2]) / 255
@@ -82,10 +84,10 @@ struct ThumbHashEncoder {
             blue: Double(sums[2]) / alpha, alpha: Double(sums[3]) / Double(255 * image.size.area))
     }
 
-    /// The mean of a channel and how strong each wave is in it.
+    /// The mean of a channel and its coefficients.
     private struct Channel {
         let mean: Double
-        /// From 0 to 1, ½ being none; 0 if there are no waves at all.
+        /// The coefficients from 0 to 1, where ½ stands for 0; 0 if all are 0.
         let strengths: [Double]
         let scale: Double
 

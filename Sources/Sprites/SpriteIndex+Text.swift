@@ -3,7 +3,7 @@
 internal import Pixels
 
 extension SpriteIndex {
-    /// As JSON, in the form that `Codable` reads.
+    /// The index as JSON, as `Codable` decodes it.
     public var json: String {
         let lines = sprites.map { sprite in
             let place = sprite.place
@@ -14,17 +14,17 @@ extension SpriteIndex {
             + lines.joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// As a style sheet with a class for each sprite.
+    /// Returns a CSS style sheet with a class for each sprite, one rule a line.
     ///
     /// - Parameters:
-    ///   - address: where the large picture is, as the style sheet sees it.
-    ///   - prefix: what the name of each class begins with, before the name of the sprite.
-    ///   - pixelRatio: device pixels for each pixel of the style sheet.
-    /// - Returns: one rule a line.
+    ///   - address: the URL of the sheet, as in the style sheet.
+    ///   - prefix: the prefix of each class name, before the name of the sprite.
+    ///   - pixelRatio: the number of device pixels for each CSS pixel; more than 0.
+    /// - Returns: the style sheet.
     public func css(
         image address: String, prefix: String = "sprite-", pixelRatio: Double = 1
     ) -> String {
-        precondition(pixelRatio > 0, "a ratio is more than 0")
+        precondition(pixelRatio > 0, "pixelRatio must be positive")
         func length(_ pixels: Int) -> String {
             let length = Double(pixels) / pixelRatio
             return length == length.rounded() ? "\(Int(length))px" : "\(length)px"
@@ -38,13 +38,13 @@ extension SpriteIndex {
         }.joined()
     }
 
-    /// As WebVTT, by which players show a picture for each part of a film.
+    /// Returns a WebVTT file, by which players show a preview for each interval of a video.
     ///
     /// - Parameters:
-    ///   - address: where the large picture is, as the player sees it.
-    ///   - interval: how long each sprite stands for, in the order of the index.
-    ///   - start: when the first one begins.
-    /// - Returns: a whole file.
+    ///   - address: the URL of the sheet, as in the file.
+    ///   - interval: the duration of each sprite, in the order of the index.
+    ///   - start: the start of the first sprite.
+    /// - Returns: the file.
     /// - SeeAlso: W3C, “Media Fragments URI 1.0”, section 4.2.2, for the part behind `#`.
     public func webVTT(
         image address: String, interval: Duration, start: Duration = .zero
@@ -116,7 +116,7 @@ extension SpriteIndex {
             case "\"", "\\": result += "\\\(scalar)"
             case _ where scalar.value < 0x20 || scalar.value == 0x7F:
                 result += "\\" + hexadecimal(scalar.value, 1) + " "
-            // So that a page that holds the style sheet does not see it end.
+            // Escaped, so that the text cannot close a `<style>` element.
             case "<": result += "\\3c "
             default: result.unicodeScalars.append(scalar)
             }

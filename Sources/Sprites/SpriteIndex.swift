@@ -3,29 +3,34 @@
 public import EncodedImages
 public import Pixels
 
-/// Which small picture lies where in a large one.
+/// The names and places of the sprites in a sheet.
 public struct SpriteIndex: Hashable, Sendable, Codable {
-    /// A small picture by its name.
+    /// A named part of the sheet.
     public struct Sprite: Hashable, Sendable {
+        /// The name, compared byte by byte.
         @ComparedByBytes public var name: String
+        /// The place in the sheet, in pixels.
         public var place: PixelRect
 
+        /// Creates a sprite.
         public init(_ name: String, _ place: PixelRect) {
             self.name = name
             self.place = place
         }
     }
 
-    /// The size of the large picture.
+    /// The size of the sheet in pixels.
     public var size: PixelSize
+    /// The sprites in their order.
     public var sprites: [Sprite]
 
+    /// Creates an index.
     public init(size: PixelSize, sprites: [Sprite]) {
         self.size = size
         self.sprites = sprites
     }
 
-    /// Where the first sprite of a name lies.
+    /// Returns the place of the first sprite with a name, `nil` if no sprite has it; linear time.
     public subscript(name: String) -> PixelRect? {
         sprites.first { $0.name.hasSameBytes(as: name) }?.place
     }

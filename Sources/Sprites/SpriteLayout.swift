@@ -3,37 +3,39 @@
 public import EncodedImages
 public import Pixels
 
-/// Where many small pictures lie in one large one.
+/// The places of small images in a sheet.
 public struct SpriteLayout: Hashable, Sendable {
-    /// How places are given out.
+    /// How images are placed.
     public enum Arrangement: String, Hashable, Sendable, CaseIterable {
-        /// Equal cells in rows, as large as the widest and the highest picture, in the given order.
+        /// Equal cells in rows, as wide and high as the widest and the highest image, in the given
+        /// order.
         case grid
-        /// As close together as they go.
+        /// Packed closely, in any order.
         case packed
     }
 
-    /// The size of the large picture.
+    /// The size of the sheet in pixels.
     public let size: PixelSize
-    /// Where each small one lies, in the order of the sizes.
+    /// The place of each image, in the order of the sizes.
     public let places: [PixelRect]
 
-    /// Lays pictures out.
+    /// Lays images out.
     ///
     /// - Parameters:
-    ///   - sizes: the size of each; at least one, both sides at least 1.
-    ///   - arrangement: how places are given out.
-    ///   - padding: empty pixels between two pictures, so that none shines into the other when the
-    ///     large one is enlarged; there are none along the edges.
-    ///   - limits: the longest side and the pixels that the large picture may have.
-    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` if they do not fit in one.
+    ///   - sizes: the size of each image; at least one, both sides at least 1.
+    ///   - arrangement: how images are placed.
+    ///   - padding: the empty pixels between two images, so that they do not blend when the sheet
+    ///     is enlarged; the edges have none.
+    ///   - limits: the maximum side and number of pixels of the sheet.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` if the sheet would exceed the
+    ///   limits.
     public init(
         _ sizes: [PixelSize], _ arrangement: Arrangement, padding: Int = 0,
         limits: DecodeLimits = DecodeLimits()
     ) throws(CodecError) {
-        precondition(!sizes.isEmpty && sizes.allSatisfy { !$0.isEmpty }, "there is nothing to lay")
-        precondition(padding >= 0, "less than no padding")
-        // So that no sum of sides and paddings overflows.
+        precondition(!sizes.isEmpty && sizes.allSatisfy { !$0.isEmpty }, "sizes must not be empty")
+        precondition(padding >= 0, "padding must not be negative")
+        // Sums of sides and paddings cannot overflow below this.
         var limits = limits
         limits.maximumSide = min(limits.maximumSide, 1 << 30)
         let side = sizes.reduce(0) { max($0, $1.largestSide) }
@@ -49,7 +51,7 @@ public struct SpriteLayout: Hashable, Sendable {
         try limits.check(size)
     }
 
-    /// The part of the large picture that is covered, from 0 to 1.
+    /// The share of the sheet that is covered by images, from 0 to 1.
     public var usedShare: Double {
         Double(places.reduce(0) { $0 + $1.size.area }) / Double(size.area)
     }
@@ -60,7 +62,7 @@ public struct SpriteLayout: Hashable, Sendable {
         let width = sizes.reduce(0) { max($0, $1.width) } + padding
         let height = sizes.reduce(0) { max($0, $1.height) } + padding
         let mostColumns = max(1, (limits.maximumSide + padding) / width)
-        // As near to a square as cells allow.
+        // As close to a square as the cells allow.
         let columns =
             (1...min(mostColumns, sizes.count)).min { one, other in
                 side(columns: one) < side(columns: other)
@@ -77,7 +79,7 @@ public struct SpriteLayout: Hashable, Sendable {
         }
     }
 
-    /// The best of some widths around that of a square.
+    /// Returns the best layout among several widths around that of a square.
     private static func packed(
         _ sizes: [PixelSize], _ padding: Int, _ limits: DecodeLimits
     ) throws(CodecError) -> [PixelRect] {
@@ -85,7 +87,7 @@ public struct SpriteLayout: Hashable, Sendable {
         let area = sizes.reduce(0.0) {
             $0 + Double($1.width + padding) * Double($1.height + padding)
         }
-        // High ones first leave the fewest holes under those that follow.
+        // Placing high images first leaves the fewest gaps.
         let order = sizes.indices.sorted { one, other in
             (sizes[one].height, sizes[one].width, other)
                 > (sizes[other].height, sizes[other].width, one)
@@ -106,7 +108,7 @@ public struct SpriteLayout: Hashable, Sendable {
             let extent = Self.extent(of: places)
             guard extent.height <= limits.maximumSide else { continue }
             if extent.area < best?.area ?? .max { best = (places, extent.area) }
-            // Wider ones than the first that fits only have a longer way to go.
+            // Wider sheets than the first that fits are larger.
             if factor >= 1.4, best != nil { break }
         }
         guard let best else {
@@ -129,7 +131,8 @@ public struct SpriteLayout: Hashable, Sendable {
     }
 }
 
-/// The upper edge of what has been laid, growing downwards: each step goes where it ends highest.
+/// The skyline of the placed images: the next image is placed where its lower edge is highest.
+///
 /// - SeeAlso: Jukka Jylänki, “A Thousand Ways to Pack the Bin”, 2010, section 2.4.
 private struct Skyline {
     private struct Step {

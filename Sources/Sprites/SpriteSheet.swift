@@ -3,17 +3,19 @@
 public import EncodedImages
 public import Pixels
 
-/// Many small pictures in one, which is loaded and decoded at once.
+/// Many small images in one, which is loaded and decoded at once.
 public struct SpriteSheet: Sendable {
+    /// The pixels of the sheet.
     public let image: PixelBuffer
+    /// The names and places of the sprites.
     public let index: SpriteIndex
 
-    /// Joins a decoded picture to what is known of it.
+    /// Creates a sheet from a decoded image and its index.
     ///
     /// - Parameters:
-    ///   - image: the large picture, at the size that the index says.
-    ///   - index: which small picture lies where; none may reach out of the large one.
-    /// - Throws: `CodecError/malformed(reason:offset:)` if the two do not belong together.
+    ///   - image: the sheet, with the size in the index.
+    ///   - index: the names and places; all within the sheet.
+    /// - Throws: `CodecError/malformed(reason:offset:)` if image and index do not match.
     public init(_ image: PixelBuffer, _ index: SpriteIndex) throws(CodecError) {
         let whole = PixelRect(image.size)
         guard image.size == index.size,
@@ -22,22 +24,22 @@ public struct SpriteSheet: Sendable {
                     && $0.place.width <= whole.width && $0.place.height <= whole.height
                     && whole.contains($0.place)
             })
-        else { throw .malformed(reason: "an index of another picture", offset: 0) }
+        else { throw .malformed(reason: "the index does not match the image", offset: 0) }
         self.image = image.format.planeCount == 1 ? image : image.converted(to: .rgb8)
         self.index = index
     }
 
-    /// Makes a sheet of pictures.
+    /// Packs images into a sheet.
     ///
-    /// It is grey or RGB if all of them are, and else premultiplied RGBA; what lies between them is
-    /// black or clear. All are taken to have the colour profile of the first.
+    /// The sheet is grey or RGB if all images are, else premultiplied RGBA; gaps are black or
+    /// transparent. All images are assumed to have the colour profile of the first.
     ///
     /// - Parameters:
-    ///   - sprites: the pictures with their names; at least one.
-    ///   - arrangement: how places are given out.
-    ///   - padding: empty pixels between two pictures.
-    ///   - limits: the size and the memory that the sheet may take.
-    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` before memory is taken.
+    ///   - sprites: the images with their names; at least one.
+    ///   - arrangement: how images are placed.
+    ///   - padding: the empty pixels between two images.
+    ///   - limits: the maximum size and memory of the sheet.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` before memory is allocated.
     public init(
         _ sprites: [(name: String, image: PixelBuffer)],
         _ arrangement: SpriteLayout.Arrangement = .packed, padding: Int = 0,
@@ -55,9 +57,9 @@ public struct SpriteSheet: Sendable {
             sprites: zip(sprites, layout.places).map { SpriteIndex.Sprite($0.name, $1) })
     }
 
-    /// The first sprite of a name, as a picture of its own.
+    /// Copies the first sprite with a name.
     ///
-    /// - Returns: a copy of its pixels, or `nil` if there is none of that name.
+    /// - Returns: the image, `nil` if no sprite has the name.
     public func sprite(_ name: String) -> PixelBuffer? { index[name].map(image.cut) }
 
     private static func format(_ formats: [PixelFormat]) -> PixelFormat {
@@ -67,37 +69,42 @@ public struct SpriteSheet: Sendable {
     }
 }
 
-/// Puts pictures into a sheet one by one, so that only one of them must be in memory.
+/// Writes images into a sheet one by one, so that only one of them must be in memory.
 public struct SpriteSheetWriter: ~Copyable {
+    /// The places of the images.
     public let layout: SpriteLayout
     private var buffer: MutablePixelBuffer
 
+    /// Creates an empty sheet.
+    ///
     /// - Parameters:
-    ///   - layout: where the pictures go.
-    ///   - format: what the sheet is made of; a format of one plane.
-    ///   - colorProfile: which colours the numbers stand for.
-    ///   - limits: the memory that the sheet may take.
-    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` before memory is taken.
+    ///   - layout: the places of the images.
+    ///   - format: the pixel format of the sheet; it must have one plane.
+    ///   - colorProfile: the colour profile of the sheet.
+    ///   - limits: the maximum memory of the sheet.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` before memory is allocated.
     public init(
         _ layout: SpriteLayout, _ format: PixelFormat, _ colorProfile: ColorProfile = .sRGB,
         limits: DecodeLimits = DecodeLimits()
     ) throws(CodecError) {
-        precondition(format.planeCount == 1, "sprites of \(format) do not lie between pixels")
+        precondition(format.planeCount == 1, "\(format) has several planes; use a format with one")
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: layout.size, format))
         self.layout = layout
         buffer = MutablePixelBuffer(size: layout.size, format: format, colorProfile: colorProfile)
     }
 
-    /// Writes a picture to its place.
+    /// Writes an image to its place.
     ///
     /// - Parameters:
-    ///   - image: of the size that the layout has for it; converted to the sheet's format.
-    ///   - number: which of the layout's places it goes to.
+    ///   - image: an image with the size of the place; it is converted to the format of the sheet.
+    ///   - number: the index of the place in the layout.
     public mutating func write(_ image: PixelBuffer, at number: Int) {
         let place = layout.places[number]
-        precondition(image.size == place.size, "a sprite of \(image.size) where \(place.size) fits")
+        precondition(
+            image.size == place.size, "the sprite is \(image.size), its place \(place.size)")
         buffer.copy(image.converted(to: buffer.format), to: (place.x, place.y))
     }
 
+    /// Returns the sheet.
     public consuming func finish() -> PixelBuffer { buffer.finish() }
 }

@@ -84,7 +84,8 @@ import Testing
         }
         await #expect(
             throws: LoadError.addressRefused(
-                url: "https://169.254.169.254/2", reason: "may not be asked")
+                url: "https://169.254.169.254/2",
+                reason: "the configuration does not allow this URL")
         ) { try await fixture.load(addresses[0]) }
         #expect(asked.items == ["example.org", "example.org", "169.254.169.254"])
         await #expect(throws: LoadError.self) { try await fixture.load("https://example.com/") }

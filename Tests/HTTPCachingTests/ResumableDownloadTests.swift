@@ -306,7 +306,7 @@ import Testing
         }
         await #expect(
             throws: LoadError.connectionFailed(
-                url: HTTPFixture.address, reason: "ended after 11397 of 22789 bytes")
+                url: HTTPFixture.address, reason: "connection closed after 11397 of 22789 bytes")
         ) { try await fixture.load() }
         #expect(try await fixture.load().bytes == Self.picture)
         #expect(fixture.lastFields[.range] == "bytes=11397-")

@@ -145,7 +145,7 @@ import Testing
                 try ThumbHash(bytes: Array(whole.prefix(count)))
             }
         }
-        #expect(throws: CodecError.malformed(reason: "bytes behind a ThumbHash", offset: 25)) {
+        #expect(throws: CodecError.malformed(reason: "bytes after the ThumbHash", offset: 25)) {
             try ThumbHash(bytes: whole + [0])
         }
         #expect(throws: CodecError.self) {

@@ -3,20 +3,20 @@
 public import LoadScheduling
 internal import Synchronization
 
-/// Loads pictures before anybody looks at them, a few at a time, so that they are in memory then.
+/// Loads images into memory before they are visible, a few at a time.
 ///
-/// A view that asks for a picture that is being prefetched joins that load and makes it as urgent
-/// as itself. Everything ends when nobody holds the prefetcher any more.
+/// A view that requests an image that is being prefetched joins that load and raises its priority.
+/// All loads are cancelled when the prefetcher is released.
 ///
-/// What is begun is decided after the caller's turn: who starts and stops a request in one turn on
-/// an actor has loaded nothing.
+/// Loads start after the current turn of the caller's actor: a request that is started and stopped
+/// in one turn loads nothing.
 public final class ImagePrefetcher: Sendable {
-    /// What happens; told one after the other for each request, on any thread.
+    /// An event, sent in order for each request, on any thread.
     public enum Event: Sendable {
-        /// A load has begun; that it has ended follows, whatever becomes of it.
+        /// A load has started; its end follows in any case.
         case started(RequestIdentity)
         case finished(RequestIdentity, Result<LoadedImage, LoadError>)
-        /// Nothing is left to do, maybe because everything was in memory.
+        /// All requests are complete, possibly because all images were in memory.
         case idle
     }
 
@@ -27,15 +27,15 @@ public final class ImagePrefetcher: Sendable {
     }
 
     private struct State {
-        /// Those that have not begun, the next first.
+        /// The requests that have not started, the next first.
         var waiting: [RequestIdentity] = []
         var entries: [RequestIdentity: Entry] = [:]
         var begunCount = 0
         var lastNumber: UInt64 = 0
         var isPaused = false
-        /// Whether there is somebody to be told when nothing is left.
+        /// Whether the completion of all requests is to be reported.
         var isBusy = false
-        /// Whether a turn is to come that looks at what waits.
+        /// Whether a turn is scheduled that starts waiting requests.
         var isScheduled = false
         var receive: (@Sendable (Event) -> Void)?
 
@@ -50,18 +50,20 @@ public final class ImagePrefetcher: Sendable {
 
     private let pipeline: ImagePipeline
     private let width: Int
-    /// One for all, so that a change reaches also what has not begun.
+    /// Shared by all loads, so that a change applies to those that have not started too.
     private let urgency: LoadUrgency
-    /// A lock: nobody is told anything while it is held; loads only begin and are cancelled, and
-    /// the pipeline's memory is asked.
+    /// No event is sent while the lock is held; loads are started and cancelled, and the pipeline's
+    /// memory cache is read.
     private let state = Mutex(State())
 
+    /// Creates a prefetcher.
+    ///
     /// - Parameters:
-    ///   - pipeline: what loads.
-    ///   - width: how many loads are under way at the same time.
-    ///   - priority: how urgent they are.
+    ///   - pipeline: the pipeline that loads the images.
+    ///   - width: the maximum number of concurrent loads.
+    ///   - priority: the priority of the loads.
     public init(pipeline: ImagePipeline, width: Int = 2, priority: LoadPriority = .prefetch) {
-        precondition(width > 0, "a prefetcher needs room for a load")
+        precondition(width > 0, "width must be positive")
         self.pipeline = pipeline
         self.width = width
         urgency = LoadUrgency(priority)
@@ -73,19 +75,19 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// Told what happens; it must not hold the prefetcher.
+    /// Receives the events; it must not retain the prefetcher.
     public var receive: (@Sendable (Event) -> Void)? {
         get { state.withLock { $0.receive } }
         set { state.withLock { $0.receive = newValue } }
     }
 
-    /// How urgent the loads are, those under way included.
+    /// The priority of all loads, running ones included.
     public var priority: LoadPriority {
         get { urgency.priority }
         set { urgency.priority = newValue }
     }
 
-    /// Whether nothing more is begun; what is under way goes on.
+    /// Whether no further loads are started; running loads continue.
     public var isPaused: Bool {
         get { state.withLock { $0.isPaused } }
         set {
@@ -94,12 +96,11 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// Prefetches these after all that waits already; what is in memory or has been asked for
-    /// starts nothing.
+    /// Appends requests; images in memory and requests that were added before are skipped.
     ///
     /// - Parameters:
-    ///   - requests: the next first.
-    ///   - isolation: the actor after whose turn they begin.
+    ///   - requests: the requests, the next first.
+    ///   - isolation: the actor after whose turn the loads start.
     public func start(
         _ requests: [ImageRequest], isolation: isolated (any Actor)? = #isolation
     ) {
@@ -116,7 +117,7 @@ public final class ImagePrefetcher: Sendable {
         schedule(isolation)
     }
 
-    /// Gives these up, whether they are under way or wait.
+    /// Cancels requests, running or waiting.
     public func stop(_ requests: [ImageRequest], isolation: isolated (any Actor)? = #isolation) {
         let identities = Set(requests.map(\.identity))
         state.withLock { state in
@@ -126,12 +127,11 @@ public final class ImagePrefetcher: Sendable {
         schedule(isolation)
     }
 
-    /// Prefetches these in this order and nothing else: the rest is given up, and what is under way
-    /// goes on.
+    /// Replaces all requests: others are cancelled, and running loads of these continue.
     ///
     /// - Parameters:
-    ///   - requests: the next first; an empty array stops everything.
-    ///   - isolation: the actor after whose turn they begin.
+    ///   - requests: the requests, the next first; an empty array cancels all.
+    ///   - isolation: the actor after whose turn the loads start.
     public func replace(
         with requests: [ImageRequest], isolation: isolated (any Actor)? = #isolation
     ) {
@@ -151,7 +151,7 @@ public final class ImagePrefetcher: Sendable {
         schedule(isolation)
     }
 
-    /// Looks at what waits once the turn of the caller is over.
+    /// Schedules the start of waiting requests after the turn of the caller.
     private func schedule(_ isolation: isolated (any Actor)?) {
         let isFirst = state.withLock { state in
             defer { state.isScheduled = true }
@@ -159,7 +159,7 @@ public final class ImagePrefetcher: Sendable {
         }
         guard isFirst else { return }
         Task { [weak self] in
-            // Named, so that the task runs where the caller does.
+            // Captured, so that the task runs on the actor of the caller.
             _ = isolation
             self?.begin()
         }
@@ -209,7 +209,7 @@ public final class ImagePrefetcher: Sendable {
         _ identity: RequestIdentity, _ number: UInt64, _ result: Result<LoadedImage, LoadError>
     ) {
         state.withLock { state in
-            // It may have been given up, and even begun again.
+            // It may have been cancelled, and even started again.
             guard state.entries[identity]?.number == number else { return }
             state.entries[identity] = nil
             state.begunCount -= 1

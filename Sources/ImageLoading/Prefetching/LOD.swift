@@ -3,24 +3,23 @@
 internal import EncodedImages
 internal import Pixels
 
-/// A level of detail, one rung of the ladder of sizes that a picture is made in.
-///
-/// The sharper one is the greater.
+/// A level of detail at which an image is loaded; sharper levels compare greater.
 public enum LOD: Int, Comparable, CaseIterable, Sendable {
-    /// A quarter as wide and high as the picture is shown, made with as little work as possible.
+    /// A quarter of the width and height, at the lowest cost.
     case quarter = 4
-    /// Half as wide and high, made with as little work as possible.
+    /// Half of the width and height, at the lowest cost.
     case half = 2
-    /// As asked for.
+    /// The requested size.
     case exact = 1
 
+    /// Returns whether a level is less sharp than another one.
     public static func < (one: LOD, other: LOD) -> Bool { one.rawValue > other.rawValue }
 }
 
 extension ImageRequest {
-    /// The same picture on another rung of the ladder.
+    /// Returns the request for the image at another level of detail.
     ///
-    /// One that is asked for at its own size, without a box, is only made with less care.
+    /// A request without a box keeps its size; only the quality of the decode is reduced.
     public func at(_ lod: LOD) -> ImageRequest {
         guard lod != .exact else { return self }
         var request = self
@@ -34,10 +33,10 @@ extension ImageRequest {
 }
 
 extension ImagePipeline {
-    /// The sharpest picture in memory of those that the ladder has for a request.
+    /// Returns the sharpest image for a request in memory, at any level of detail.
     ///
-    /// - Parameter request: the exact picture.
-    /// - Returns: `nil` if there is none; never a preview.
+    /// - Parameter request: the request at full detail.
+    /// - Returns: the image and its level, `nil` if none is cached; never a preview.
     public func sharpestCachedImage(for request: ImageRequest) -> (lod: LOD, image: LoadedImage)? {
         for lod in LOD.allCases.reversed() {
             if let image = cachedImage(for: request.at(lod)), !image.isPreview {

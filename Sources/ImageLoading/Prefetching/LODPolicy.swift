@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long pictures take to load and decode, learnt from those that did.
+/// Estimates of the load time at each level of detail, from measured loads.
 ///
-/// The mean and the mean deviation, smoothed as those of a round trip are.
+/// Mean and mean deviation are smoothed like round-trip times in TCP.
 ///
 /// - SeeAlso: RFC 6298, section 2.
 public struct LoadTimes: Hashable, Sendable {
@@ -14,10 +14,12 @@ public struct LoadTimes: Hashable, Sendable {
     private var measured: [LOD: Measured] = [:]
     private let first: Duration
 
-    /// - Parameter first: what an exact picture is taken to need before anything was measured.
+    /// Creates estimates.
+    ///
+    /// - Parameter first: the estimate at full detail before the first measurement.
     public init(first: Duration = .milliseconds(40)) { self.first = first }
 
-    /// Takes in that a picture took so long.
+    /// Records the measured time of a load.
     public mutating func note(_ duration: Duration, for lod: LOD) {
         guard var known = measured[lod] else {
             measured[lod] = Measured(mean: duration, deviation: duration / 2)
@@ -29,13 +31,13 @@ public struct LoadTimes: Hashable, Sendable {
         measured[lod] = known
     }
 
-    /// What a picture is expected to take, the usual deviation included.
+    /// The estimated load time, deviation included.
     ///
-    /// A rung that was not measured is taken to need half the time of the next sharper one.
+    /// A level without measurements is estimated at half the time of the next sharper one.
     public subscript(lod: LOD) -> Duration {
         if let known = measured[lod] { return known.mean + known.deviation }
         let others = LOD.allCases.filter { measured[$0] != nil }
-        // The nearest one, so that one measured rung speaks for all.
+        // The nearest measured level, so that one measurement covers all.
         guard let nearest = others.min(by: { lod.distance(to: $0) < lod.distance(to: $1) }),
             let known = measured[nearest]
         else { return first / lod.rawValue }
@@ -49,35 +51,37 @@ extension LOD {
     }
 }
 
-/// Decides which rung of the ladder a view asks for: while content moves the best that is there in
-/// time, at rest the exact one, and never a worse one than is shown already.
+/// Chooses the level of detail for a view: the sharpest that arrives in time while content moves,
+/// full detail at rest, and never a lower one than is shown.
 ///
-/// A value without a clock: who uses it says how fast the content moves and notes what loads took.
+/// It uses no clock: the caller passes the velocity and records load times.
 public struct LODPolicy: Hashable, Sendable {
-    /// Slower content, in pixels a second, is as good as at rest.
+    /// The speed in pixels per second up to which content counts as resting.
     public var restingSpeed = 50.0
-    /// For faster content, in pixels a second, nothing sharper than ``LOD/half`` is made.
+    /// The speed in pixels per second above which at most ``LOD/half`` is loaded.
     public var halfSpeed = 2000.0
-    /// For faster content, in pixels a second, nothing sharper than ``LOD/quarter`` is made.
+    /// The speed in pixels per second above which at most ``LOD/quarter`` is loaded.
     public var quarterSpeed = 6000.0
+    /// The estimated load times.
     public var times = LoadTimes()
 
+    /// Creates a policy with the default values.
     public init() {}
 
+    /// Returns whether content with a velocity counts as resting.
     public func isResting(_ velocity: Double) -> Bool { abs(velocity) <= restingSpeed }
 
-    /// The rung to ask for.
+    /// Returns the level of detail to request.
     ///
-    /// What is shown is only exchanged for the exact one. The speed alone asks for a smaller one only
-    /// if that takes less than half of the time: the exact one has to be made as well, soon after.
+    /// A shown image is replaced only by full detail. A high speed alone selects a lower level only
+    /// if that takes less than half of the time, because full detail is needed soon after.
     ///
     /// - Parameters:
-    ///   - velocity: of the content, in pixels a second in either direction.
-    ///   - timeLeft: until the picture should be there: until the item comes into view, or for one
-    ///     that is in view, until it leaves. It does not count at rest.
-    ///   - shown: the best that is there, if anything.
-    /// - Returns: `nil` if what is there will do. If nothing comes in time it is the rung that comes
-    ///   first.
+    ///   - velocity: the velocity of the content in pixels per second, in either direction.
+    ///   - timeLeft: the time until the item becomes visible, or until a visible item disappears;
+    ///     ignored at rest.
+    ///   - shown: the sharpest level that is available, `nil` for none.
+    /// - Returns: the level, `nil` if `shown` suffices. If none arrives in time, the fastest one.
     public func lod(velocity: Double, timeLeft: Duration, shown: LOD?) -> LOD? {
         let chosen: LOD
         if isResting(velocity) {
@@ -91,13 +95,13 @@ public struct LODPolicy: Hashable, Sendable {
         return swaps(chosen, for: shown) ? chosen : nil
     }
 
-    /// The sharpest rung that is worth its time at a speed.
+    /// Returns the sharpest level that is worth its load time at a speed.
     private func limit(_ speed: Double) -> LOD {
         let limit: LOD = speed > quarterSpeed ? .quarter : speed > halfSpeed ? .half : .exact
         return times[limit] * 2 <= times[.exact] ? limit : .exact
     }
 
-    /// Whether a picture that has come takes the place of what is shown.
+    /// Returns whether a loaded image replaces the one that is shown.
     public func swaps(_ new: LOD, for shown: LOD?) -> Bool {
         guard let shown else { return true }
         return new > shown

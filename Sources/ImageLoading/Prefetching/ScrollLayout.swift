@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the items of a view lie along the axis in which it scrolls, in pixels from its start.
+/// The positions of the items of a view along its scroll axis, in pixels from the start.
 public protocol ScrollLayout: Sendable {
     var itemCount: Int { get }
 
-    /// From where to where an item reaches; neither end goes back from one item to the next.
+    /// Returns the extent of an item; lower and upper bounds never decrease from one item to the
+    /// next.
     func extent(of item: Int) -> Range<Double>
 }
 
 extension ScrollLayout {
-    /// The items of which something lies in a range.
+    /// Returns the items that overlap a range.
     ///
-    /// - Complexity: O(log *n*) questions for the extent of an item.
+    /// - Complexity: O(log *n*) calls of ``extent(of:)``.
     public func items(in range: Range<Double>) -> Range<Int> {
         let first = firstItem { $0.upperBound > range.lowerBound }
         let end = firstItem { $0.lowerBound >= range.upperBound }
@@ -29,25 +30,29 @@ extension ScrollLayout {
     }
 }
 
-/// Rows of equal length with the same number of items each; with one item a row, a carousel.
+/// A grid of rows with equal length and equal numbers of items.
 public struct GridLayout: ScrollLayout {
+    /// The number of items.
     public let itemCount: Int
+    /// The number of items in a row.
     public let columnCount: Int
-    /// From the start of a row to the start of the next, in pixels.
+    /// The distance between the starts of two rows in pixels.
     public let rowLength: Double
 
+    /// Creates a grid; `columnCount` and `rowLength` must be positive.
     public init(itemCount: Int, columnCount: Int = 1, rowLength: Double) {
-        precondition(itemCount >= 0 && columnCount > 0 && rowLength > 0, "a grid has rows")
+        precondition(itemCount >= 0 && columnCount > 0 && rowLength > 0, "invalid grid")
         self.itemCount = itemCount
         self.columnCount = columnCount
         self.rowLength = rowLength
     }
 
-    /// Where the last row ends.
+    /// The length of all rows in pixels.
     public var length: Double {
         Double((itemCount + columnCount - 1) / columnCount) * rowLength
     }
 
+    /// Returns the extent of the row of an item.
     public func extent(of item: Int) -> Range<Double> {
         let start = Double(item / columnCount) * rowLength
         return start..<start + rowLength

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which pictures to prefetch for a view that scrolls, and how sharp: pure arithmetic.
+/// Computes which images to prefetch for a scrolling view and at which level of detail.
 struct ScrollPlan {
     struct Step: Hashable {
         let item: Int
@@ -9,23 +9,24 @@ struct ScrollPlan {
 
     let layout: any ScrollLayout
     let visible: Range<Double>
-    /// In pixels a second; positive towards the end of the content.
+    /// The velocity in pixels per second, positive towards the end of the content.
     let velocity: Double
-    /// How fast the content slows down, in pixels a second for each second; 0 if it does not.
+    /// The deceleration in pixels per second squared; 0 if the content does not slow down.
     var deceleration = 0.0
     let policy: LODPolicy
-    /// How far ahead is looked.
+    /// The time ahead that is considered.
     let lookAhead: Duration
-    /// How long before it comes into view a picture is to be there.
+    /// The time by which an image should be available before it becomes visible.
     let margin: Duration
-    /// Pictures that are loaded at the same time.
+    /// The number of concurrent loads.
     let width: Int
 
     var visibleItems: Range<Int> { layout.items(in: visible) }
 
     private var visibleLength: Double { visible.upperBound - visible.lowerBound }
 
-    /// Items that may come into view soon, those in view left out, the first to come first.
+    /// Returns the items that may become visible soon, without visible ones, the first to appear
+    /// first.
     func candidates(_ maximumCount: Int) -> [Int] {
         let shown = visibleItems
         guard !policy.isResting(velocity) else {
@@ -41,21 +42,22 @@ struct ScrollPlan {
             : Array(ahead.filter { $0 < shown.lowerBound }.reversed().prefix(maximumCount))
     }
 
-    /// Whether a picture of the item may still be of use: it is in view or may come there.
+    /// Returns whether an item is visible or may become visible.
     func isWanted(_ item: Int) -> Bool {
         let extent = layout.extent(of: item)
         return extent.overlaps(visible) || extent.overlaps(horizon)
     }
 
-    /// What is in view or will be within the time looked ahead, unless the content stops before; at
-    /// rest half a screen to each side.
+    /// The range that is visible, or will be within the time considered unless the content stops
+    /// before; at rest, half a screen on each side.
     private var reach: Range<Double> {
         guard !policy.isResting(velocity) else {
             return visible.lowerBound - visibleLength / 2..<visible.upperBound + visibleLength / 2
         }
         var length = abs(velocity) * (lookAhead / .seconds(1))
         if deceleration > 0 {
-            // Twice as far as with that deceleration: most content slows down less and less.
+            // Twice the distance of constant deceleration: the deceleration of most content
+            // decreases.
             length = min(length, velocity * velocity / deceleration)
         }
         return velocity > 0
@@ -63,7 +65,7 @@ struct ScrollPlan {
             : visible.lowerBound - length..<visible.upperBound
     }
 
-    /// What is in view or may come there: what is within reach and at least a screen, at rest to each
+    /// The range that is visible or may become visible: at least a screen ahead, at rest on each
     /// side.
     private var horizon: Range<Double> {
         let before = visible.lowerBound - visibleLength
@@ -79,19 +81,19 @@ struct ScrollPlan {
         return max(extent.lowerBound - visible.upperBound, visible.lowerBound - extent.upperBound)
     }
 
-    /// What to load of the candidates now, in this order.
+    /// Returns which candidates to load now, in order.
     ///
-    /// An item waits as long as neither it nor one after it would be late for that: it may turn out
-    /// that the content stops before, or turns.
+    /// An item is deferred as long as that makes neither it nor a later one late: the content may
+    /// stop or turn before.
     ///
-    /// At rest the smallest rung will do: it is there at once when the content begins to move, and
-    /// little is lost if it moves the other way.
+    /// At rest the lowest level suffices: it is available at once when the content starts to move,
+    /// and little is lost if it moves the other way.
     ///
     /// - Parameters:
-    ///   - candidates: the first to come first.
-    ///   - busy: for how long what is under way keeps the loads busy.
-    ///   - had: the best that is there of an item.
-    /// - Returns: nothing for an item that needs nothing, or whose picture would come too late.
+    ///   - candidates: the items, the first to appear first.
+    ///   - busy: the time for which running loads occupy the slots.
+    ///   - had: returns the sharpest available level of an item.
+    /// - Returns: the loads, without items that need none or whose image would be late.
     func steps(_ candidates: [Int], busy: Duration, had: (Int) -> LOD?) -> [Step] {
         var busy = busy
         var steps: [Step] = []
@@ -110,7 +112,7 @@ struct ScrollPlan {
             let end = busy + policy.times[lod]
             let extent = layout.extent(of: item)
             let passed = gap + visibleLength + extent.upperBound - extent.lowerBound
-            // It would have gone by before its picture is there.
+            // It would have passed before its image is available.
             if end > time(for: passed) { continue }
             steps.append(Step(item: item, lod: lod))
             if time(for: gap) - end <= margin { dueCount = steps.count }

@@ -3,33 +3,36 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// Prefetches what scrolling is about to reveal.
+/// Prefetches the images that scrolling is about to reveal.
 ///
-/// The view says what is visible and how fast it moves. From that, and from how long loads have
-/// taken so far, follows what will be visible when a load that is begun now ends: it is loaded the
-/// first to come first, as sharp as there is time for, and no sooner than is needed for everything to
-/// be there in time, so that little is loaded in vain when the content stops or turns. What has
-/// been passed is given up. What is visible is for the view itself to ask for; it goes before
-/// everything that is prefetched.
+/// The view reports the visible range and the velocity. From these and from measured load times,
+/// the prefetcher predicts what will be visible when a load ends. It loads images in the order of
+/// their appearance, at the sharpest level that arrives in time, and as late as possible, so that
+/// few loads are wasted when the content stops or turns. Loads of passed items are cancelled. The
+/// view itself requests visible images, which have a higher priority than all prefetched ones.
 public final class ScrollPrefetcher: Sendable {
+    /// The limits of prefetching.
     public struct Configuration: Sendable {
-        /// Pictures that are loaded at the same time; `nil` for as many as the pipeline decodes.
+        /// The maximum number of concurrent loads; `nil` for the number of the pipeline's decode
+        /// threads.
         public var width: Int?
-        /// How far ahead of the moving content pictures are loaded, if they would be late otherwise.
+        /// The time ahead of moving content for which images are loaded.
         public var lookAhead = Duration.seconds(1)
-        /// How long before it comes into view a picture is to be there.
+        /// The time by which an image should be available before it becomes visible.
         public var margin = Duration.milliseconds(100)
-        /// Items that are looked at, ahead or at rest around what is visible.
+        /// The maximum number of items considered, ahead of or at rest around the visible range.
         public var maximumItemCount = 24
+        /// The choice of the level of detail.
         public var policy = LODPolicy()
 
+        /// Creates a configuration with the default values.
         public init() {}
     }
 
     private struct Load {
         let step: ScrollPlan.Step
         let request: ImageRequest
-        /// When it began, by the clock; `nil` while it waits.
+        /// The start time by the clock; `nil` while it waits.
         var start: Duration?
     }
 
@@ -39,8 +42,8 @@ public final class ScrollPrefetcher: Sendable {
         var slowing = Slowing()
         var policy: LODPolicy
         var loads: [RequestIdentity: Load] = [:]
-        /// What was made of items near by, so that what memory could not keep, or what failed, is
-        /// not made again and again.
+        /// The levels loaded for nearby items, so that evicted and failed images are not loaded
+        /// repeatedly.
         var made: [Int: LOD] = [:]
     }
 
@@ -52,18 +55,20 @@ public final class ScrollPrefetcher: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let request: @Sendable (Int) -> ImageRequest
     private let receive: (@Sendable (ImagePrefetcher.Event) -> Void)?
-    /// A lock: held while a plan is made and handed on, so that the newest one stays.
+    /// The lock is held while a plan is computed and submitted, so that the newest one stays.
     ///
-    /// The prefetcher below tells nobody anything meanwhile.
+    /// The underlying prefetcher sends no event in the meantime.
     private let state: Mutex<State>
 
+    /// Creates a prefetcher.
+    ///
     /// - Parameters:
-    ///   - pipeline: what loads, and keeps in memory what was loaded.
-    ///   - layout: where the items lie.
-    ///   - configuration: how much is loaded ahead.
-    ///   - clock: measures how long loads take.
-    ///   - receive: told what happens, on any thread; it must not hold this object.
-    ///   - request: asks for the exact picture of an item; it is called often.
+    ///   - pipeline: the pipeline that loads the images and caches them in memory.
+    ///   - layout: the positions of the items.
+    ///   - configuration: the limits of prefetching.
+    ///   - clock: the clock that measures load times.
+    ///   - receive: receives the events, on any thread; it must not retain this object.
+    ///   - request: returns the request for an item at full detail; called often.
     public init<C: Clock>(
         pipeline: ImagePipeline, layout: any ScrollLayout,
         configuration: Configuration = Configuration(), clock: C = ContinuousClock(),
@@ -83,21 +88,21 @@ public final class ScrollPrefetcher: Sendable {
         prefetcher.receive = { [weak self] in self?.take($0) }
     }
 
-    /// The policy with what has been learnt of how long loads take, for the view's own use.
+    /// The policy with the measured load times, for the view's own requests.
     public var policy: LODPolicy { state.withLock { $0.policy } }
 
-    /// Whether nothing more is begun; what is under way goes on.
+    /// Whether no further loads are started; running loads continue.
     public var isPaused: Bool {
         get { prefetcher.isPaused }
         set { prefetcher.isPaused = newValue }
     }
 
-    /// Says what is in view now.
+    /// Updates the visible range.
     ///
     /// - Parameters:
-    ///   - visible: from where to where, along the axis of the layout.
-    ///   - velocity: in pixels a second, positive towards the end of the content; 0 at rest, which
-    ///     must be said as well.
+    ///   - visible: the visible range along the axis of the layout.
+    ///   - velocity: the velocity in pixels per second, positive towards the end of the content;
+    ///     also call this with 0 when the content comes to rest.
     public func update(visible: Range<Double>, velocity: Double) {
         state.withLock { state in
             state.visible = visible
@@ -107,12 +112,12 @@ public final class ScrollPrefetcher: Sendable {
         }
     }
 
-    /// Takes in how long the view itself waited for a picture.
+    /// Records the load time of an image that the view requested itself.
     public func note(_ duration: Duration, for lod: LOD) {
         state.withLock { $0.policy.times.note(duration, for: lod) }
     }
 
-    /// Gives everything up, until the next ``update(visible:velocity:)``.
+    /// Cancels all loads until the next ``update(visible:velocity:)``.
     public func stop() {
         state.withLock { state in
             state.visible = nil
@@ -128,7 +133,7 @@ public final class ScrollPrefetcher: Sendable {
             layout: layout, visible: visible, velocity: state.velocity,
             deceleration: state.slowing.deceleration, policy: state.policy,
             lookAhead: configuration.lookAhead, margin: configuration.margin, width: width)
-        // What is under way and not passed goes on, be it sharper or not than it would be now.
+        // Running loads of items that are not passed continue, whatever level would be chosen now.
         let begun = state.loads.filter {
             $0.value.start != nil && plan.isWanted($0.value.step.item)
         }
@@ -148,7 +153,7 @@ public final class ScrollPrefetcher: Sendable {
         prefetcher.replace(with: requests, isolation: nil)
     }
 
-    /// The sharpest picture of an item that is in memory or was made lately.
+    /// Returns the sharpest level of an item that is in memory or was loaded lately.
     private func best(_ item: Int, _ made: LOD?) -> LOD? {
         if made == .exact { return made }
         let cached = pipeline.sharpestCachedImage(for: request(item))?.lod
@@ -171,7 +176,7 @@ public final class ScrollPrefetcher: Sendable {
                         state.policy.times.note(elapsed() - start, for: load.step.lod)
                     }
                 case .failure(.cancelled): return
-                // Nothing better comes of asking again at once.
+                // Loading again at once would give the same result.
                 case .failure: state.made[load.step.item] = .exact
                 }
                 plan(&state)

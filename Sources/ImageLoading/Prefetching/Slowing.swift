@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How fast content slows down, from what is said of its velocity from time to time.
+/// Estimates the deceleration of content from samples of its velocity.
 struct Slowing {
-    /// What lies between two looks is at least so long, so that no jerk of a finger counts.
+    /// The minimum time between two samples, so that jitter of a finger is ignored.
     private static let shortestSpan = Duration.milliseconds(30)
 
-    /// In pixels a second for each second; 0 if the content does not slow down.
+    /// The deceleration in pixels per second squared; 0 if the content does not slow down.
     ///
-    /// Content that turns has slowed down to nothing on the way.
+    /// A reversal of the direction counts as slowing down to rest.
     private(set) var deceleration = 0.0
     private var last: (time: Duration, velocity: Double)?
 

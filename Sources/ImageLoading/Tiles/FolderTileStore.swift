@@ -9,20 +9,22 @@ public import LoadScheduling
     internal import Darwin
 #endif
 
-/// Keeps tiles on disk, each pyramid in a file of its own.
+/// A tile store on disk, with one file for each pyramid.
 ///
-/// A file gets its name only once it is whole and on the disk, so whatever happens while it is
-/// written, a pyramid is there or not. What was left over by a process that was killed goes when
-/// the store is opened next. Several processes may use one folder.
+/// A file is renamed to its final name only when it is complete and synchronized, so that a crash
+/// leaves a complete pyramid or none. Files left by killed processes are removed when the store is
+/// opened. Several processes can use one folder.
 public final class FolderTileStore: TileStore {
     private let directory: String
     private let byteLimit: Int
 
+    /// Opens a store.
+    ///
     /// - Parameters:
-    ///   - directory: where the files are; made, private to the user, if it is missing. The one
-    ///     above it must exist.
-    ///   - byteLimit: what the files may take before another one is written; those that were not
-    ///     asked for longest go first.
+    ///   - directory: the folder of the files; created with access for its owner only. Its parent
+    ///     must exist.
+    ///   - byteLimit: the maximum size of all files before another one is written; the least
+    ///     recently used are evicted first.
     /// - Throws: `LoadError.storeFailed(reason:)`.
     public init(directory: String, byteLimit: Int = .max) throws(LoadError) {
         self.directory = directory
@@ -38,7 +40,7 @@ public final class FolderTileStore: TileStore {
     public func tiles(for key: TileSetKey) -> (any StoredTiles)? {
         let path = path(of: key)
         guard let file = try? TileFile(path, key: key.text) else { return nil }
-        // So that it is known when it was last asked for.
+        // Records the time of the last use.
         unsafe _ = utimensat(AT_FDCWD, path, nil, 0)
         return file
     }
@@ -50,7 +52,7 @@ public final class FolderTileStore: TileStore {
 
     public func removeTiles(for key: TileSetKey) { unsafe _ = unlink(path(of: key)) }
 
-    /// Whoever still reads a file that goes has it open.
+    /// Evicts the least recently used files; readers keep theirs open.
     private func makeRoom() {
         guard byteLimit < .max, let names = try? Self.names(in: directory) else { return }
         var files: [(path: String, byteCount: Int, lastUse: Int)] = []
@@ -94,7 +96,7 @@ public final class FolderTileStore: TileStore {
 }
 
 extension TileSetKey {
-    /// All of it in one line, the same in every run.
+    /// The key in one line, the same in every run.
     fileprivate var text: String {
         "\(pyramid.size) \(pyramid.tileSide) \(pyramid.levelCount) \(encoding) \(name)"
     }

@@ -3,10 +3,10 @@
 internal import EncodedImages
 internal import Pixels
 
-/// One level of a pyramid while its rows come in: as many of them as a tile is high.
+/// One level of a pyramid while its rows are received; it holds the rows of one row of tiles.
 ///
-/// Columns come from the left of the picture as it is shown. Rows may come from its bottom; tiles
-/// and means are then those of the shown picture nevertheless.
+/// Columns run from the left of the upright image. Rows may run from its bottom; tiles and means
+/// are those of the upright image in either case.
 final class PyramidLevel {
     private let level: Int
     private let size: PixelSize
@@ -16,7 +16,7 @@ final class PyramidLevel {
     private let channelCount: Int
     private var strip: MutablePixelBuffer
     private var arrivedCount = 0
-    /// The row that waits for the other of its pair.
+    /// The first row of an incomplete pair.
     private var pending: [UInt8]
     private var isPending = false
     private var means: [UInt8]
@@ -42,7 +42,7 @@ final class PyramidLevel {
                 pyramid, level: level + 1, format, colorProfile, isFromBottom: isFromBottom) : nil
     }
 
-    /// The bytes that are held for this level and all coarser ones.
+    /// The memory of this level and all coarser ones, in bytes.
     static func byteCount(_ pyramid: TilePyramid, _ format: PixelFormat) -> Int {
         (0..<pyramid.levelCount).reduce(0) { sum, level in
             let size = pyramid.size(ofLevel: level)
@@ -54,13 +54,13 @@ final class PyramidLevel {
         }
     }
 
-    /// Takes the next row.
+    /// Appends the next row.
     ///
     /// - Parameters:
-    ///   - row: as many bytes as the level's width needs.
-    ///   - body: called with each row of tiles that became whole: its level, its number from the
-    ///     top, and its pixels.
-    /// - Throws: what `body` throws.
+    ///   - row: a row with the width of the level.
+    ///   - body: called with each complete row of tiles: its level, its index from the top, its
+    ///     pixels.
+    /// - Throws: the errors of `body`.
     func append(
         _ row: Span<UInt8>,
         _ body: (_ level: Int, _ y: Int, _ strip: PixelBuffer) throws(CodecError) -> Void
@@ -73,10 +73,10 @@ final class PyramidLevel {
             try body(level, y / tileSide, strip.snapshot)
         }
         guard let next else { return }
-        // The last row of an odd number is alone, and comes first if rows come from the bottom.
+        // With an odd height the last row has no pair; it is the first if rows run from the bottom.
         let isAlone = y == size.height - 1 && size.height % 2 == 1
         if isPending || isAlone {
-            // Taken out while they are read, so that nothing is copied.
+            // Moved out while they are read, to avoid a copy.
             var means: [UInt8] = []
             swap(&means, &self.means)
             if isPending {

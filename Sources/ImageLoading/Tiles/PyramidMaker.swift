@@ -4,11 +4,11 @@ internal import EncodedImages
 internal import LoadScheduling
 internal import Pixels
 
-/// Makes every tile of a pyramid in one pass over the rows of the picture.
+/// Creates all tiles of a pyramid in one pass over the rows of the image.
 ///
-/// Memory is in proportion to the picture's width: for each level as many rows as a tile is high,
-/// in all those of two tiles at the picture's width. Tiles are encoded as soon as a row of them is
-/// whole. A picture that is stored turned makes tiles that stand upright.
+/// Memory is proportional to the width of the image: each level holds one row of tiles, all levels
+/// together the equivalent of two at full width. A row of tiles is encoded as soon as it is
+/// complete. Tiles are upright whatever the orientation of the image.
 final class PyramidMaker: RowConsumer {
     private let pyramid: TilePyramid
     private let orientation: Orientation
@@ -18,17 +18,19 @@ final class PyramidMaker: RowConsumer {
     private var top: PyramidLevel?
     private var destination: ImageDestination?
     private var bytesPerPixel = 0
-    /// A row with its columns in the order in which they are shown.
+    /// A row with its columns in upright order.
     private var reversed: [UInt8] = []
-    /// Why the store did not take a tile.
+    /// The error of the tile store.
     private(set) var storeFailure: LoadError?
 
+    /// Creates a maker.
+    ///
     /// - Parameters:
-    ///   - pyramid: that of the picture as it is shown.
-    ///   - orientation: how the rows that come must be turned for that.
-    ///   - encoders: how tiles are written.
-    ///   - limits: the memory that may be taken.
-    ///   - writer: what keeps the tiles.
+    ///   - pyramid: the pyramid of the upright image.
+    ///   - orientation: the orientation of the rows.
+    ///   - encoders: the encoders of the tiles.
+    ///   - limits: the maximum memory.
+    ///   - writer: receives the tiles.
     init(
         _ pyramid: TilePyramid, _ orientation: Orientation, _ encoders: TileEncoders,
         limits: DecodeLimits, to writer: any TileWriter
@@ -46,7 +48,7 @@ final class PyramidMaker: RowConsumer {
         guard orientation.oriented(size) == pyramid.size else {
             throw .unsupported(feature: "tiles of a picture that is decoded at another size")
         }
-        // Means are those of 8-bit samples.
+        // Means are computed from 8-bit samples.
         guard [.gray8, .rgb8, .rgba8].contains(format) else {
             throw .unsupported(feature: "tiles of a picture in the format \(format)")
         }
@@ -77,7 +79,7 @@ final class PyramidMaker: RowConsumer {
         swap(&reversed, &self.reversed)
     }
 
-    /// Writes the tiles of a row of them.
+    /// Writes the tiles of one row.
     private func emit(_ level: Int, _ y: Int, _ strip: PixelBuffer) throws(CodecError) {
         let levelSize = orientation.oriented(pyramid.size(ofLevel: level))
         let side = pyramid.tileSide
@@ -104,20 +106,20 @@ final class PyramidMaker: RowConsumer {
     }
 }
 
-/// How tiles are written, and in which colours.
+/// The encoders of tiles and their colour space.
 struct TileEncoders: Sendable {
     let opaque: ImageDestination
     let alpha: ImageDestination
     let colorConverter: (any ColorConverter)?
 
-    /// A tile as a file.
+    /// Encodes a tile.
     func file(_ tile: PixelBuffer) throws(CodecError) -> EncodedTile {
         let destination = tile.format.hasAlpha ? alpha : opaque
         return EncodedTile(
             bytes: try destination.encode(tile), mediaType: destination.format.mediaType)
     }
 
-    /// A tile that one of them wrote.
+    /// Decodes a tile that one of the encoders wrote.
     func file(_ bytes: [UInt8]) -> EncodedTile {
         let isAlpha = alpha.format.signatures.contains { $0.matches(bytes.span) }
         return EncodedTile(bytes: bytes, mediaType: (isAlpha ? alpha : opaque).format.mediaType)

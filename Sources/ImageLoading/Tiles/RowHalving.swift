@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes one row of means of 2×2 pixels from two rows.
+/// Averages two rows in blocks of 2×2 pixels.
 ///
-/// The mean is rounded to the nearest, halves up. A last column that is alone is the mean of its
-/// two pixels, and a last row is given as both.
+/// Means are rounded to the nearest integer, halves up. The last column of an odd width is the mean
+/// of two pixels; for the last row of an odd height, pass the row twice.
 ///
 /// - Parameters:
 ///   - upper: a row of 8-bit samples.
-///   - lower: the row below it, as long.
-///   - channelCount: samples a pixel.
-///   - result: half as many pixels, rounded up.
+///   - lower: the row below, with the same length.
+///   - channelCount: the number of samples in a pixel.
+///   - result: receives half as many pixels, rounded up.
 func halveRows(
     _ upper: Span<UInt8>, _ lower: Span<UInt8>, channelCount: Int, into result: inout [UInt8]
 ) {
     let pairCount = upper.count / channelCount / 2
-    precondition(upper.count == lower.count, "rows of different lengths")
+    precondition(upper.count == lower.count, "both rows must have the same length")
     precondition(
         result.count == (upper.count / channelCount + 1) / 2 * channelCount,
         "a row of a wrong length")

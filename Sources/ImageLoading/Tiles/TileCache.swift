@@ -4,11 +4,10 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
-/// Decoded tiles within a limit of bytes, of any number of pictures; those go first that were not
-/// used for longest.
+/// A least-recently-used cache of decoded tiles of any number of images, limited in bytes.
 ///
-/// A lock: every operation is short, never awaits and runs nobody else's code. The budget is never
-/// asked while it is held, and tiles are freed outside of it.
+/// Its lock is held for short operations only: never while awaiting, calling back, using the budget
+/// or freeing tiles.
 public final class TileCache: Sendable {
     struct Key: Hashable {
         @ComparedByBytes var picture: String
@@ -28,17 +27,19 @@ public final class TileCache: Sendable {
         var clock: UInt64 = 0
     }
 
-    /// What is freed at least when there is no room, so that it is not searched for with each tile.
+    /// The minimum number of bytes that an eviction frees, so that not every insertion evicts.
     fileprivate static let smallestShare = 16
 
-    /// The account that tiles are charged to, and the decoding of levels.
+    /// The budget for tiles and for the decoding of levels.
     let budget: MemoryBudget?
     private let state: Mutex<State>
 
+    /// Creates a cache.
+    ///
     /// - Parameters:
-    ///   - byteLimit: what the tiles may take together.
-    ///   - budget: the account that the tiles are charged to, which asks this cache for room after
-    ///     those that were made for it before.
+    ///   - byteLimit: the maximum size of all tiles in bytes.
+    ///   - budget: the memory budget for the tiles; it reclaims memory from caches in the order in
+    ///     which they were created.
     public init(byteLimit: Int = 128 << 20, budget: MemoryBudget? = nil) {
         state = Mutex(State(byteLimit: byteLimit))
         self.budget = budget
@@ -49,7 +50,7 @@ public final class TileCache: Sendable {
         }
     }
 
-    /// The bytes that tiles may take; tiles are let go at once if it becomes less.
+    /// The maximum size in bytes; lowering it evicts tiles at once.
     public var byteLimit: Int {
         get { state.withLock { $0.byteLimit } }
         set {
@@ -61,15 +62,15 @@ public final class TileCache: Sendable {
         }
     }
 
-    /// What the tiles take now, padding included.
+    /// The size of all tiles in bytes, row padding included.
     public var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Lets go of everything.
+    /// Removes all tiles.
     public func removeAll() {
         free(state.withLock { $0.evict(toByteCount: 0) })
     }
 
-    /// Lets go of half of what is there on a warning, and of everything when memory is critical.
+    /// Evicts half of the bytes on a warning, and all when memory pressure is critical.
     public func respond(to level: MemoryPressureLevel) {
         guard level != .normal else { return }
         let share = level == .critical ? 0 : MemoryCache.shareAtWarning
@@ -79,7 +80,7 @@ public final class TileCache: Sendable {
             })
     }
 
-    /// Forgets the tiles of a picture.
+    /// Removes the tiles of an image.
     func removeAll(of picture: String) {
         free(
             state.withLock { state in
@@ -109,11 +110,12 @@ public final class TileCache: Sendable {
             return state.makeRoom(keeping: image.byteCount) + (old.map { [$0] } ?? [])
         }
         free(freed)
-        // The bytes are no longer those of a decode: whoever waits may ask the cache for them.
+        // The bytes are no longer those of a decode: waiting reservations may reclaim them from the
+        // cache.
         budget?.settle()
     }
 
-    /// Takes tiles whose memory is freed here, where no lock is held.
+    /// Frees tiles outside of the lock.
     private func free(_ entries: consuming [Entry]) {}
 }
 
@@ -124,15 +126,17 @@ extension TileCache.State {
         return entry
     }
 
-    /// - Parameter newest: the bytes of the tile used last, which stays if there is room for it.
-    /// - Returns: the tiles that had to go.
+    /// Evicts tiles until the rest fits the limit.
+    ///
+    /// - Parameter newest: the size of the tile used last, which stays if it fits.
+    /// - Returns: the evicted tiles.
     fileprivate mutating func makeRoom(keeping newest: Int) -> [TileCache.Entry] {
         guard byteCount > byteLimit else { return [] }
         let wanted = byteLimit - byteLimit / TileCache.smallestShare
         return evict(toByteCount: max(wanted, newest))
     }
 
-    /// - Returns: the tiles not used for longest, so that no more than so many bytes are left.
+    /// Removes the least recently used tiles until at most `byteCount` bytes remain.
     fileprivate mutating func evict(toByteCount wanted: Int) -> [TileCache.Entry] {
         var evicted: [TileCache.Entry] = []
         for (key, _) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {

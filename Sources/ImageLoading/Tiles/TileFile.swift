@@ -9,15 +9,15 @@ internal import LoadScheduling
     internal import Darwin
 #endif
 
-/// The tiles of a pyramid in one file, read where they stand.
+/// A file with the tiles of a pyramid, read in place.
 ///
-/// Layout, all numbers of 8 bytes, the lowest first: the tiles one after the other; for each its
-/// level, column, row, offset, byte count and checksum; the key as UTF-8; then the offset of the
-/// first of these entries, how many there are, the checksum of entries and key, and a signature.
+/// Layout, all numbers of 8 bytes, little-endian: the tiles; an entry for each tile with level,
+/// column, row, offset, byte count and checksum; the key in UTF-8; the offset of the first entry,
+/// the number of entries, the checksum of entries and key, and a signature.
 final class TileFile: StoredTiles {
     static let entryByteCount = 48
     static let footerByteCount = 32
-    /// Changes with the layout: `calotil1`.
+    /// The signature and version of the layout: `calotil1`.
     static let signature: UInt64 = 0x316C_6974_6F6C_6163
 
     private struct Entry {
@@ -29,10 +29,13 @@ final class TileFile: StoredTiles {
     private let descriptor: Int32
     private let entries: [TileAddress: Entry]
 
+    /// Opens a file.
+    ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - key: what it must have been written for.
-    /// - Throws: `LoadError.storeFailed(reason:)` if it is missing, damaged or of another key.
+    ///   - path: the path.
+    ///   - key: the key for which the file must have been written.
+    /// - Throws: `LoadError.storeFailed(reason:)` if the file does not exist, is damaged or has
+    ///   another key.
     convenience init(_ path: String, key: String) throws(LoadError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -40,7 +43,7 @@ final class TileFile: StoredTiles {
         }
         guard let entries = Self.entries(descriptor, key: key) else {
             close(descriptor)
-            throw .storeFailed(reason: "\(path): not a whole file of tiles")
+            throw .storeFailed(reason: "\(path): incomplete or damaged tile file")
         }
         self.init(descriptor, entries)
     }
@@ -101,9 +104,9 @@ final class TileFile: StoredTiles {
     }
 }
 
-/// Writes a ``TileFile`` under a name of its own, which it gives up at the end.
+/// Writes a ``TileFile`` under a temporary name and renames it at the end.
 final class TileFileWriter: TileWriter {
-    /// Written at once, so that small tiles do not cost a call of the system each.
+    /// The size of the write buffer, so that small tiles do not need a system call each.
     private static let bufferByteCount = 1 << 20
 
     private let path: String
@@ -126,8 +129,8 @@ final class TileFileWriter: TileWriter {
             }
             (descriptor, name) = file
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            // Says that somebody still writes it; goes with the process. Who looked for files that
-            // were left over may have taken it for one before that, and removed it.
+            // The lock marks the file as being written and ends with the process. Before it was
+            // taken, another process may have removed the file as abandoned.
             _ = flock(descriptor, LOCK_EX)
             guard unsafe fstat(descriptor, &status) == 0 else { break }
             if status.st_nlink == 0 { close(descriptor) }
@@ -141,7 +144,7 @@ final class TileFileWriter: TileWriter {
         close(descriptor)
     }
 
-    /// Removes a file that nobody writes any more.
+    /// Removes a temporary file that no process is writing.
     static func removeAbandoned(_ path: String) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

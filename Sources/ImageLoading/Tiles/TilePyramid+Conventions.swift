@@ -2,31 +2,32 @@
 
 public import Pixels
 
-/// How the viewers of Deep Zoom count levels: up from a single pixel.
+/// The level numbers of Deep Zoom, which count up from a single pixel.
 /// - SeeAlso: Microsoft, “Deep Zoom File Format Overview”.
 extension TilePyramid {
-    /// How many levels Deep Zoom gives the picture.
+    /// The number of levels in Deep Zoom.
     public var deepZoomLevelCount: Int {
         TilePyramid(size, tileSide: tileSide, endsInOnePixel: true).levelCount
     }
 
-    /// The number that Deep Zoom has for a level.
+    /// Returns the Deep Zoom number of a level.
     public func deepZoomLevel(of level: Int) -> Int { deepZoomLevelCount - 1 - level }
 
-    /// The level that Deep Zoom has that number for.
+    /// Returns the level with a Deep Zoom number.
     ///
-    /// - Returns: `nil` if this pyramid has no such level, as one that ends in one tile may.
+    /// - Returns: the level, `nil` if the pyramid does not have it, for example because it ends in
+    ///   one tile.
     public func level(ofDeepZoomLevel number: Int) -> Int? {
-        // Before the subtraction: the number comes from an address.
+        // Before the subtraction: the number comes from a URL.
         guard (0..<deepZoomLevelCount).contains(number) else { return nil }
         let level = deepZoomLevelCount - 1 - number
         return level < levelCount ? level : nil
     }
 
-    /// The file that a viewer reads first.
+    /// Returns the Deep Zoom descriptor, which a viewer loads first.
     ///
-    /// - Parameter format: what the tiles' names end with, such as `jpg`.
-    /// - Returns: a file in XML.
+    /// - Parameter format: the file name extension of tiles, such as `jpg`.
+    /// - Returns: the descriptor in XML.
     public func deepZoomDescriptor(format: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -37,18 +38,18 @@ extension TilePyramid {
     }
 }
 
-/// How the viewers of IIIF name tiles: by the part of the picture and the size that it is wanted at.
+/// The tile requests of IIIF: a region of the image and a size.
 /// - SeeAlso: IIIF Image API 3.0, section 5.4 and “Calculation of Tile Regions”.
 extension TilePyramid {
-    /// What the levels are reduced by, the finest first.
+    /// The scale factors of the levels, the finest first.
     public var scaleFactors: [Int] { (0..<levelCount).map { 1 << $0 } }
 
-    /// The tile that shows a part of the picture at a size.
+    /// Returns the tile for a region at a size.
     ///
     /// - Parameters:
-    ///   - region: the part, in pixels of the picture.
-    ///   - size: the size that it is wanted at.
-    /// - Returns: `nil` if no tile shows exactly that.
+    ///   - region: the region in pixels of the image.
+    ///   - size: the size of the result.
+    /// - Returns: the tile, `nil` if none matches exactly.
     public func tile(region: PixelRect, size: PixelSize) -> TileAddress? {
         guard !region.isEmpty, region.x >= 0, region.y >= 0 else { return nil }
         for level in 0..<levelCount {

@@ -2,42 +2,48 @@
 
 public import Pixels
 
-/// One tile of a pyramid.
+/// The position of a tile in a pyramid.
 public struct TileAddress: Hashable, Sendable, CustomStringConvertible {
-    /// How often the picture was halved.
+    /// The level; each level halves the image once more.
     public var level: Int
     /// The column, from the left.
     public var x: Int
     /// The row, from the top.
     public var y: Int
 
+    /// Creates a position.
     public init(level: Int, x: Int, y: Int) {
         self.level = level
         self.x = x
         self.y = y
     }
 
+    /// The position as `tile level/x/y`.
     public var description: String { "tile \(level)/\(x)/\(y)" }
 }
 
-/// A picture at its own size and halved again and again, each level cut into square tiles.
+/// The geometry of an image pyramid: levels of half the size each, cut into square tiles.
 ///
-/// Level 0 is the picture. Each further one has half as many columns and rows, rounded up, so that
-/// its pixel (x, y) stands for those of the finer one from (2x, 2y) on. All tiles have the same
-/// side but the last of each row and column, which end where the picture ends.
+/// Level 0 is the image. Each further level has half as many columns and rows, rounded up: its
+/// pixel (x, y) covers the 2×2 pixels at (2x, 2y) of the finer level. Tiles at the right and bottom
+/// edges may be smaller.
 public struct TilePyramid: Hashable, Sendable {
-    /// The size of the picture.
+    /// The size of the image in pixels.
     public let size: PixelSize
+    /// The width and height of a tile in pixels.
     public let tileSide: Int
+    /// The number of levels.
     public let levelCount: Int
 
+    /// Creates a pyramid.
+    ///
     /// - Parameters:
-    ///   - size: the size of the picture; both sides at least 1.
-    ///   - tileSide: the columns and rows of a tile; at least 1.
-    ///   - endsInOnePixel: whether levels go on to a single pixel, as those of Deep Zoom do;
-    ///     the last is else the first that fits into one tile.
+    ///   - size: the size of the image; both sides at least 1.
+    ///   - tileSide: the width and height of a tile; at least 1.
+    ///   - endsInOnePixel: whether the last level is a single pixel, as in Deep Zoom; otherwise it
+    ///     is the first level that fits one tile.
     public init(_ size: PixelSize, tileSide: Int = 256, endsInOnePixel: Bool = false) {
-        precondition(!size.isEmpty && tileSide > 0, "pictures and tiles are at least 1x1")
+        precondition(!size.isEmpty && tileSide > 0, "image and tiles must be at least 1×1")
         self.size = size
         self.tileSide = tileSide
         var count = 1
@@ -49,31 +55,32 @@ public struct TilePyramid: Hashable, Sendable {
         levelCount = count
     }
 
-    /// Every tile, that of the coarsest level first, each level row by row.
+    /// All tiles, the coarsest level first, each level row by row.
     public var tiles: [TileAddress] {
         (0..<levelCount).reversed().flatMap { tiles(ofLevel: $0, in: grid(ofLevel: $0)) }
     }
 
-    /// The size of a level in its own pixels.
+    /// Returns the size of a level in its own pixels.
     public func size(ofLevel level: Int) -> PixelSize {
         precondition((0..<levelCount).contains(level), "level \(level) of \(levelCount)")
         return PixelSize(
             width: Self.halved(size.width, level), height: Self.halved(size.height, level))
     }
 
-    /// How many columns and rows of tiles a level has.
+    /// Returns the number of columns and rows of tiles in a level.
     public func tileCounts(ofLevel level: Int) -> (columns: Int, rows: Int) {
         let size = size(ofLevel: level)
         return ((size.width - 1) / tileSide + 1, (size.height - 1) / tileSide + 1)
     }
 
+    /// Returns whether the pyramid has a tile.
     public func contains(_ tile: TileAddress) -> Bool {
         guard (0..<levelCount).contains(tile.level) else { return false }
         let (columns, rows) = tileCounts(ofLevel: tile.level)
         return (0..<columns).contains(tile.x) && (0..<rows).contains(tile.y)
     }
 
-    /// The part of its level that a tile covers, in pixels of the level.
+    /// Returns the area of a tile in pixels of its level.
     public func rect(of tile: TileAddress) -> PixelRect {
         precondition(contains(tile), "no \(tile) in \(size)")
         let tileRect = PixelRect(
@@ -81,7 +88,7 @@ public struct TilePyramid: Hashable, Sendable {
         return tileRect.intersection(PixelRect(size(ofLevel: tile.level)))
     }
 
-    /// The part of the picture that a tile covers, in pixels of the picture.
+    /// Returns the area of a tile in pixels of the image.
     public func pictureRect(of tile: TileAddress) -> PixelRect {
         let rect = rect(of: tile)
         return PixelRect(
@@ -90,12 +97,13 @@ public struct TilePyramid: Hashable, Sendable {
         ).intersection(PixelRect(size))
     }
 
-    /// The level to draw at a scale: the coarsest that has no fewer pixels than the screen.
+    /// Returns the level to draw at a scale: the coarsest with at least one pixel for each device
+    /// pixel.
     ///
-    /// - Parameter scale: device pixels for each pixel of the picture; more than 0.
-    /// - Returns: 0 where the picture is enlarged.
+    /// - Parameter scale: the number of device pixels for each pixel of the image; more than 0.
+    /// - Returns: the level, 0 if the image is enlarged.
     public func level(forScale scale: Double) -> Int {
-        precondition(scale > 0, "a scale is more than 0")
+        precondition(scale > 0, "scale must be positive")
         var level = 0
         var reduction = 2.0
         while level + 1 < levelCount, reduction * scale <= 1 {
@@ -105,16 +113,16 @@ public struct TilePyramid: Hashable, Sendable {
         return level
     }
 
-    /// The tiles that a viewport needs, in the order in which they should be asked for.
+    /// Returns the tiles that a viewport needs, in the order in which to request them.
     ///
-    /// The coarse levels come first, of which a few tiles cover everything, then finer ones up to
-    /// that which the scale needs; in each level those nearest to the middle of the viewport.
+    /// Coarse levels, of which a few tiles cover the viewport, are first, up to the level for the
+    /// scale. In each level the tiles nearest to the centre of the viewport are first.
     ///
     /// - Parameters:
-    ///   - viewport: what is seen, in pixels of the picture; it may reach over the edges.
-    ///   - scale: device pixels for each pixel of the picture; more than 0.
-    ///   - coarserLevelCount: how many levels above the one that the scale needs; `nil` for all.
-    /// - Returns: none if nothing of the picture is seen.
+    ///   - viewport: the visible area in pixels of the image; it may exceed the edges.
+    ///   - scale: the number of device pixels for each pixel of the image; more than 0.
+    ///   - coarserLevelCount: the number of coarser levels to include; `nil` for all.
+    /// - Returns: the tiles, none if the viewport is outside of the image.
     public func tiles(
         in viewport: SampleRegion, scale: Double, coarserLevelCount: Int? = nil
     ) -> [TileAddress] {
@@ -125,7 +133,7 @@ public struct TilePyramid: Hashable, Sendable {
         }
     }
 
-    /// The tiles of one level that a viewport needs, those nearest to its middle first.
+    /// Returns the tiles of one level that a viewport needs, the nearest to its centre first.
     public func tiles(in viewport: SampleRegion, level: Int) -> [TileAddress] {
         let side = Double(tileSide) * Double(1 << level)
         let (columns, rows) = tileCounts(ofLevel: level)
@@ -144,12 +152,12 @@ public struct TilePyramid: Hashable, Sendable {
             .map(\.tile)
     }
 
-    /// The tile of a coarser level that covers another one, and the part of it that does.
+    /// Returns the tile of a coarser level that covers a tile, and the part that does.
     ///
     /// - Parameters:
     ///   - tile: the finer tile.
     ///   - level: the coarser level.
-    /// - Returns: the coarser tile, and where the finer one lies in it, in its own pixels.
+    /// - Returns: the coarser tile, and the area of the finer one in its pixels.
     public func ancestor(
         of tile: TileAddress, atLevel level: Int
     ) -> (tile: TileAddress, region: SampleRegion) {
@@ -187,7 +195,7 @@ public struct TilePyramid: Hashable, Sendable {
         (side - 1) >> times + 1
     }
 
-    /// The tiles along a side of which a part is seen.
+    /// Returns the tiles along one axis that are partly visible.
     private static func range(
         _ start: Double, _ length: Double, _ side: Int, _ tileSide: Double, _ count: Int
     ) -> Range<Int>? {

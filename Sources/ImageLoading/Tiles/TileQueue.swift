@@ -2,20 +2,22 @@
 
 internal import LoadScheduling
 
-/// The threads on which tiles are read and pyramids are made, for any number of pictures.
+/// The worker threads that read tiles and create pyramids, for any number of images.
 ///
-/// Whoever makes one closes it.
+/// The creator must call ``close()``.
 public final class TileQueue: Sendable {
     /// Reads and decodes tiles.
     let reading: WorkQueue
-    /// Makes pyramids, each of which holds a thread for as long as it takes.
+    /// Creates pyramids; each occupies a thread until it is complete.
     let making: WorkQueue
 
+    /// Starts the threads.
+    ///
     /// - Parameters:
-    ///   - threadCount: how many tiles are decoded at once.
-    ///   - pyramidThreadCount: how many pyramids are made at once; each takes memory in proportion
-    ///     to the width of its picture.
-    ///   - maximumWaitingCount: how many requests may wait; more are refused.
+    ///   - threadCount: the number of tiles that are decoded concurrently.
+    ///   - pyramidThreadCount: the number of pyramids that are created concurrently; each takes
+    ///     memory in proportion to the width of its image.
+    ///   - maximumWaitingCount: the maximum number of waiting requests; more are rejected.
     public init(
         threadCount: Int = 2, pyramidThreadCount: Int = 1, maximumWaitingCount: Int = 10_000
     ) {
@@ -29,7 +31,7 @@ public final class TileQueue: Sendable {
         making.stop()
     }
 
-    /// Refuses new work and waits until what has been taken is done and the threads have ended.
+    /// Rejects new work and waits until accepted work is complete and the threads have ended.
     public func close() async {
         await making.close()
         await reading.close()

@@ -4,14 +4,16 @@ public import EncodedImages
 public import LoadScheduling
 internal import Synchronization
 
-/// What tells the tiles of one pyramid from those of others.
+/// The key of a set of tiles in a store.
 public struct TileSetKey: Hashable, Sendable {
-    /// The picture, by a name that is as unique as its bytes.
+    /// The name of the image, unique for its bytes.
     @ComparedByBytes public var name: String
+    /// The geometry of the tiles.
     public var pyramid: TilePyramid
-    /// How tiles are written: formats and quality.
+    /// The formats and the quality of the tiles.
     public var encoding: String
 
+    /// Creates a key.
     public init(name: String, pyramid: TilePyramid, encoding: String) {
         self.name = name
         self.pyramid = pyramid
@@ -19,46 +21,46 @@ public struct TileSetKey: Hashable, Sendable {
     }
 }
 
-/// Keeps the tiles of pyramids, each pyramid whole or not at all.
+/// A store for the tiles of pyramids; each pyramid is stored completely or not at all.
 ///
-/// Calls block; ``TiledImage`` makes them on threads of its own.
+/// All calls block; ``TiledImage`` makes them on the threads of a ``TileQueue``.
 public protocol TileStore: Sendable {
-    /// The tiles of a pyramid, if all of them are there.
+    /// Returns the tiles of a pyramid, `nil` if it is not stored.
     func tiles(for key: TileSetKey) -> (any StoredTiles)?
 
-    /// Begins to keep a pyramid, in place of one that is there.
+    /// Starts to write a pyramid, which replaces a stored one when it is complete.
     ///
     /// - Throws: `LoadError.storeFailed(reason:)`.
     func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter
 
-    /// Forgets a pyramid.
+    /// Removes a pyramid.
     func removeTiles(for key: TileSetKey)
 }
 
-/// The tiles of one pyramid.
+/// The stored tiles of one pyramid.
 public protocol StoredTiles: Sendable {
-    /// A tile as a file.
+    /// Reads an encoded tile.
     ///
-    /// - Returns: `nil` if it cannot be read any more.
+    /// - Returns: the tile, `nil` if it cannot be read.
     func file(of tile: TileAddress) -> [UInt8]?
 }
 
-/// Takes the tiles of one pyramid; if it is let go before its end, nothing is kept.
+/// Writes the tiles of one pyramid; if it is released before ``finish()``, nothing is stored.
 public protocol TileWriter: AnyObject {
-    /// Takes a tile as a file; each comes once, in any order.
+    /// Writes an encoded tile; each tile once, in any order.
     ///
     /// - Throws: `LoadError.storeFailed(reason:)`.
     func write(_ file: [UInt8], as tile: TileAddress) throws(LoadError)
 
-    /// Keeps what was written.
+    /// Completes the pyramid and stores it.
     ///
     /// - Throws: `LoadError.storeFailed(reason:)`.
     func finish() throws(LoadError) -> any StoredTiles
 }
 
-/// Keeps tiles in memory, for pictures that are looked at once, and for tests.
+/// A tile store in memory, for images that are viewed once, and for tests.
 ///
-/// The pyramids that were not used for longest go first; the newest stays, however large it is.
+/// The least recently used pyramids are evicted first; the newest stays whatever its size.
 public final class MemoryTileStore: TileStore {
     private struct Tiles: StoredTiles {
         var files: [TileAddress: [UInt8]] = [:]
@@ -94,13 +96,15 @@ public final class MemoryTileStore: TileStore {
     }
 
     private let byteLimit: Int
-    /// The one used last is last.
+    /// The pyramids, the most recently used last.
     private let sets = Mutex<[TileSet]>([])
 
-    /// - Parameter byteLimit: what the files may take together.
+    /// Creates a store.
+    ///
+    /// - Parameter byteLimit: the maximum size of all tiles in bytes.
     public init(byteLimit: Int = .max) { self.byteLimit = byteLimit }
 
-    /// The bytes of all files.
+    /// The size of all tiles in bytes.
     public var byteCount: Int { sets.withLock { $0.reduce(0) { $0 + $1.tiles.byteCount } } }
 
     public func tiles(for key: TileSetKey) -> (any StoredTiles)? {
@@ -132,8 +136,10 @@ public final class MemoryTileStore: TileStore {
     }
 }
 
-/// A tile as a file.
+/// An encoded tile.
 public struct EncodedTile: Sendable, Hashable {
+    /// The bytes of the file.
     public let bytes: [UInt8]
+    /// The media type, such as `image/jpeg`.
     public let mediaType: String
 }

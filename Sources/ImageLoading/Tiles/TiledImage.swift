@@ -4,41 +4,47 @@ public import EncodedImages
 public import LoadScheduling
 public import Pixels
 
-/// A picture of any size as tiles, made when they are asked for, in bounded memory.
+/// An image of any size as tiles, created on demand in bounded memory.
 ///
-/// Coarse levels, which are small, are decoded straight from the picture, so that something is there
-/// soon; a format that holds smaller versions of itself, such as a TIFF pyramid or JPEG 2000, is
-/// read no further than that. All other tiles are made in one pass over the picture when the first
-/// of them is asked for, and kept in a ``TileStore``.
+/// Small coarse levels are decoded directly from the image, so that a first tile is available soon.
+/// Of formats with embedded smaller versions, such as pyramidal TIFF or JPEG 2000, only those are
+/// read. All other tiles are created in one pass over the image when the first of them is
+/// requested, and stored in a ``TileStore``.
 ///
-/// What makes, caches and shows tiles is the caller's: queue, cache and store may be shared by many
-/// pictures, and ``Configuration/fadeDuration`` is for whoever draws.
+/// Queue, cache and store belong to the caller and can be shared by many images.
 public final class TiledImage: Sendable {
+    /// The sizes and formats of tiles.
     public struct Configuration: Hashable, Sendable {
-        /// The columns and rows of a tile.
+        /// The width and height of a tile in pixels.
         public var tileSide = 256
-        /// Whether levels go on to a single pixel, as Deep Zoom wants it.
+        /// Whether the last level is a single pixel, as in Deep Zoom.
         public var endsInOnePixel = false
-        /// Levels of at most so many pixels are decoded from the picture, each at once.
+        /// The maximum number of pixels of a level that is decoded directly from the image.
         public var directPixelCount = 4 << 20
-        /// The format of opaque tiles that are kept.
+        /// The format of stored tiles without alpha.
         public var opaqueFormat = "jpeg"
-        /// The format of tiles that are kept of a picture with alpha.
+        /// The format of stored tiles with alpha.
         public var alphaFormat = "png"
-        /// How tiles are written that are kept.
+        /// The options for encoding stored tiles.
         public var encoding = EncodeOptions()
-        /// Whether a picture that ends early gives tiles as far as it goes.
+        /// Whether a truncated image yields tiles as far as it can be decoded.
         public var acceptsTruncated = false
-        /// How long a view should take to show a tile in place of a coarser one.
+        /// The duration of the transition from a coarser tile to a finer one, for the drawing view.
         public var fadeDuration = Duration.milliseconds(250)
 
+        /// Creates a configuration with the default values.
         public init() { encoding.quality = 85 }
     }
 
+    /// The name of the image in stores and errors.
     public let name: String
+    /// The geometry of the tiles.
     public let pyramid: TilePyramid
+    /// The sizes and formats of tiles.
     public let configuration: Configuration
+    /// The cache of decoded tiles.
     public let cache: TileCache
+    /// The worker threads.
     public let queue: TileQueue
     private let store: any TileStore
     private let source: ImageSource
@@ -48,16 +54,17 @@ public final class TiledImage: Sendable {
     private let levels = SharedLoads<Int, PixelBuffer, NoUpdate>()
     let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoUpdate>()
 
+    /// Creates a tiled image; no pixels are decoded yet.
+    ///
     /// - Parameters:
-    ///   - source: the picture; its limits must allow its size.
-    ///   - name: a name that is as unique as the picture's bytes, by which tiles are kept, and which
-    ///     errors tell.
-    ///   - codecs: what reads and writes tiles.
-    ///   - store: what keeps tiles.
-    ///   - queue: the threads that the work is done on.
-    ///   - cache: what keeps decoded tiles.
+    ///   - source: the image; its limits must allow its size.
+    ///   - name: a name that is unique for the bytes of the image, used in the store and in errors.
+    ///   - codecs: the codecs that read and write tiles.
+    ///   - store: the store of encoded tiles.
+    ///   - queue: the worker threads.
+    ///   - cache: the cache of decoded tiles.
     ///   - configuration: sizes and formats.
-    /// - Throws: `LoadError.encodingFailed(path:_:)` if a format of tiles cannot be written.
+    /// - Throws: `LoadError.encodingFailed(path:_:)` if a format of tiles cannot be encoded.
     public init(
         _ source: ImageSource, name: String, codecs: CodecSet,
         store: any TileStore = MemoryTileStore(), queue: TileQueue, cache: TileCache = TileCache(),
@@ -87,11 +94,11 @@ public final class TiledImage: Sendable {
         }
     }
 
-    /// A tile, made if need be; equal requests share the work, and one that is cancelled leaves it.
+    /// Returns a tile and creates it where needed; concurrent requests for a tile are coalesced.
     ///
     /// - Parameters:
-    ///   - tile: one of ``pyramid``.
-    ///   - priority: how urgent it is.
+    ///   - tile: a tile of ``pyramid``.
+    ///   - priority: the priority of the request.
     /// - Returns: the pixels, in sRGB.
     /// - Throws: `LoadError`.
     public func tile(
@@ -105,7 +112,7 @@ public final class TiledImage: Sendable {
             ) { context throws(LoadError) in
                 try await self.decodeLevel(tile.level, context.urgency)
             }
-            // It may have gone from the cache already.
+            // It may have been evicted already.
             return cachedTile(tile) ?? level.cut(pyramid.rect(of: tile))
         }
         return try await readBack(tile, priority) { tiles throws(LoadError) in
@@ -115,12 +122,12 @@ public final class TiledImage: Sendable {
         }
     }
 
-    /// A tile as a file, for whoever draws elsewhere; made if need be, as ``tile(_:priority:)`` does.
+    /// Returns an encoded tile, for example for a client; creates it like ``tile(_:priority:)``.
     ///
     /// - Parameters:
-    ///   - tile: one of ``pyramid``.
-    ///   - priority: how urgent it is.
-    /// - Returns: a whole file in one of the formats of ``configuration``.
+    ///   - tile: a tile of ``pyramid``.
+    ///   - priority: the priority of the request.
+    /// - Returns: a file in one of the formats of ``configuration``.
     /// - Throws: `LoadError`.
     public func encodedTile(
         _ tile: TileAddress, priority: LoadPriority = .visible
@@ -144,40 +151,42 @@ public final class TiledImage: Sendable {
             })
     }
 
-    /// Makes all tiles that have to be kept, unless they are.
+    /// Creates and stores all tiles that are not decoded directly, unless they are stored.
     ///
-    /// Work on them ends when nobody waits for any tile any more; a viewer whose tiles come and go
-    /// holds on to it by this call, in a task that it cancels when the picture is closed.
+    /// The work is cancelled when no request waits for a tile. A viewer keeps it running by this
+    /// call, in a task that it cancels when the image is closed.
     ///
-    /// - Parameter priority: how urgent it is.
+    /// - Parameter priority: the priority of the work.
     /// - Throws: `LoadError`.
     public func makeTiles(priority: LoadPriority = .prefetch) async throws(LoadError) {
         guard !isDirect(0) else { return }
         _ = try await storedTiles(priority)
     }
 
-    /// Forgets all tiles; those that are asked for afterwards are made again.
+    /// Removes all tiles from cache and store; later requests create them again.
     public func removeTiles() {
         cache.removeAll(of: name)
         store.removeTiles(for: key)
     }
 
-    /// A tile if it is in memory.
+    /// Returns a tile from the cache, `nil` if it is not cached.
     public func cachedTile(_ tile: TileAddress) -> PixelBuffer? {
         cache.image(TileCache.Key(picture: name, tile: tile))
     }
 
-    /// What to draw until a tile is there.
+    /// A part of a coarser tile to draw until a tile is available.
     public struct Placeholder: Sendable {
+        /// The position of the coarser tile.
         public let tile: TileAddress
+        /// The pixels of the coarser tile.
         public let image: PixelBuffer
-        /// The part of the image to draw where the tile will be, in the image's pixels.
+        /// The part of ``image`` that covers the requested tile, in its pixels.
         public let region: SampleRegion
     }
 
-    /// The nearest coarser tile that is in memory, and the part of it that shows what `tile` will.
+    /// Returns the finest cached tile of a coarser level that covers a tile.
     ///
-    /// - Returns: `nil` if there is none.
+    /// - Returns: the placeholder, `nil` if no coarser tile is cached.
     public func placeholder(for tile: TileAddress) -> Placeholder? {
         for level in (tile.level..<pyramid.levelCount).dropFirst() {
             let (coarser, region) = pyramid.ancestor(of: tile, atLevel: level)
@@ -187,7 +196,7 @@ public final class TiledImage: Sendable {
         return nil
     }
 
-    /// Whether a level is decoded from the picture rather than kept in tiles.
+    /// Returns whether a level is decoded directly from the image instead of stored.
     public func isDirect(_ level: Int) -> Bool {
         pyramid.size(ofLevel: level).area <= configuration.directPixelCount
     }
@@ -202,11 +211,11 @@ public final class TiledImage: Sendable {
 }
 
 extension TiledImage {
-    /// Decodes a level once there is room for it, and puts all of its tiles into the cache.
+    /// Decodes a level once the budget allows it, and caches all of its tiles.
     private func decodeLevel(
         _ level: Int, _ urgency: LoadUrgency
     ) async throws(LoadError) -> PixelBuffer {
-        // A box of means, so that a level looks like those that are made of one another.
+        // A box filter, so that the level looks like the stored ones.
         var options = DecodeOptions(box: pyramid.size(ofLevel: level), mode: .stretch)
         options.kernel = .box
         options.acceptsTruncated = configuration.acceptsTruncated
@@ -245,7 +254,7 @@ extension TiledImage {
         }
     }
 
-    /// What `read` finds of a tile; tiles that cannot be read are made again, once.
+    /// Reads a tile by `read`; tiles that cannot be read are created again, once.
     private func readBack<Value: Sendable>(
         _ tile: TileAddress, _ priority: LoadPriority,
         _ read: (any StoredTiles) async throws(LoadError) -> Value?
@@ -275,7 +284,9 @@ extension TiledImage {
         return try writer.finish()
     }
 
-    /// - Returns: `nil` if the store does not have what it had.
+    /// Reads a tile from the store.
+    ///
+    /// - Returns: the result of `read`, `nil` if the store has lost the tile.
     private func read(
         _ tile: TileAddress, of tiles: any StoredTiles
     ) throws(LoadError) -> PixelBuffer? {
@@ -289,7 +300,7 @@ extension TiledImage {
 }
 
 extension SharedLoads where Update == NoUpdate {
-    /// Joins the load of `key` or begins it, all of it on a queue.
+    /// Joins the load for a key, or starts it on a queue.
     fileprivate func value(
         for key: Key, on queue: WorkQueue, _ priority: LoadPriority,
         _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
