@@ -3,9 +3,9 @@
 internal import GRDB
 internal import Synchronization
 
-/// Which entries of a store were used since that was last written down, the latest last.
+/// The entries of a store that were used since uses were last written, in the order of use.
 struct PendingUses {
-    /// So many are written down without waiting for the next insertion.
+    /// The number of uses that are written without waiting for the next insertion.
     static let maximumCount = 64
 
     private var order: [Int64: Int] = [:]
@@ -23,13 +23,13 @@ struct PendingUses {
         return order.sorted { $0.value < $1.value }.map(\.key)
     }
 
-    /// Takes all and writes them down as later than everything before.
+    /// Takes all uses and writes them as later than all before.
     ///
     /// - Parameters:
-    ///   - uses: what is pending; not locked while the database works.
-    ///   - table: the entries' table, with the columns `id` and `last_use`.
-    ///   - db: where it is.
-    /// - Throws: what the database throws.
+    ///   - uses: the pending uses; not locked while the database is written.
+    ///   - table: the table of the entries, with the columns `id` and `last_use`.
+    ///   - db: the database.
+    /// - Throws: the errors of the database.
     static func write(
         _ uses: borrowing Mutex<PendingUses>, to table: String, _ db: Database
     ) throws {

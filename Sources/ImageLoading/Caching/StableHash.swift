@@ -2,7 +2,7 @@
 
 /// A hash of 64 bits that is the same in every run, unlike Swift's own.
 ///
-/// It finds damage and tells keys apart; it does not withstand someone who looks for collisions.
+/// It detects damage and distinguishes keys; it is not collision-resistant against attacks.
 /// - SeeAlso: Sebastiano Vigna's SplitMix64, whose finishing steps mix every word here.
 struct StableHash {
     private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -14,7 +14,7 @@ struct StableHash {
         value = mixed ^ (mixed >> 31)
     }
 
-    /// Takes the bytes in words of eight, the lowest byte first, and then their number.
+    /// Adds bytes as little-endian words of eight bytes, and then their number.
     mutating func combine(_ bytes: Span<UInt8>) {
         var word: UInt64 = 0
         for index in bytes.indices {

@@ -4,11 +4,11 @@ internal import GRDB
 internal import Logging
 internal import Synchronization
 
-/// The open database of a store; one that turns out to be damaged, or whose file somebody has
-/// removed, is replaced by an empty one.
+/// The open database of a store; a damaged one, or one whose file was removed, is replaced by an empty
+/// one.
 ///
-/// Whatever happens to it after it was opened is no error to a user: what cannot be read is made
-/// again. Its calls block; they belong on a thread of a ``WorkQueue``.
+/// Errors after opening are not reported: values that cannot be read are made again. Calls block; they
+/// belong on a thread of a ``WorkQueue``.
 final class StoreDatabase: Sendable {
     private let file: StoreFile
     private let logger: Logger
@@ -24,20 +24,20 @@ final class StoreDatabase: Sendable {
         opened = Mutex(try file.open())
     }
 
-    /// The answer of `body`, or `nil` if it fails.
+    /// Returns the result of `body`, or `nil` if it fails.
     func read<Value>(_ body: (Database) throws -> Value?) -> Value? {
         access { try $0.read(body) }
     }
 
-    /// Does all of `body` or nothing.
+    /// Runs `body` in a transaction.
     ///
-    /// - Returns: the answer of `body`, or `nil` if it failed.
+    /// - Returns: the result of `body`, or `nil` if it failed.
     @discardableResult
     func write<Value>(_ body: (Database) throws -> Value?) -> Value? {
         access { try $0.write(body) }
     }
 
-    /// From then on nothing is found and nothing kept.
+    /// Closes the database; afterwards reads and writes return `nil`.
     func close() {
         let closing = opened.withLock { $0.take() }
         do {
@@ -52,7 +52,7 @@ final class StoreDatabase: Sendable {
     private func access<Value>(_ body: (DatabasePool) throws -> Value?) -> Value? {
         guard var database = opened.withLock({ $0 }) else { return nil }
         if file.identity != database.identity {
-            // What is open works as before, and would be gone with the process.
+            // The removed file works while it is open, and is lost when it is closed.
             replace(database) { () throws(LoadError) in try file.open() }
             guard let newer = opened.withLock({ $0 }) else { return nil }
             database = newer
@@ -85,7 +85,7 @@ final class StoreDatabase: Sendable {
     }
 }
 
-/// A database, and which file it was when it was opened.
+/// An open database, and the identity of its file when it was opened.
 struct OpenDatabase: Sendable {
     let pool: DatabasePool
     let identity: StoreFile.Identity?

@@ -8,34 +8,34 @@ internal import EncodedImages
 #endif
 internal import GRDB
 
-/// The file of a store: where it lies, how it is opened and which tables it has.
+/// The file of a store: its path, how it is opened, and its tables.
 struct StoreFile: Sendable {
     let directory: String
     let name: String
-    /// Changes with the tables, and with what their rows mean.
+    /// Changes with the tables, and with the meaning of their rows.
     let version: Int
-    /// Makes the tables.
+    /// The statements that make the tables.
     let schema: String
 
     var path: String { "\(directory)/\(name).sqlite" }
     private var lockPath: String { "\(directory)/\(name).lock" }
-    /// Where a database goes that cannot be used; only the latest is kept.
+    /// The path to which an unusable database is moved; only the latest is kept.
     var asidePath: String { "\(path).aside" }
 
-    /// Which file it is, whatever its name.
+    /// Identifies a file, whatever its name.
     struct Identity: Equatable {
         let device: UInt64
         let inode: UInt64
     }
 
-    /// Which file there is now, if there is one.
+    /// The identity of the current file, if there is one.
     var identity: Identity? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// The database, made or replaced if need be, as its directory is.
+    /// Opens the database; makes it and its directory, or replaces it, if necessary.
     func open() throws(LoadError) -> OpenDatabase {
         try makeDirectory(directory)
         let lock = try FileLock(lockPath)
@@ -52,7 +52,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// A new database in place of one that turned out to be damaged.
+    /// Replaces a damaged database by a new one.
     func openAnew() throws(LoadError) -> OpenDatabase {
         do {
             let lock = try FileLock(lockPath)
@@ -62,7 +62,7 @@ struct StoreFile: Sendable {
         return try open()
     }
 
-    /// Whether the database itself, and not one access to it, is what is wrong.
+    /// Returns whether an error means that the database itself is damaged.
     static func isDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
@@ -85,10 +85,10 @@ struct StoreFile: Sendable {
         return isOut == true
     }
 
-    /// Whether opening may succeed later without a change of the file.
+    /// Returns whether opening may succeed later without a change of the file.
     ///
-    /// Everything else counts as damage: a changed byte of the header may make the file one that
-    /// cannot be written, of another encoding or of an unknown format.
+    /// All other errors count as damage: a changed byte of the header may make the file read-only, of
+    /// another encoding or of an unknown format.
     private static func mayPass(_ error: any Error) -> Bool {
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_NOMEM?, .SQLITE_FULL?, .SQLITE_CANTOPEN?,
@@ -101,7 +101,7 @@ struct StoreFile: Sendable {
     /// The tables are those of another version, or damaged.
     private struct OtherTables: Error {}
 
-    /// Whether the tables of a database are those that ``schema`` makes.
+    /// Returns whether the tables of a database are those of ``schema``.
     private func hasOwnTables(_ db: Database) throws -> Bool {
         let statements = try String.fetchAll(
             db,
@@ -110,13 +110,13 @@ struct StoreFile: Sendable {
                 WHERE ifnull(name, '') NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
         let count = schema.split(separator: "\n").count { $0.hasPrefix("CREATE ") }
-        // SQLite keeps a statement as it was written.
+        // SQLite stores the text of each statement.
         return statements.count == count
             && statements.allSatisfy { !$0.isEmpty && schema.contains($0) }
     }
 
     private func openCurrent() throws -> OpenDatabase {
-        // SQLite gives its other files the permissions of the first.
+        // SQLite creates its other files with the permissions of the database.
         let descriptor = unsafe Glibc.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LoadError.storeFailed(reason: systemError(errno)) }
         Glibc.close(descriptor)
@@ -125,15 +125,15 @@ struct StoreFile: Sendable {
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
-            // A log that grew once, for want of a moment without readers, does not stay large.
+            // A log that grew because of long readers is truncated afterwards.
             try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
-            // Only while there is no page yet. Free pages can then be given back step by step.
+            // Possible only before the first page. Free pages can then be returned step by step.
             if try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 {
                 try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
         }
-        // With the write-ahead log GRDB sets `synchronous` to NORMAL: a crash of the machine may
-        // lose the last renditions, and never leaves a part of one.
+        // With the write-ahead log, GRDB sets `synchronous` to NORMAL: a crash of the machine may lose
+        // the last renditions, but never leaves a part of one.
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.write { db in
             let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -160,7 +160,7 @@ func makeDirectory(_ path: String) throws(LoadError) {
         built += "\(name)/"
         if unsafe mkdir(built, 0o700) == 0 { continue }
         let code = errno
-        // One that exists is refused for other reasons too, such as a file system only for reading.
+        // An existing directory also fails for other reasons, such as a read-only file system.
         var status = stat()
         guard unsafe stat(built, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             let reason = systemError(code == EEXIST ? ENOTDIR : code)
@@ -169,7 +169,7 @@ func makeDirectory(_ path: String) throws(LoadError) {
     }
 }
 
-/// Keeps other processes from opening the same store while this one looks at what it is.
+/// A lock that keeps other processes from opening the same store while this one checks it.
 private struct FileLock {
     private let descriptor: Int32
 
@@ -187,6 +187,6 @@ private struct FileLock {
         }
     }
 
-    /// The lock goes with the descriptor, also when the process is killed.
+    /// Releases the lock with its descriptor, as the system does when the process is killed.
     func release() { close(descriptor) }
 }

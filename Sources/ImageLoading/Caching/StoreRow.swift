@@ -25,7 +25,7 @@ struct RowChecksum {
 }
 
 extension Row {
-    /// The bytes that an entry counts for; 0 for a damaged count, so that sums do not overflow.
+    /// The number of bytes of an entry; 0 for a damaged count, so that sums do not overflow.
     var countedByteCount: Int {
         let count = try? decode(Int.self, forColumn: "byte_count")
         return count.flatMap { Database.entryByteCounts.contains($0) ? $0 : nil } ?? 0
@@ -33,17 +33,16 @@ extension Row {
 }
 
 extension Database {
-    /// The byte counts that an entry can have: no store keeps anything larger than this.
+    /// The valid byte counts of an entry: no store accepts a larger one.
     static let entryByteCounts = 0...1 << 40
-    /// The numbers that a row can have; SQLite gives out none above the largest, and keeps nothing
-    /// any more behind a row that has it.
+    /// The valid numbers of a row; once a row has the largest number of SQLite, it inserts no more.
     static let rowNumbers: ClosedRange<Int64> = 1...1 << 62
-    /// Above every number of a use: a store does not see so many.
+    /// An upper bound of the numbers of uses, which no store reaches.
     private static let useLimit = 1 << 62
 
-    /// The number of the latest use in a table of entries, leaving out numbers that are damaged.
+    /// Returns the number of the latest use in a table of entries, ignoring damaged numbers.
     func lastUse(in table: String) throws -> Int {
-        // By the index; texts and bytes are larger than every number.
+        // By the index; texts and blobs are greater than all numbers.
         let row = try Row.fetchOne(
             cachedStatement(
                 sql: """
@@ -67,7 +66,7 @@ extension Database {
                 """)
     }
 
-    /// The sum of the bytes of all entries as it is kept; `nil` if it is damaged.
+    /// Returns the stored sum of the bytes of all entries; `nil` if it is damaged.
     func totalByteCount() throws -> Int? {
         let row = try Row.fetchOne(cachedStatement(sql: "SELECT byte_count FROM total"))
         let sum = try? row?.decode(Int.self, forColumn: "byte_count")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How short memory is.
+/// The memory pressure of the system.
 public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     case normal
-    /// Programs begin to wait for memory.
+    /// Programs begin to stall on memory.
     case warning
-    /// Programs wait for memory much of the time, or one is about to be ended for want of it.
+    /// Programs stall on memory much of the time, or the system is about to kill one.
     case critical
 
     public static func < (one: MemoryPressureLevel, other: MemoryPressureLevel) -> Bool {
@@ -14,14 +14,14 @@ public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
 }
 
 extension MemoryCache {
-    /// What is left of the bytes that are there on ``MemoryPressureLevel/warning``.
+    /// The share of bytes that stays on ``MemoryPressureLevel/warning``.
     public static let shareAtWarning = 0.5
-    /// What is left of the bytes that are there when the program goes to the background.
+    /// The share of bytes that stays when the program goes to the background.
     public static let shareInBackground = 0.25
 
-    /// Lets go of half of what is there on a warning, and of everything when memory is critical.
+    /// Evicts half of the bytes on a warning, and everything when memory is critical.
     ///
-    /// What others hold is still found. A return to normal changes nothing.
+    /// Images that consumers hold are still found. A return to normal changes nothing.
     public func respond(to level: MemoryPressureLevel) {
         switch level {
         case .normal: break
@@ -30,6 +30,6 @@ extension MemoryCache {
         }
     }
 
-    /// Lets go of three quarters of what is there, because the program is no longer looked at.
+    /// Evicts three quarters of the bytes, because the program is in the background.
     public func enterBackground() { trim(toShare: Self.shareInBackground) }
 }

@@ -2,30 +2,29 @@
 
 internal import EncodedImages
 
-/// What a pipeline keeps on disk.
+/// What a pipeline stores on disk.
 ///
-/// | policy | bytes of an original from the web | what was resized, processed or encoded |
+/// | policy | bytes of an original from the network | resized, processed or encoded images |
 /// |---|---|---|
-/// | ``originals`` | kept | not kept |
-/// | ``renditions`` | not kept | kept |
-/// | ``automatic`` | kept if it is asked for as it is | kept |
-/// | ``all`` | kept | kept |
+/// | ``originals`` | stored | not stored |
+/// | ``renditions`` | not stored | stored |
+/// | ``automatic`` | stored if requested unchanged | stored |
+/// | ``all`` | stored | stored |
 ///
 /// Originals that are files, bytes of the program, or come from an ``OriginalLoader`` are never
-/// copied. Each value is written once, by the load that made it, whoever shares that; and not at
-/// all if none of those who share it may write (``ImageRequest/storeUse``), or if the server forbids
-/// it.
+/// copied. Each value is written once, by the load that made it, for all of its consumers. It is not
+/// written if no consumer allows it (``ImageRequest/storeUse``), or if the server forbids it.
 public enum StorePolicy: Sendable, CaseIterable {
     case originals, renditions, automatic, all
 }
 
-/// What of a load may be kept on disk, as those who share it say.
+/// What the consumers of a load allow to be stored on disk.
 struct StoreWish: OptionSet {
     let rawValue: Int
 
-    /// The bytes of an original from the web.
+    /// The bytes of an original from the network.
     static let original = StoreWish(rawValue: 1)
-    /// What is made of it.
+    /// The value that is made from it.
     static let value = StoreWish(rawValue: 2)
 }
 
@@ -51,24 +50,25 @@ extension StorePolicy {
 }
 
 extension ImageRequest {
-    /// Whether it asks for the picture as it is, neither resized nor processed.
+    /// Whether the request is for the whole image, neither resized nor processed.
     var isWhole: Bool { options.box == nil && options.region == nil && processors.isEmpty }
 
-    /// Whether what is kept may be shown by the name of the original alone: what a server answers
-    /// may depend on the fields of a request.
+    /// Whether a stored value answers the request by the name of the original alone.
+    ///
+    /// A response may depend on the fields of a request.
     var isAnswerableByName: Bool {
         fields.isEmpty && (webUse == .useProtocol || webUse == .onlyIfCached)
     }
 }
 
-/// Whether what is made of an original may be kept, and until when it needs no look at the original.
+/// Whether values made from an original may be stored, and until when they need no revalidation.
 struct Storability: Hashable, Sendable {
     var isAllowed = true
-    /// In seconds since 1970; 0 if the original is looked at each time, as files are.
+    /// In seconds since 1970; 0 if the original is checked each time, as files are.
     var freshUntil = 0
-    /// Whether the request sent fields, which may have had a say in what the server answered.
+    /// Whether the request had fields, on which the response may depend.
     var dependsOnFields = false
 
-    /// Until when what is kept may be shown by the name of the original alone.
+    /// Until when a stored value answers requests by the name of the original alone.
     var answersByNameUntil: Int { dependsOnFields ? 0 : freshUntil }
 }

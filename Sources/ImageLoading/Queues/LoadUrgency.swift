@@ -2,10 +2,9 @@
 
 internal import Synchronization
 
-/// How urgent a load is, now and whenever that changes.
+/// The priority of a load, which its consumer can change at any time.
 ///
-/// Whoever waits for a picture may hold one and raise or lower it, also before the load has begun;
-/// everything that is done for the picture follows.
+/// A consumer may raise or lower it before or during the load; all queued work of the load follows.
 public final class LoadUrgency: Sendable {
     private struct State {
         var version: UInt64 = 0
@@ -13,13 +12,13 @@ public final class LoadUrgency: Sendable {
         var followers: [UInt64: @Sendable (LoadPriority) -> Void] = [:]
     }
 
-    /// A lock: followers are told while it is held, so that the last value is the one that stays.
+    /// A lock: observers are called while it is held, so that the last value is the one that stays.
     ///
     /// They take locks of work further down, which never take one further up.
     private let state = Mutex(State())
-    /// A lock of its own, held for nothing else: it is read under locks of work further down, too.
+    /// A lock of its own, because the priority is also read under locks of work further down.
     private let current: Mutex<LoadPriority>
-    /// That of those nobody can change, so that nobody needs to be told.
+    /// The priority of a constant one, which needs no observers.
     private let fixed: LoadPriority?
 
     public init(_ priority: LoadPriority = .visible) {
@@ -32,13 +31,14 @@ public final class LoadUrgency: Sendable {
         fixed = priority
     }
 
-    /// One that stays as it is, the same for all who ask for it.
+    /// Returns the shared constant one of a priority.
     static func fixed(_ priority: LoadPriority) -> LoadUrgency { allFixed[priority.rawValue] }
 
     private static let allFixed = LoadPriority.allCases.map { LoadUrgency(fixed: $0) }
 
     var isFixed: Bool { fixed != nil }
 
+    /// The current priority.
     public var priority: LoadPriority {
         get { fixed ?? current.withLock { $0 } }
         set { set(newValue, version: nil) }
@@ -46,7 +46,7 @@ public final class LoadUrgency: Sendable {
 
     /// Sets the priority unless a later version has been set.
     func set(_ priority: LoadPriority, version: UInt64?) {
-        guard !isFixed else { return assertionFailure("an urgency for all was set") }
+        guard !isFixed else { return assertionFailure("the priority of a shared constant was set") }
         state.withLock { state in
             if let version {
                 guard version > state.version else { return }
@@ -58,7 +58,7 @@ public final class LoadUrgency: Sendable {
         }
     }
 
-    /// Tells `body` the priority, now and whenever it changes, until ``unfollow(_:)``.
+    /// Calls `body` with the priority, now and whenever it changes, until ``unfollow(_:)``.
     func follow(_ body: @escaping @Sendable (LoadPriority) -> Void) -> UInt64 {
         if isFixed {
             body(priority)

@@ -4,12 +4,12 @@ internal import Dispatch
 internal import EncodedImages
 internal import Synchronization
 
-/// Runs work on threads of its own, the most urgent first, so that work that blocks or computes for
-/// long never takes a thread of Swift's cooperative pool.
+/// Runs work on its own threads by priority, so that work that blocks or computes for long never
+/// occupies a thread of Swift's cooperative pool.
 ///
-/// Its threads end when it is closed; who owns a queue closes it.
+/// Its threads end when it is closed; the owner of a queue closes it.
 final class WorkQueue: Sendable {
-    /// Names a piece of work that waits or runs.
+    /// Identifies a piece of work that waits or runs.
     typealias Ticket = UInt64
 
     fileprivate struct Work {
@@ -19,7 +19,7 @@ final class WorkQueue: Sendable {
     }
 
     private struct State {
-        /// The next to run stands last.
+        /// In reverse order: the next to run is the last element.
         var waiting: [Work] = []
         var lastTicket: Ticket = 0
         /// Places behind and in front of all of the same priority.
@@ -34,23 +34,24 @@ final class WorkQueue: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Counts a signal for every time that there may be something to do for a thread that waits.
+    /// Signalled whenever there may be work for a waiting thread.
     private let wakeUps = DispatchSemaphore(value: 0)
     private let maximumWaitingCount: Int
 
     /// - Parameters:
-    ///   - width: how much work runs at the same time.
-    ///   - maximumWaitingCount: how much may wait.
+    ///   - width: the maximum number of pieces of work that run concurrently.
+    ///   - maximumWaitingCount: the maximum number that wait.
     init(width: Int, maximumWaitingCount: Int) {
-        precondition(width > 0, "a queue needs a thread")
+        precondition(width > 0, "the width of a queue is at least 1")
         self.maximumWaitingCount = maximumWaitingCount
         state = Mutex(State(width: width))
         addThreads()
     }
 
+    /// The number of pieces of work that wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether no more work may wait.
+    /// Whether no more work is accepted.
     var isFull: Bool { waitingCount >= maximumWaitingCount }
 
     /// The priorities of the work that waits, the next to run first.
@@ -58,24 +59,25 @@ final class WorkQueue: Sendable {
         state.withLock { $0.waiting.reversed().map(\.rank.priority) }
     }
 
-    /// How much work has been taken in so far.
+    /// The number of pieces of work that have been accepted so far.
     var submittedCount: Int { state.withLock { Int($0.lastTicket) } }
 
-    /// How much work runs.
+    /// The number of pieces of work that run.
     var busyCount: Int { state.withLock { $0.busyCount } }
 
-    /// How much work runs at the same time; what runs already goes on when it is lowered.
+    /// The maximum number of pieces of work that run concurrently; running work continues when it is
+    /// lowered.
     var width: Int {
         get { state.withLock { $0.width } }
         set {
-            precondition(newValue > 0, "a queue needs a thread")
+            precondition(newValue > 0, "the width of a queue is at least 1")
             state.withLock { $0.width = newValue }
             addThreads()
             wakeAll()
         }
     }
 
-    /// Whether nothing new is begun.
+    /// Whether no waiting work is begun.
     var isSuspended: Bool {
         get { state.withLock { $0.isSuspended } }
         set {
@@ -87,11 +89,11 @@ final class WorkQueue: Sendable {
     /// Adds work.
     ///
     /// - Parameters:
-    ///   - priority: how urgent it is.
-    ///   - continuing: it ends what other work has begun. It goes before the rest of its priority,
-    ///     because it lets go of memory, and is never refused for want of room.
+    ///   - priority: its priority.
+    ///   - continuing: whether it completes what other work has begun. It then precedes other work of
+    ///     its priority, because it releases memory, and is accepted by a full queue.
     ///   - body: the work.
-    /// - Returns: what names the work to ``move(_:to:)`` and ``remove(_:)``.
+    /// - Returns: the ticket for ``move(_:to:)`` and ``remove(_:)``.
     /// - Throws: ``LoadError/queueFull``, or ``LoadError/cancelled`` once closed.
     @discardableResult
     func submit(
@@ -112,9 +114,9 @@ final class WorkQueue: Sendable {
         return ticket
     }
 
-    /// Changes how urgent work is that still waits.
+    /// Changes the priority of work that still waits.
     ///
-    /// It goes behind those that are more urgent already, or in front of those that are less so.
+    /// Raised work is placed behind other work of its new priority, lowered work in front of it.
     func move(_ ticket: Ticket, to priority: LoadPriority) {
         state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }),
@@ -133,9 +135,9 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Takes work out that still waits.
+    /// Removes work that still waits.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it was waiting.
     @discardableResult
     func remove(_ ticket: Ticket) -> Bool {
         let removed = state.withLock { state in
@@ -147,15 +149,15 @@ final class WorkQueue: Sendable {
         return removed != nil
     }
 
-    /// Runs `work` on a thread of the queue, as urgent as `urgency` is at each moment.
+    /// Runs `work` on a thread of the queue, at a priority that may change while it waits.
     ///
     /// - Parameters:
-    ///   - urgency: how urgent it is.
+    ///   - urgency: the priority.
     ///   - continuing: as for ``submit(_:continuing:_:)``.
-    ///   - work: gets a flag that is set when the task that waits is cancelled.
-    /// - Returns: what the work answers.
-    /// - Throws: what it throws, ``LoadError/queueFull``, or ``LoadError/cancelled``; work that has
-    ///   not begun by then never does.
+    ///   - work: receives a flag that is set when the waiting task is cancelled.
+    /// - Returns: the result of `work`.
+    /// - Throws: the error of `work`, ``LoadError/queueFull``, or ``LoadError/cancelled``, after which
+    ///   work that has not begun never does.
     func run<Value: Sendable>(
         _ urgency: LoadUrgency, continuing: Bool = false,
         _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
@@ -204,7 +206,7 @@ final class WorkQueue: Sendable {
         if let ticket = pending.ticket, remove(ticket) { pending.end(.failure(.cancelled)) }
     }
 
-    /// Refuses new work and lets the threads end after what waits.
+    /// Rejects new work; the threads end after the work that waits.
     func stop() {
         state.withLock { state in
             state.isClosed = true
@@ -213,7 +215,7 @@ final class WorkQueue: Sendable {
         wakeAll()
     }
 
-    /// Refuses new work and waits until what has been taken is done and the threads have ended.
+    /// Rejects new work and waits until the accepted work is done and the threads have ended.
     func close() async {
         stop()
         await withCheckedContinuation { continuation in
@@ -253,7 +255,7 @@ final class WorkQueue: Sendable {
             state.threadCount -= 1
             return state.threadCount == 0 ? state.closers : []
         }
-        // Others may wait for a wake-up that this thread has taken.
+        // Other threads may wait for a signal that this thread has consumed.
         wakeUps.signal()
         for closer in closers { closer.resume() }
     }
@@ -269,7 +271,7 @@ final class WorkQueue: Sendable {
     }
 }
 
-/// Work that somebody waits for, until it has ended or been taken out.
+/// Work that a task waits for, until it has ended or been removed.
 private final class PendingWork<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<Value, LoadError>, Never>?
@@ -298,7 +300,7 @@ private final class PendingWork<Value: Sendable>: Sendable {
     }
 }
 
-/// What decides which work goes first; the greater does.
+/// The order of waiting work; the greatest runs first.
 private struct WorkRank: Comparable {
     var priority: LoadPriority
     let isContinuing: Bool
@@ -312,7 +314,7 @@ private struct WorkRank: Comparable {
 }
 
 extension [WorkQueue.Work] {
-    /// Where work of `rank` belongs, found by halving.
+    /// Returns the index at which work of `rank` is inserted; logarithmic.
     fileprivate func place(of rank: WorkRank) -> Int {
         var lower = startIndex
         var upper = endIndex
