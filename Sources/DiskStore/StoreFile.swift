@@ -125,7 +125,7 @@ package struct StoreFile: Sendable {
     }
 
     private func openCurrent() throws -> OpenDatabase {
-        // SQLite gives its other files the permissions of the first.
+        // SQLite creates its other files with the permissions of the database.
         let descriptor = unsafe Glibc.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LoadError.storeFailed(reason: systemError(errno)) }
         Glibc.close(descriptor)

@@ -4,12 +4,12 @@
     internal import Glibc
 #endif
 
-/// Gives the system the memory that was freed and is kept for what may come next.
+/// Returns freed memory, which the C library holds for later allocations, to the system.
 ///
 /// glibc keeps whatever lies below something that is still used; other C libraries keep little.
 package func returnFreedMemory() {
     #if canImport(Glibc)
-        // Swift's module of glibc does not declare it.
+        // Not declared by Swift's module of glibc.
         typealias Trim = @convention(c) (_ padding: Int) -> CInt
         guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
         _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)

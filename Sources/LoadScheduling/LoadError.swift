@@ -2,45 +2,45 @@
 
 public import EncodedImages
 
-/// Why a picture was not delivered.
+/// The reason why an image was not delivered.
 ///
-/// Each case says who can do something about it.
+/// Each case names the party that can correct it.
 public enum LoadError: Error, Hashable, Sendable {
-    /// There is no such file. Whoever named it.
+    /// The file does not exist. The caller, by passing another path.
     case notFound(path: String)
-    /// The system does not let the file be read, or it is none. The owner of the file.
+    /// The file cannot be read, or is not a regular file. The owner of the file.
     case unreadable(path: String, reason: String)
-    /// The file was written to while it was read, more than once. The caller, by asking again later.
+    /// The file was changed while it was read, more than once. The caller, by trying again later.
     case fileChanged(path: String)
-    /// The file was read, but its picture could not be made.
+    /// The file was read, but its image could not be decoded. The owner of the file.
     case decodingFailed(path: String, CodecError)
-    /// The picture was made, but could not be written in the format that was asked for.
+    /// The image was made, but could not be encoded in the requested format. The caller.
     case encodingFailed(path: String, CodecError)
-    /// Nobody waits any more, or the pipeline has been closed.
+    /// The task was cancelled, or the pipeline has been closed.
     case cancelled
-    /// More work waits than the pipeline allows. The caller, by asking again later.
+    /// The maximum number of pieces of work waits. The caller, by trying again later.
     case queueFull
     /// It needs more memory than all pictures together may take. The caller, by asking for a smaller
     /// picture, or the operator, by raising `MemoryBudget.byteLimit`.
     case memoryBudgetExceeded(needed: Int, allowed: Int)
-    /// The rendition store could not be opened. The operator; `reason` is the system's.
+    /// The rendition store could not be opened. The operator; `reason` is the error of the system.
     case storeFailed(reason: String)
-    /// The address is none, or may not be asked. Whoever named it.
+    /// The URL is invalid, or requests to it are not allowed. The caller, by passing another URL.
     case addressRefused(url: String, reason: String)
-    /// The connection could not be made, or broke. Anybody, by trying again.
+    /// The connection failed. The caller, by trying again.
     case connectionFailed(url: String, reason: String)
-    /// The server took too long. Anybody, by trying again.
+    /// The server took too long. The caller, by trying again.
     case timedOut(url: String)
-    /// The server answered with a status that is no success. The owner of the server.
+    /// The server returned an error status. The owner of the server.
     case badStatus(url: String, code: Int)
-    /// The server's answer breaks HTTP's rules or is no picture. The owner of the server.
+    /// The response violates HTTP or is not an image. The owner of the server.
     case badResponse(url: String, reason: String)
-    /// Only what is kept was asked for, and nothing is. The caller.
+    /// Only a stored response was accepted, and there is none. The caller.
     case notKept(url: String)
 }
 
 extension LoadError: CustomStringConvertible {
-    /// One line in English that names the file.
+    /// One line in English that contains the path or the URL.
     public var description: String {
         switch self {
         case .notFound(let path): "\(path): no such file"

@@ -2,10 +2,9 @@
 
 internal import Synchronization
 
-/// How urgent a load is, now and whenever that changes.
+/// The priority of a load, which its consumer can change at any time.
 ///
-/// Whoever waits for a picture may hold one and raise or lower it, also before the load has begun;
-/// everything that is done for the picture follows.
+/// A consumer may raise or lower it before or during the load; all queued work of the load follows.
 public final class LoadUrgency: Sendable {
     private struct State {
         var version: UInt64 = 0
@@ -13,13 +12,13 @@ public final class LoadUrgency: Sendable {
         var followers: [UInt64: @Sendable (LoadPriority) -> Void] = [:]
     }
 
-    /// A lock: followers are told while it is held, so that the last value is the one that stays.
+    /// A lock: observers are called while it is held, so that the last value is the one that stays.
     ///
     /// They take locks of work further down, which never take one further up.
     private let state = Mutex(State())
-    /// A lock of its own, held for nothing else: it is read under locks of work further down, too.
+    /// A lock of its own, because the priority is also read under locks of work further down.
     private let current: Mutex<LoadPriority>
-    /// That of those nobody can change, so that nobody needs to be told.
+    /// The priority of a constant one, which needs no observers.
     private let fixed: LoadPriority?
 
     public init(_ priority: LoadPriority = .visible) {
@@ -41,6 +40,7 @@ public final class LoadUrgency: Sendable {
 
     package var isFixed: Bool { fixed != nil }
 
+    /// The current priority.
     public var priority: LoadPriority {
         get { fixed ?? current.withLock { $0 } }
         set { set(newValue, version: nil) }

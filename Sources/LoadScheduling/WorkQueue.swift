@@ -4,8 +4,8 @@ internal import Dispatch
 package import EncodedImages
 internal import Synchronization
 
-/// Runs work on threads of its own, the most urgent first, so that work that blocks or computes for
-/// long never takes a thread of Swift's cooperative pool.
+/// Runs work on its own threads by priority, so that work that blocks or computes for long never
+/// occupies a thread of Swift's cooperative pool.
 ///
 /// Its threads end when it is closed; who owns a queue closes it.
 package final class WorkQueue: Sendable {
@@ -19,7 +19,7 @@ package final class WorkQueue: Sendable {
     }
 
     private struct State {
-        /// The next to run stands last.
+        /// In reverse order: the next to run is the last element.
         var waiting: [Work] = []
         var lastTicket: Ticket = 0
         /// Places behind and in front of all of the same priority.
@@ -34,7 +34,7 @@ package final class WorkQueue: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Counts a signal for every time that there may be something to do for a thread that waits.
+    /// Signalled whenever there may be work for a waiting thread.
     private let wakeUps = DispatchSemaphore(value: 0)
     private let maximumWaitingCount: Int
 
@@ -68,7 +68,7 @@ package final class WorkQueue: Sendable {
     package var width: Int {
         get { state.withLock { $0.width } }
         set {
-            precondition(newValue > 0, "a queue needs a thread")
+            precondition(newValue > 0, "the width of a queue is at least 1")
             state.withLock { $0.width = newValue }
             addThreads()
             wakeAll()
@@ -87,11 +87,11 @@ package final class WorkQueue: Sendable {
     /// Adds work.
     ///
     /// - Parameters:
-    ///   - priority: how urgent it is.
-    ///   - continuing: it ends what other work has begun. It goes before the rest of its priority,
-    ///     because it lets go of memory, and is never refused for want of room.
+    ///   - priority: its priority.
+    ///   - continuing: whether it completes what other work has begun. It then precedes other work of
+    ///     its priority, because it releases memory, and is accepted by a full queue.
     ///   - body: the work.
-    /// - Returns: what names the work to ``move(_:to:)`` and ``remove(_:)``.
+    /// - Returns: the ticket for ``move(_:to:)`` and ``remove(_:)``.
     /// - Throws: ``LoadError/queueFull``, or ``LoadError/cancelled`` once closed.
     @discardableResult
     package func submit(
@@ -112,7 +112,7 @@ package final class WorkQueue: Sendable {
         return ticket
     }
 
-    /// Changes how urgent work is that still waits.
+    /// Changes the priority of work that still waits.
     ///
     /// It goes behind those that are more urgent already, or in front of those that are less so.
     package func move(_ ticket: Ticket, to priority: LoadPriority) {
@@ -133,9 +133,9 @@ package final class WorkQueue: Sendable {
         }
     }
 
-    /// Takes work out that still waits.
+    /// Removes work that still waits.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it was waiting.
     @discardableResult
     package func remove(_ ticket: Ticket) -> Bool {
         let removed = state.withLock { state in
@@ -147,10 +147,10 @@ package final class WorkQueue: Sendable {
         return removed != nil
     }
 
-    /// Runs `work` on a thread of the queue, as urgent as `urgency` is at each moment.
+    /// Runs `work` on a thread of the queue, at a priority that may change while it waits.
     ///
     /// - Parameters:
-    ///   - urgency: how urgent it is.
+    ///   - urgency: the priority.
     ///   - continuing: as for ``submit(_:continuing:_:)``.
     ///   - work: gets a flag that is set when the task that waits is cancelled.
     /// - Returns: what the work answers.
@@ -253,7 +253,7 @@ package final class WorkQueue: Sendable {
             state.threadCount -= 1
             return state.threadCount == 0 ? state.closers : []
         }
-        // Others may wait for a wake-up that this thread has taken.
+        // Other threads may wait for a signal that this thread has consumed.
         wakeUps.signal()
         for closer in closers { closer.resume() }
     }
@@ -269,7 +269,7 @@ package final class WorkQueue: Sendable {
     }
 }
 
-/// Work that somebody waits for, until it has ended or been taken out.
+/// Work that a task waits for, until it has ended or been removed.
 private final class PendingWork<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<Value, LoadError>, Never>?
@@ -298,7 +298,7 @@ private final class PendingWork<Value: Sendable>: Sendable {
     }
 }
 
-/// What decides which work goes first; the greater does.
+/// The order of waiting work; the greatest runs first.
 private struct WorkRank: Comparable {
     var priority: LoadPriority
     let isContinuing: Bool
@@ -312,7 +312,7 @@ private struct WorkRank: Comparable {
 }
 
 extension [WorkQueue.Work] {
-    /// Where work of `rank` belongs, found by halving.
+    /// Returns the index at which work of `rank` is inserted; logarithmic.
     fileprivate func place(of rank: WorkRank) -> Int {
         var lower = startIndex
         var upper = endIndex

@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// A frame's place in an animation that is shown again and again.
+/// The position of a frame in an animation that repeats.
 struct FramePlace: Hashable, Comparable, Sendable {
     var pass = 0
     var index = 0
@@ -15,15 +15,15 @@ struct FramePlace: Hashable, Comparable, Sendable {
     }
 }
 
-/// Composes the frames of an animation at any place, best in their order.
+/// Composes frames of an animation at any position; fastest in their order.
 struct FrameCursor: ~Copyable {
     private let source: ImageSource
-    /// How often it is shown; 0 means for ever.
+    /// The number of passes; 0 means that it repeats forever.
     private let passCount: Int
     private let processors: [any ImageProcessor]
     private let cancellation: CancellationFlag
     private var frames: ImageFrames?
-    /// The index of the frame that `frames` gives next.
+    /// The index of the next frame of `frames`.
     private var nextIndex = 0
 
     init(_ animation: ImageAnimation, _ cancellation: CancellationFlag) {
@@ -33,19 +33,19 @@ struct FrameCursor: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// The frame at a place, or the first of the next pass if the pass ends before it.
+    /// Returns the frame at a position, or the first of the next pass if the pass ends before it.
     ///
     /// - Parameters:
-    ///   - place: where the frame stands.
-    ///   - options: the size and the form of the frame, the same each time.
-    /// - Returns: the frame and where it was found; `nil` after the last pass.
-    /// - Throws: ``CodecError``; no frame comes after an error.
+    ///   - place: the position of the frame.
+    ///   - options: the size and the form of the frame, the same for each call.
+    /// - Returns: the frame and its position; `nil` after the last pass.
+    /// - Throws: ``CodecError``; no frame follows an error.
     mutating func frame(
         at place: FramePlace, _ options: DecodeOptions
     ) throws(CodecError) -> (frame: AnimationFrame, place: FramePlace)? {
         if let frame = try frame(at: place.index, options) { return (frame, place) }
         let pass = place.pass + 1
-        // One frame that is shown for ever needs to be shown once.
+        // A single frame that repeats forever is returned once.
         guard place.index > 1, passCount == 0 || pass < passCount,
             let frame = try frame(at: 0, options)
         else { return nil }
@@ -60,7 +60,7 @@ struct FrameCursor: ~Copyable {
             frames = try source.frames(options, cancellation: cancellation)
             nextIndex = 0
         }
-        // Most formats tell of a frame only how it differs from the one before.
+        // Most formats encode only the difference of a frame to the one before.
         while let frame = try nextFrame() {
             guard nextIndex > index else { continue }
             var image = frame.image

@@ -7,9 +7,9 @@ internal import Synchronization
 
 /// Decodes an animation some frames ahead of the one that is shown, one frame at a time.
 ///
-/// What is charged: from the first frame on the memory that composing takes and one frame, which is
-/// the one that is shown; and each frame ahead for itself. Where there is no room for a frame ahead,
-/// the next one is decoded once it is asked for, in the place of the one that is shown.
+/// Memory: from the first frame on, the memory for composing and for the frame that is shown is
+/// reserved, and each frame ahead separately. Where there is no memory for a frame ahead, the next one
+/// is decoded on request, in the memory of the one that is shown.
 final class FrameLookAhead: PlayedAnimation {
     fileprivate typealias Answer = Result<AnimationFrame?, LoadError>
 
@@ -20,16 +20,16 @@ final class FrameLookAhead: PlayedAnimation {
     }
 
     fileprivate struct State {
-        /// What composing takes and the frame that is shown; `nil` before the first is asked for.
+        /// The memory for composing and for the frame that is shown; `nil` before the first request.
         var base: MemoryReservation?
         var options: DecodeOptions
-        /// The bytes of a frame.
+        /// The number of bytes of a frame.
         var byteCount = 0
         var countAhead: Int
         var level = MemoryPressureLevel.normal
-        /// Whether nothing is decoded until a frame is asked for.
+        /// Whether nothing is decoded until a frame is requested.
         var isResting = false
-        /// Whether a frame has been begun, so that the room for one is taken.
+        /// Whether a decode has begun, so that the memory of the shown frame is in use.
         var hasBegun = false
         var ahead: [Ahead] = []
         /// The place of the frame behind those that are ahead.
@@ -37,11 +37,11 @@ final class FrameLookAhead: PlayedAnimation {
         var isDecoding = false
         var ticket: WorkQueue.Ticket?
         var waiter: CheckedContinuation<Answer, Never>?
-        /// What comes behind the frames that are ahead, if nothing else does.
+        /// The end or the error that follows the frames ahead.
         var end: Answer?
         var isOver = false
 
-        /// How many frames may be ahead now.
+        /// The number of frames that may be ahead now.
         var allowedCount: Int {
             guard !isResting, byteCount > 0 else { return 0 }
             let count = min(countAhead, ImageAnimation.maximumByteCountAhead / byteCount)
@@ -57,7 +57,7 @@ final class FrameLookAhead: PlayedAnimation {
     private let resources: PipelineResources
     private let cancellation = CancellationFlag()
     private let state: Mutex<State>
-    /// A lock: held by the one decode that runs.
+    /// A lock: held by the decode that runs.
     private let cursor: Mutex<FrameCursor>
 
     init(_ animation: ImageAnimation) {
@@ -69,7 +69,7 @@ final class FrameLookAhead: PlayedAnimation {
         resources.playing.add(self)
     }
 
-    /// The next frame, which is then the one that is shown.
+    /// Returns the next frame, which is then the one that is shown.
     func next() async throws(LoadError) -> AnimationFrame? {
         try await reserveBase()
         let answer = await withTaskCancellationHandler {
@@ -97,7 +97,7 @@ final class FrameLookAhead: PlayedAnimation {
         withExtendedLifetime(freed) {}
     }
 
-    /// Looks ahead by half of the frames on a warning, and not at all while memory is critical.
+    /// Decodes half as many frames ahead on a warning, and none while memory is critical.
     func respond(to level: MemoryPressureLevel) {
         let freed = state.withLock { state in
             state.level = level
@@ -106,7 +106,7 @@ final class FrameLookAhead: PlayedAnimation {
         withExtendedLifetime(freed) {}
     }
 
-    /// Lets go of what is ahead; it is decoded again when it is asked for.
+    /// Releases the frames ahead; they are decoded again on request.
     func dropAhead() {
         let freed = state.withLock { state in
             state.isResting = true
@@ -115,7 +115,7 @@ final class FrameLookAhead: PlayedAnimation {
         withExtendedLifetime(freed) {}
     }
 
-    /// Waits for room for what composing takes and a frame.
+    /// Waits for the memory for composing and one frame.
     private func reserveBase() async throws(LoadError) {
         guard state.withLock({ $0.base == nil && !$0.isOver && $0.end == nil }) else { return }
         var options = animation.request.options
@@ -125,7 +125,7 @@ final class FrameLookAhead: PlayedAnimation {
                 let base = try await resources.budget.reserve(
                     animation.source.compositionByteCount + byteCount, animation.urgency)
                 return state.withLock { state in
-                    // Given back at once if it was stopped meanwhile.
+                    // Released at once if it was stopped meanwhile.
                     if !state.isOver { state.base = base }
                     (state.options, state.byteCount) = (options, byteCount)
                 }
@@ -143,7 +143,7 @@ final class FrameLookAhead: PlayedAnimation {
             state.isResting = false
             if state.isOver { return (.failure(.cancelled), nil) }
             if !state.ahead.isEmpty {
-                // From now on the room for the frame that is shown is this one's.
+                // From now on this frame uses the memory of the frame that is shown.
                 let first = state.ahead.removeFirst()
                 return (.success(first.frame), first.reservation)
             }
@@ -157,7 +157,7 @@ final class FrameLookAhead: PlayedAnimation {
         continuation.resume(returning: answer)
     }
 
-    /// Begins the next decode if a frame is wanted and there is room for it.
+    /// Begins the next decode if a frame is needed and there is memory for it.
     private func fill() {
         let isFirst = state.withLock { state -> Bool? in
             guard !state.isOver, !state.isDecoding, state.end == nil,
@@ -184,7 +184,7 @@ final class FrameLookAhead: PlayedAnimation {
                 }
             } catch {
                 state.isDecoding = false
-                // A frame ahead may be decoded another time.
+                // A frame ahead may be decoded later.
                 if state.waiter != nil { state.end = .failure(error) }
             }
         }
@@ -210,7 +210,7 @@ final class FrameLookAhead: PlayedAnimation {
         fill()
     }
 
-    /// Charges for a frame what it takes, which processors may have changed.
+    /// Adjusts a reservation to the size of a frame, which processors may have changed.
     private func charge(_ room: MemoryReservation, _ byteCount: Int) -> MemoryReservation {
         room.shrink(to: byteCount)
         guard room.byteCount < byteCount else { return room }
@@ -220,7 +220,7 @@ final class FrameLookAhead: PlayedAnimation {
     private func finish(_ frame: Ahead, from place: FramePlace) {
         let waiter = state.withLock { state -> CheckedContinuation<Answer, Never>? in
             state.isDecoding = false
-            // What is before it may have been let go of meanwhile.
+            // The frames before it may have been released meanwhile.
             guard !state.isOver, place == state.nextPlace else { return nil }
             if let waiter = state.waiter.take() {
                 state.nextPlace = frame.place.next
@@ -245,7 +245,7 @@ final class FrameLookAhead: PlayedAnimation {
         deliverEnd()
     }
 
-    /// Keeps the frame that is shown; nothing is composed any more.
+    /// Releases the memory for composing; the frame that is shown stays.
     private func shrinkBase() {
         let (base, byteCount) = state.withLock { ($0.base, $0.byteCount) }
         base?.shrink(to: byteCount)
@@ -264,16 +264,16 @@ final class FrameLookAhead: PlayedAnimation {
 }
 
 extension FrameLookAhead.State {
-    /// What is to be told once; from then on nothing comes.
+    /// Returns the end or the error once; afterwards there are no frames.
     fileprivate mutating func takeEnd() -> FrameLookAhead.Answer? {
         guard ahead.isEmpty, let end else { return nil }
         self.end = .success(nil)
         return end
     }
 
-    /// Lets go of the frames behind the first `count` that are ahead.
+    /// Removes the frames ahead after the first `count`.
     ///
-    /// - Returns: what is freed outside of the lock.
+    /// - Returns: the removed frames, to be freed outside of the lock.
     fileprivate mutating func drop(from count: Int) -> [FrameLookAhead.Ahead] {
         guard count < ahead.count else { return [] }
         let dropped = Array(ahead[count...])
@@ -285,7 +285,7 @@ extension FrameLookAhead.State {
 }
 
 extension ImageSource {
-    /// The bytes of each frame that ``frames(_:cancellation:)`` gives.
+    /// Returns the number of bytes of each frame of ``frames(_:cancellation:)``.
     fileprivate func frameByteCount(_ options: DecodeOptions) -> Int {
         let byteCount = resultByteCount(options)
         guard header.frameCount > 1 else { return byteCount }

@@ -4,33 +4,34 @@ internal import EncodedImages
 public import LoadScheduling
 public import Pixels
 
-/// A frame of an animation that is played.
+/// A frame of an animation.
 public struct AnimationFrame: Sendable {
-    /// The whole canvas, resized and processed as it was asked for.
+    /// The whole canvas, resized and processed as requested.
     public let image: PixelBuffer
-    /// How long it is shown, as the file says; 0 where it says nothing.
+    /// The duration that the file specifies; 0 if it specifies none.
     public let duration: Duration
-    /// Its place in the animation, from 0.
+    /// The index of the frame in the animation, from 0.
     public let index: Int
 }
 
-/// The frames of an animation in the order in which they are shown, as often as the file says.
+/// The frames of an animation in the order in which they are shown, repeated as the file specifies.
 ///
-/// Each loop over it plays the animation from the start: frames are decoded on the pipeline's
-/// threads, some ahead of the one that is shown, and decoding ends when the loop does or its task is
-/// cancelled. A picture that does not move is its own only frame.
+/// Each iteration plays the animation from the start. Frames are decoded on the pipeline's threads,
+/// some ahead of the one that is shown. Decoding ends when the iteration ends or its task is
+/// cancelled. A still image is a single frame.
 ///
-/// Memory: while it is played, ``MemoryBudget`` is charged for what composing frames takes, the frame
-/// that is shown and those that are ahead. The first two it waits for; when there is no room for
-/// more, fewer frames are decoded ahead, and no frame is left out. A frame that was shown before is
-/// its consumer's alone.
+/// Memory: during an iteration, the ``MemoryBudget`` accounts for composing, the frame that is shown
+/// and those ahead. The iteration waits for the first two. If there is no memory for more, fewer
+/// frames are decoded ahead; no frame is skipped. Frames shown earlier are not in the budget.
 public struct ImageAnimation: AsyncSequence, Sendable {
+    /// A frame.
     public typealias Element = AnimationFrame
+    /// The error of an iteration.
     public typealias Failure = LoadError
 
-    /// Frames that are decoded ahead of the one that is shown, unless told otherwise.
+    /// The default number of frames that are decoded ahead of the one that is shown.
     public static let usualCountAhead = 2
-    /// The bytes that frames ahead take at most, whatever their number.
+    /// The maximum number of bytes of all frames ahead.
     public static let maximumByteCountAhead = 64 << 20
 
     let resources: PipelineResources
@@ -38,21 +39,24 @@ public struct ImageAnimation: AsyncSequence, Sendable {
     let urgency: LoadUrgency
     let source: ImageSource
     let countAhead: Int
-    /// Whether it ends after one pass, however often the file wants it to be shown.
+    /// Whether it ends after one pass, whatever the file specifies.
     var isPlayedOnce = false
 
-    /// The frames of one pass.
+    /// The number of frames of one pass.
     public var frameCount: Int { source.header.frameCount }
 
-    /// How often the file wants all of it to be shown; 0 means for ever.
+    /// The number of passes that the file specifies; 0 means that it repeats forever.
     public var loopCount: Int { source.header.loopCount }
 
-    /// The size of each frame before it is processed, unless
-    /// ``ImageRequest/acceptsSmaller`` allows a smaller one and memory asks for it.
+    /// The size of each frame before it is processed.
+    ///
+    /// Frames may be smaller if ``ImageRequest/acceptsSmaller`` is set and memory is short.
     public var pixelSize: PixelSize { source.resultSize(request.options) }
 
+    /// Begins to play the animation from the start.
     public func makeAsyncIterator() -> Iterator { Iterator(FrameLookAhead(self)) }
 
+    /// One play of the animation.
     public struct Iterator: AsyncIteratorProtocol {
         /// Ends the work with the last reference.
         private final class Consumer {
@@ -67,7 +71,7 @@ public struct ImageAnimation: AsyncSequence, Sendable {
 
         init(_ frames: FrameLookAhead) { consumer = Consumer(frames) }
 
-        /// The next frame, to be shown in place of the one before.
+        /// Returns the next frame, which replaces the one before.
         ///
         /// - Returns: `nil` after the last.
         /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.

@@ -2,33 +2,33 @@
 
 internal import Pixels
 
-/// A picture that the memory cache has, or had and finds again as long as somebody holds it.
+/// An image that the memory cache holds, or has evicted and finds again while a consumer holds it.
 final class CacheEntry {
     let key: ImageKey
-    /// The pixels of the picture.
+    /// The number of pixels of the image.
     let pixelCount: Int
-    /// The picture, if the cache itself keeps it.
+    /// The image, if the cache holds it.
     private(set) var kept: LoadedImage?
-    /// The bytes of the budget that are taken for it.
+    /// The bytes that are reserved for it.
     private(set) var reservation: MemoryReservation?
-    /// The picture, if others keep it.
+    /// The image, if only consumers hold it.
     private weak var held: LoadedImage?
-    /// When it is no longer valid.
+    /// The time at which it expires.
     var expiry: ContinuousClock.Instant?
 
-    /// How often it was asked for.
+    /// The number of uses.
     var frequency = 1.0
-    /// The cache's age when it was last asked for.
+    /// The cache's age when it was last used.
     var base = 0.0
-    /// How far from what is looked at it would be shown, in screens.
+    /// Its distance from the visible images, in screens.
     var distance = 0.0
-    /// Among equals the one that was used longer ago goes first.
+    /// The number of the last use; of entries of equal worth the least recently used is evicted first.
     var lastUse: UInt64 = 0
-    /// Its place in ``EvictionQueue``, and the worth and the use by which it stands there.
+    /// Its index in ``EvictionQueue``, and the rank that determines it.
     fileprivate var place = -1
     fileprivate var rank = Rank(worth: 0, lastUse: 0)
 
-    /// A picture that only others keep.
+    /// An image that only consumers hold.
     init(heldElsewhere image: LoadedImage) {
         key = image.key
         pixelCount = image.image.size.area
@@ -42,19 +42,19 @@ final class CacheEntry {
         self.reservation = reservation
     }
 
-    /// The picture, whoever keeps it.
+    /// The image, whether the cache or a consumer holds it.
     var image: LoadedImage? { kept ?? held }
 
-    /// Whether its time is over; without a clock nothing ages.
+    /// Returns whether it has expired; without a time nothing expires.
     func isExpired(at now: ContinuousClock.Instant?) -> Bool {
         guard let now, let expiry else { return false }
         return expiry <= now
     }
 
-    /// The bytes that the cache keeps for it.
+    /// The number of bytes that the cache holds for it.
     var byteCount: Int { kept?.image.byteCount ?? 0 }
 
-    /// What it is worth to keep it: Greedy-Dual-Size-Frequency, and less the farther away it is.
+    /// The value of keeping it: Greedy-Dual-Size-Frequency, divided by its distance.
     ///
     /// - SeeAlso: Ludmila Cherkasova, “Improving WWW Proxies Performance with
     ///   Greedy-Dual-Size-Frequency Caching Policy”, HP Laboratories, 1998.
@@ -66,20 +66,20 @@ final class CacheEntry {
         return (base + frequency * costPerByte) / (1 + distance)
     }
 
-    /// What decoding a photograph costs in nanoseconds for a byte of the result, for pictures whose
-    /// cost nobody measured.
+    /// The cost of decoding a photograph in nanoseconds for a byte of the result, for images whose cost
+    /// was not measured.
     private static let usualCostPerByte = 4.0
 
-    /// Lets go of the picture, but finds it again if somebody else holds it.
+    /// Evicts the image; it is found again while a consumer holds it.
     ///
-    /// - Returns: what the cache kept, to be let go of outside of its lock.
+    /// - Returns: the evicted image, to be released outside of the lock of the cache.
     func evict() -> EvictedImage? {
-        // A weak reference takes memory of its own, so there is none without need.
+        // A weak reference allocates memory, so it is set only if another reference exists.
         if !isKnownUniquelyReferenced(&kept) { held = kept }
         return takeKept()
     }
 
-    /// Lets go of the picture for good.
+    /// Takes the image; it is not found again.
     func takeKept() -> EvictedImage? {
         defer { (kept, reservation) = (nil, nil) }
         return kept.map { EvictedImage(image: $0, reservation: reservation) }
@@ -90,13 +90,13 @@ extension CacheEntry: Equatable {
     static func == (one: CacheEntry, other: CacheEntry) -> Bool { one === other }
 }
 
-/// A picture on its way out of the cache; its memory is freed outside of the lock.
+/// An evicted image, whose memory is freed outside of the lock.
 struct EvictedImage: Sendable {
     let image: LoadedImage
     let reservation: MemoryReservation?
 }
 
-/// By what entries are ordered.
+/// The order of entries in the queue.
 private struct Rank: Comparable {
     var worth: Double
     var lastUse: UInt64
@@ -106,14 +106,14 @@ private struct Rank: Comparable {
     }
 }
 
-/// Entries by their worth: a heap in which the entry that is worth least stands first.
+/// Entries by their worth: a heap whose first entry is worth least.
 ///
-/// An entry that is used becomes worth more. That is noticed only when it stands first, so that a
+/// A use increases the worth of an entry. The heap is adjusted only when the entry is first, so that a
 /// use costs nothing here.
 struct EvictionQueue {
     private var entries: [CacheEntry] = []
 
-    /// The order of the entries says nothing.
+    /// The entries, in no particular order.
     var all: [CacheEntry] { entries }
     var count: Int { entries.count }
 
@@ -134,7 +134,7 @@ struct EvictionQueue {
         moveDown(last.place)
     }
 
-    /// Takes out the entry that is worth least now.
+    /// Removes the entry that is worth least now; logarithmic.
     mutating func removeLeast() -> CacheEntry? {
         while let first = entries.first {
             let rank = Rank(worth: first.worth, lastUse: first.lastUse)
@@ -148,7 +148,7 @@ struct EvictionQueue {
         return nil
     }
 
-    /// Orders everything anew, after entries have become worth less.
+    /// Rebuilds the heap after entries have become worth less; linear.
     mutating func sort() {
         for entry in entries { entry.rank = Rank(worth: entry.worth, lastUse: entry.lastUse) }
         for place in entries.indices.prefix(entries.count / 2).reversed() { moveDown(place) }

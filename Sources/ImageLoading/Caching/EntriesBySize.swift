@@ -2,7 +2,7 @@
 
 internal import Pixels
 
-/// The entries of one original, that of the picture with the fewest pixels first.
+/// The entries of one original, by the number of pixels of their images, ascending.
 struct EntriesBySize {
     /// In order.
     private(set) var all: [CacheEntry] = []
@@ -16,7 +16,7 @@ struct EntriesBySize {
         if let index = all[start...].firstIndex(of: entry) { all.remove(at: index) }
     }
 
-    /// Those with at least so many pixels.
+    /// Returns the entries with at least the given number of pixels.
     func suffix(atLeast pixelCount: Int) -> ArraySlice<CacheEntry> {
         all[firstIndex(atLeast: pixelCount)...]
     }

@@ -5,25 +5,25 @@ internal import Pixels
 internal import Synchronization
 
 extension MemoryCache {
-    /// Of so many pictures of an original at most it is asked whether they will do, so that looking
-    /// costs less than a decode also where thousands are there.
+    /// The maximum number of images of an original that a search examines, so that it takes less time
+    /// than a decode.
     static let candidateLimit = 256
 
-    /// The smallest finished picture from which the wanted one can be made without a decode.
+    /// Returns the smallest finished image from which the wanted one can be made without a decode.
     ///
-    /// It shows the same part of the same original or all of it, differs in nothing else than its
-    /// size, and has at least as many pixels; ``LoadedImage/resized(for:)`` does the rest. Finding
-    /// it is a use of it.
+    /// It shows the same part of the same original or all of it, differs in nothing else than its size,
+    /// and has at least as many pixels; ``LoadedImage/resized(for:)`` makes the wanted one. A hit counts
+    /// as a use.
     public func larger(than wanted: ImageKey) -> LoadedImage? {
         let now = instant
         let largest = state.withLock { $0.largestImages(of: wanted.original, now) }
         return use(larger(than: wanted, largest, now))
     }
 
-    /// What can be shown until the wanted picture is there: the sharpest that shows the same.
+    /// Returns the sharpest image that can be shown until the wanted one is loaded.
     ///
-    /// It may be smaller than wanted or a preview; a picture that is large enough is preferred to a
-    /// larger one, and a finished picture to a preview of its size. Finding it is a use of it.
+    /// It may be smaller than wanted or a preview. An image that is large enough is preferred to a larger
+    /// one, and a finished image to a preview of its size. A hit counts as a use.
     public func closest(to wanted: ImageKey) -> LoadedImage? {
         let now = instant
         let largest = state.withLock { $0.largestImages(of: wanted.original, now) }

@@ -3,24 +3,24 @@
 internal import Pixels
 
 extension MemoryCache {
-    /// What stands behind the lock.
+    /// The state that the lock protects.
     ///
-    /// What it lets go of it hands out, so that memory is freed where the lock is no longer held.
+    /// It returns evicted images, so that their memory is freed outside of the lock.
     struct State {
         var byteLimit: Int
         var countLimit: Int
         var statistics = Statistics()
         var distance: Distance?
-        /// What is looked at has moved since the distances were asked for.
+        /// Whether the visible images have changed since the distances were computed.
         var hasOldDistances = false
         private(set) var entries: [ImageKey: CacheEntry] = [:]
         private(set) var entriesByOriginal: [OriginalIdentity: EntriesBySize] = [:]
-        /// The entries whose pictures the cache keeps.
+        /// The entries whose images the cache holds.
         private(set) var queue = EvictionQueue()
-        /// The worth of the best picture that had to go: what new ones start from.
+        /// The highest worth of an evicted image, from which new ones start.
         private var age = 0.0
         private var useCount: UInt64 = 0
-        /// From so many entries without a kept picture on, those are looked for that nobody holds.
+        /// The number of evicted entries at which those without a holder are removed.
         private var sweepCount = Self.leastSweepCount
 
         private static let leastSweepCount = 64
@@ -32,29 +32,29 @@ extension MemoryCache {
     }
 }
 
-/// A picture that the cache knows.
+/// An image that the cache has found.
 struct Found {
     let image: LoadedImage
-    /// Whether the cache keeps it, rather than others alone.
+    /// Whether the cache holds it, rather than consumers alone.
     let isKept: Bool
     let expiry: ContinuousClock.Instant?
 }
 
 extension MemoryCache.State {
-    /// Whether nothing is stored at all.
+    /// Whether the cache stores nothing.
     var isOff: Bool { byteLimit <= 0 || countLimit <= 0 }
 
     func fits(_ byteCount: Int) -> Bool {
         statistics.byteCount + byteCount <= byteLimit && queue.count < countLimit
     }
 
-    /// The picture of a key, used or not.
+    /// Returns the image of a key, without counting a use.
     func image(_ key: ImageKey, _ now: ContinuousClock.Instant?) -> LoadedImage? {
         guard let entry = entries[key], !entry.isExpired(at: now) else { return nil }
         return entry.image
     }
 
-    /// The entry of a key, which is used, and its picture.
+    /// Returns the entry of a key and its image, and counts a use.
     mutating func use(
         _ key: ImageKey, _ now: ContinuousClock.Instant?
     ) -> (found: Found?, expired: EvictedImage?) {
@@ -71,8 +71,8 @@ extension MemoryCache.State {
         return (Found(image: image, isKept: entry.kept != nil, expiry: entry.expiry), nil)
     }
 
-    /// The largest pictures of an original, whoever keeps them: ``MemoryCache/candidateLimit`` of
-    /// them, the smallest first.
+    /// Returns the largest images of an original, whoever holds them: at most
+    /// ``MemoryCache/candidateLimit``, the smallest first.
     func largestImages(
         of original: OriginalIdentity, _ now: ContinuousClock.Instant?
     ) -> [LoadedImage] {
@@ -80,7 +80,7 @@ extension MemoryCache.State {
         return images(entries.all.reversed(), now).reversed()
     }
 
-    /// The pictures of an original with the fewest pixels that are enough.
+    /// Returns the smallest images of an original with at least the given number of pixels.
     func images(
         of original: OriginalIdentity, atLeast pixelCount: Int, _ now: ContinuousClock.Instant?
     ) -> [LoadedImage] {
@@ -107,7 +107,7 @@ extension MemoryCache.State {
         entry.lastUse = useCount
     }
 
-    /// Whether a picture may be kept; one that is too large is remembered as long as others hold it.
+    /// Returns whether an image may be stored; one that is too large is found while a consumer holds it.
     mutating func hasRoom(
         for image: LoadedImage, _ expiry: ContinuousClock.Instant?, _ now: ContinuousClock.Instant?
     ) -> Bool {
@@ -117,7 +117,7 @@ extension MemoryCache.State {
         return false
     }
 
-    /// Finds a picture again as long as others hold it, unless there is one already.
+    /// Adds an image that is found while a consumer holds it, unless there is one already.
     mutating func remember(_ image: LoadedImage, _ expiry: ContinuousClock.Instant?) {
         if let old = entries[image.key] {
             guard old.image == nil else { return }
@@ -128,12 +128,12 @@ extension MemoryCache.State {
         add(entry)
     }
 
-    /// Keeps a picture for which the budget has room.
+    /// Stores an image whose bytes are reserved.
     mutating func keep(
         _ image: LoadedImage, _ charge: MemoryReservation?, _ expiry: ContinuousClock.Instant?,
         _ distance: Double, _ now: ContinuousClock.Instant?
     ) -> (isKept: Bool, evicted: [EvictedImage]) {
-        // All of this may have changed while room was looked for.
+        // All of this may have changed while bytes were being reserved.
         guard !isOff, !isBeaten(image, now) else { return (false, []) }
         let byteCount = image.image.byteCount
         guard byteCount <= byteLimit / MemoryCache.largestShare else { return (false, []) }
@@ -159,12 +159,12 @@ extension MemoryCache.State {
         return (true, evicted)
     }
 
-    /// Whether there is a finished picture where a preview is to be put.
+    /// Returns whether a preview would replace a finished image.
     private func isBeaten(_ image: LoadedImage, _ now: ContinuousClock.Instant?) -> Bool {
         image.isPreview && self.image(image.key, now)?.isPreview == false
     }
 
-    /// Evicts until no more than so many bytes are kept, and no more pictures than the limit says.
+    /// Evicts images until at most the given number of bytes and the count limit are in use.
     mutating func evict(toByteCount byteCount: Int) -> [EvictedImage] {
         var evicted: [EvictedImage] = []
         while statistics.byteCount > byteCount || queue.count > countLimit,
@@ -250,7 +250,7 @@ extension MemoryCache.State {
         if entriesByOriginal[original]?.all.isEmpty == true { entriesByOriginal[original] = nil }
     }
 
-    /// Forgets what nobody holds any more, once there may be much of it.
+    /// Removes evicted entries without a holder, once there may be many of them.
     private mutating func sweep() {
         guard entries.count - queue.count >= sweepCount else { return }
         for entry in entries.values where entry.image == nil { forgetKey(entry) }

@@ -3,32 +3,31 @@
 internal import Pixels
 internal import Synchronization
 
-/// Decoded pictures within a limit of bytes; the one that is worth least goes first.
+/// A cache of decoded images within a limit of bytes; the image that is worth least is evicted first.
 ///
-/// A picture is worth what it costs to make again, for each byte, times how often it was asked for;
-/// what has not been asked for lately counts less, and so does what is far from what is looked at.
+/// The worth of an image is its cost per byte, times the number of its uses. It is less for images that
+/// were not used recently, and for images far from the visible ones.
 ///
-/// A picture that had to go is found again as long as somebody else holds it: the same object,
-/// without a decode.
+/// An evicted image is found again while a consumer holds it: the same object, without a decode.
 ///
-/// A lock: every operation is short, never awaits and runs nobody else's code. The budget is never
-/// asked while it is held, and pictures are freed outside of it.
+/// A lock: every operation is short, never awaits and calls no other code. The budget is not called
+/// while it is held, and images are freed outside of it.
 public final class MemoryCache: Sendable {
-    /// What has happened since the cache was made, and what it keeps now.
+    /// The counters of a cache since it was made, and its current contents.
     public struct Statistics: Hashable, Sendable {
         public internal(set) var hitCount = 0
         public internal(set) var missCount = 0
-        /// Pictures that had to go to make room, or because memory ran short.
+        /// The number of images that were evicted to make room, or because memory was short.
         public internal(set) var evictionCount = 0
         public internal(set) var byteCount = 0
         public internal(set) var imageCount = 0
     }
 
-    /// How far, in screens, from what is looked at a picture would be shown.
+    /// Returns the distance of an image from the visible ones, in screens.
     public typealias Distance = @Sendable (ImageKey) -> Double
 
-    /// A picture that takes more than one part in so many of the limit is not kept: it would push
-    /// out all the small ones.
+    /// An image that takes more than this fraction (1/n) of the limit is not stored: it would evict all
+    /// small ones.
     public static let largestShare = 4
 
     let state: Mutex<State>
@@ -37,12 +36,12 @@ public final class MemoryCache: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:
-    ///   - byteLimit: what the pictures may take together; 0 stores nothing.
-    ///   - countLimit: how many pictures are kept; 0 stores nothing.
-    ///   - lifetime: how long after it was put in a picture is found; `nil` for ever.
-    ///   - budget: the account that the pictures are charged to, which asks this cache for room
-    ///     before those that are made for it later.
-    ///   - now: the clock by which pictures age.
+    ///   - byteLimit: the maximum number of bytes of all images; 0 stores nothing.
+    ///   - countLimit: the maximum number of images; 0 stores nothing.
+    ///   - lifetime: the time after which an image expires; `nil` for never.
+    ///   - budget: the budget of the images; when it is full, this cache evicts images before those
+    ///     that are attached later.
+    ///   - now: returns the time by which images expire.
     public init(
         byteLimit: Int, countLimit: Int = .max, lifetime: Duration? = nil,
         budget: MemoryBudget? = nil,
@@ -55,13 +54,13 @@ public final class MemoryCache: Sendable {
         budget?.attach { [weak self] byteCount in self?.giveUp(byteCount) ?? [] }
     }
 
-    /// What the pictures may take together; a lower limit holds at once.
+    /// The maximum number of bytes of all images; a lower limit takes effect at once.
     public var byteLimit: Int {
         get { state.withLock { $0.byteLimit } }
         set { setLimits { $0.byteLimit = newValue } }
     }
 
-    /// How many pictures are kept; a lower limit holds at once.
+    /// The maximum number of images; a lower limit takes effect at once.
     public var countLimit: Int {
         get { state.withLock { $0.countLimit } }
         set { setLimits { $0.countLimit = newValue } }
@@ -69,35 +68,34 @@ public final class MemoryCache: Sendable {
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// What the pictures take now, padding included.
+    /// The number of bytes of all images, including padding.
     public var byteCount: Int { state.withLock { $0.statistics.byteCount } }
 
-    /// The picture of `key`; ``LoadedImage/isPreview`` says whether something better is to come.
+    /// Returns the image of `key`, which may be a preview (``LoadedImage/isPreview``).
     public func image(for key: ImageKey) -> LoadedImage? {
         let now = instant
         guard let found = state.withLock({ $0.use(key, now) }).found else { return nil }
-        // It is asked for again, so it is worth keeping again.
+        // An evicted image that is used again is stored again.
         if !found.isKept { insert(found.image, nil, found.expiry, now) }
         return found.image
     }
 
-    /// Whether there is a picture of `key`; asking is no use of it.
+    /// Returns whether there is an image of `key`, without counting a use.
     public func contains(_ key: ImageKey) -> Bool {
         let now = instant
         return state.withLock { $0.image(key, now) != nil }
     }
 
-    /// Keeps a picture under its key, in place of what is there.
+    /// Stores an image under its key, replacing the one before.
     ///
-    /// A preview never takes the place of a finished picture.
+    /// A preview never replaces a finished image.
     ///
     /// - Parameters:
-    ///   - image: the picture.
-    ///   - reservation: what was reserved for it in the cache's budget; it passes to the cache if
-    ///     that keeps the picture. Without one, or if it is too small, the cache reserves the bytes
-    ///     itself, if there is room.
-    /// - Returns: whether the cache keeps it. What is too large is only found again as long as
-    ///   others hold it.
+    ///   - image: the image.
+    ///   - reservation: its reservation in the cache's budget, which passes to the cache if it stores
+    ///     the image. Without one, or if it is too small, the cache reserves the bytes itself.
+    /// - Returns: whether the cache stores it. An image that is too large is only found while a consumer
+    ///   holds it.
     @discardableResult
     public func insert(
         _ image: LoadedImage, charging reservation: MemoryReservation? = nil
@@ -107,36 +105,36 @@ public final class MemoryCache: Sendable {
         return insert(image, reservation, expiry, now)
     }
 
-    /// Forgets a picture, also if others hold it.
+    /// Removes an image, even if consumers hold it.
     public func remove(_ key: ImageKey) {
         free(state.withLock { $0.remove(key) })
     }
 
-    /// Forgets every picture of an original, also those that others hold.
+    /// Removes all images of an original, even if consumers hold them.
     public func removeAll(of original: OriginalIdentity) {
         free(state.withLock { $0.removeAll(of: original) })
     }
 
-    /// Forgets every picture of an original but those of one version.
+    /// Removes all images of an original except those of one version.
     func removeAll(of original: OriginalIdentity, except version: OriginalVersion) {
         free(state.withLock { $0.removeAll(of: original, except: version) })
     }
 
-    /// Forgets every picture, also those that others hold.
+    /// Removes all images, even if consumers hold them.
     public func removeAll() {
         free(state.withLock { $0.removeAll() })
     }
 
-    /// Forgets the pictures whose lifetime is over.
+    /// Removes expired images.
     public func removeExpired() {
         let now = instant
         free(state.withLock { $0.removeExpired(now) })
     }
 
-    /// Lets go of what is worth least, until what is left takes no more than a share of what is
-    /// there; what others hold is still found.
+    /// Evicts images until at most the given share of the bytes is left; images that consumers hold are
+    /// still found.
     public func trim(toShare share: Double) {
-        precondition((0...1).contains(share), "a share is from 0 to 1")
+        precondition((0...1).contains(share), "the share is outside of 0...1")
         updateDistances(ifFullWith: nil)
         free(
             state.withLock { state in
@@ -144,13 +142,13 @@ public final class MemoryCache: Sendable {
             })
     }
 
-    /// Makes pictures that are far from what is looked at go sooner.
+    /// Evicts images that are far from the visible ones sooner.
     ///
-    /// Call it again whenever what is looked at has moved. Only when room is needed next is the
-    /// distance of every picture asked for.
+    /// Call it again whenever the visible images have changed. The distances are computed when room is
+    /// needed next.
     ///
-    /// - Parameter distance: answers at once and does not use this cache; `nil` to let distance count
-    ///   for nothing.
+    /// - Parameter distance: returns without waiting and does not use this cache; `nil` to ignore
+    ///   distances.
     public func rank(byDistance distance: Distance?) {
         state.withLock { state in
             state.distance = distance
@@ -160,7 +158,7 @@ public final class MemoryCache: Sendable {
 }
 
 extension MemoryCache {
-    /// Now, if anything ages at all.
+    /// The current time, if images expire.
     var instant: ContinuousClock.Instant? { lifetime == nil ? nil : now() }
 
     @discardableResult
@@ -183,12 +181,12 @@ extension MemoryCache {
             state.keep(image, charge, expiry, distance, now)
         }
         free(evicted)
-        // The bytes are no longer those of a decode: whoever waits may ask the cache for them.
+        // The bytes are no longer those of a decode: the cache may evict the image for a waiting one.
         budget?.settle()
         return isKept
     }
 
-    /// Gives up pictures for others who share the budget.
+    /// Evicts images for other users of the budget.
     private func giveUp(_ byteCount: Int) -> [MemoryReservation] {
         updateDistances(ifFullWith: nil)
         return state.withLock { state in
@@ -209,9 +207,9 @@ extension MemoryCache {
         state.withLock { $0.distance }.map { max(0, $0(key)) } ?? 0
     }
 
-    /// Asks for the distance of every picture if what is looked at has moved.
+    /// Computes the distance of every image if the visible ones have changed.
     ///
-    /// - Parameter byteCount: what will be put in: nothing is asked if there is room for it.
+    /// - Parameter byteCount: the bytes to be added; nothing is computed if they fit.
     private func updateDistances(ifFullWith byteCount: Int?) {
         let (distance, keys) = state.withLock { state -> (Distance?, [ImageKey]) in
             guard state.hasOldDistances, byteCount.map({ !state.fits($0) }) ?? true else {
@@ -225,6 +223,6 @@ extension MemoryCache {
         state.withLock { $0.setDistances(distances) }
     }
 
-    /// Takes pictures whose memory is freed here, where no lock is held.
+    /// Frees evicted images outside of the lock.
     private func free(_ evicted: consuming [EvictedImage]) {}
 }

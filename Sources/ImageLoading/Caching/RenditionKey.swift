@@ -4,13 +4,16 @@ internal import DiskStore
 public import EncodedImages
 internal import Pixels
 
-/// Which rendition: of which original, and what was asked of it, written out.
+/// Identifies a rendition: the version of its original, and the request as text.
 ///
-/// The text is part of the stores that exist: a different text is a different rendition.
+/// Existing stores contain the text: a different text is a different rendition.
 public struct RenditionKey: Hashable, Sendable {
+    /// The version of the original.
     public let original: OriginalVersion
+    /// The request as text.
     @ComparedByBytes public private(set) var request: String
 
+    /// A key of a request that is already text.
     public init(_ original: OriginalVersion, request: String) {
         self.original = original
         self.request = request
@@ -20,7 +23,7 @@ public struct RenditionKey: Hashable, Sendable {
         self.init(original, request: Self.text(request))
     }
 
-    /// What is asked for, written out.
+    /// Returns the text of a request.
     static func text(_ request: RenditionRequest) -> String {
         text(
             request.image.options, request.image.processors.map(\.identity),
@@ -28,7 +31,7 @@ public struct RenditionKey: Hashable, Sendable {
             request.encodeOptions)
     }
 
-    /// The same of a picture that is kept for a view, in a file that loses nothing.
+    /// Returns the text of an image of a view that is stored without loss.
     static func text(_ image: ImageKey, format: String) -> String {
         "picture " + text(image.options, image.processors, format: format, EncodeOptions())
     }
@@ -37,7 +40,7 @@ public struct RenditionKey: Hashable, Sendable {
         _ image: DecodeOptions, _ processors: [String], format: String?,
         animationFormat: String? = nil, _ encode: EncodeOptions
     ) -> String {
-        // Settings that came later are written out only if they are not the usual ones.
+        // Options that were added later are written only if they differ from their defaults.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
         if image.acceptsTruncated { later += " truncated=true" }
         if let region = image.region {
@@ -51,7 +54,7 @@ public struct RenditionKey: Hashable, Sendable {
         if encode.isLossless { later += " lossless=true" }
         if let target = encode.targetSSIM { later += " ssim=\(target)" }
         if let animationFormat { later += " animation=\(animationFormat.lowercased())" }
-        // With their lengths, because an identity may look like the rest of the text.
+        // With their lengths, because an identity may contain the syntax of the text.
         for processor in processors {
             later += " process=\(processor.utf8.count):\(processor)"
         }
@@ -71,7 +74,7 @@ public struct RenditionKey: Hashable, Sendable {
         ].joined(separator: " ") + later
     }
 
-    /// Where the store looks first; it then compares the whole key.
+    /// The hash by which the store finds the key; it then compares the whole key.
     var hash: Int64 {
         var hash = StableHash()
         hash.combine(original.name)

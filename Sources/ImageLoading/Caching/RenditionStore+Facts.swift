@@ -8,10 +8,10 @@ internal import Pixels
 internal import Placeholders
 
 extension RenditionStore {
-    /// The facts that are known of `originals`, found in one query.
+    /// Returns the stored facts of `originals`, from one query.
     ///
-    /// - Parameter originals: at most some thousands, the number of parameters that SQLite takes.
-    /// - Returns: those that are known; the others, and those that are damaged, are missing.
+    /// - Parameter originals: at most some thousands, the number of parameters that SQLite accepts.
+    /// - Returns: the stored facts; missing and damaged ones are left out.
     public func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts] {
         guard !originals.isEmpty else { return [:] }
         let places = databaseQuestionMarks(count: originals.count)
@@ -30,7 +30,7 @@ extension RenditionStore {
         }
         var known: [OriginalVersion: ImageFacts] = [:]
         for row in rows ?? [] {
-            // One that is damaged is written anew with what the file says.
+            // A damaged row is replaced with the facts of the file.
             guard let kept = try? KeptFactsRow(row) else { continue }
             known[kept.original] = kept.facts
         }
@@ -67,7 +67,7 @@ extension RenditionStore {
                 ])
             }
         }
-        // A placeholder comes with every picture that is decoded, other facts with a folder.
+        // Placeholders are inserted with every decode, other facts once for a folder.
         if facts.values.contains(where: { $0.placeholder == nil }) {
             tidySoon()
         } else {
@@ -76,14 +76,14 @@ extension RenditionStore {
     }
 }
 
-/// The facts of an original as a row contains them.
+/// A row with the facts of an original.
 private struct KeptFactsRow {
     struct Damage: Error {}
 
     let original: OriginalVersion
     var facts: ImageFacts
 
-    /// Of all but the placeholder, which is kept when the rest is written again.
+    /// The checksum of all columns but the placeholder, which stays when the others are updated.
     var checksum: Int64 {
         var checksum = RowChecksum()
         for text in [original.name, original.version, facts.formatName, facts.mediaType] {
@@ -94,7 +94,7 @@ private struct KeptFactsRow {
         return checksum.value
     }
 
-    /// Of a placeholder, and of whose it is.
+    /// Returns the checksum of a placeholder and of its original.
     func checksum(of placeholder: ThumbHash) -> Int64 {
         var checksum = RowChecksum()
         checksum.add(original.name)
@@ -105,8 +105,9 @@ private struct KeptFactsRow {
 }
 
 extension KeptFactsRow {
-    /// - Throws: an error for a row that is not what was written; a damaged placeholder is left out,
-    ///   and made again with the next picture.
+    /// Reads a row; a damaged placeholder is left out, and made again with the next image.
+    ///
+    /// - Throws: an error for a damaged row.
     init(_ row: Row) throws {
         let size = PixelSize(
             width: try row.decode(Int.self, forColumn: "width"),

@@ -37,7 +37,7 @@ extension RenditionStore {
         let checksum = row.checksum
         write { db in
             try self.writeUses(db)
-            // Not REPLACE, which would pass by the trigger that counts the bytes.
+            // Not REPLACE, which would bypass the trigger that counts the bytes.
             try db.cachedStatement(sql: "DELETE FROM rendition WHERE hash = ?")
                 .execute(arguments: [hash])
             try db.cachedStatement(
@@ -52,7 +52,7 @@ extension RenditionStore {
                 rendition.bytes.count, checksum, row.created, freshUntil,
                 try db.lastUse(in: "rendition") + 1,
             ])
-            // Bytes that a damaged row has left behind must not be in the way.
+            // REPLACE, because a damaged row may have left bytes behind.
             try db.cachedStatement(sql: "INSERT OR REPLACE INTO content (id, bytes) VALUES (?, ?)")
                 .execute(arguments: [db.lastInsertedRowID, Data(rendition.bytes)])
             try self.evict(db)
@@ -76,7 +76,7 @@ extension RenditionStore {
 
     public func removeAll() {
         write { db in
-            // First, and by whole pages, so that the trigger finds nothing to delete row by row.
+            // First, by whole pages, so that the trigger has nothing to delete row by row.
             try db.execute(sql: "DELETE FROM content")
             try db.execute(sql: "DELETE FROM rendition")
             try db.execute(sql: "DELETE FROM original")
@@ -84,7 +84,7 @@ extension RenditionStore {
         tidySoon()
     }
 
-    /// Drops what is too old, and then what was not used for longest, until the rest fits the limit.
+    /// Evicts expired renditions, and then the least recently used, until the rest fits the limit.
     func evict(_ db: Database) throws {
         guard let total = try db.totalByteCount() else { return try recount(db) }
         var excess = total - byteLimit
@@ -100,11 +100,11 @@ extension RenditionStore {
             excess -= row.countedByteCount
         }
         try drop(dropped, db)
-        // Nothing is left, so the sum was wrong.
+        // Nothing is left to evict, so the sum was wrong.
         if excess > 0 { try recount(db) }
     }
 
-    /// Removes the rows that cannot be counted, and counts the others anew.
+    /// Removes the rows whose counts are damaged, and recounts the others.
     func recount(_ db: Database) throws {
         try db.dropUncountable(in: "rendition")
         try db.execute(sql: "DELETE FROM total")
@@ -112,19 +112,19 @@ extension RenditionStore {
             sql: "INSERT INTO total SELECT ifnull(sum(byte_count), 0), count(*) FROM rendition")
     }
 
-    /// Drops some of what is too old.
+    /// Evicts a number of expired renditions.
     ///
-    /// - Returns: the bytes of it.
+    /// - Returns: the number of their bytes.
     @discardableResult
     func dropTooOld(_ db: Database, maximumCount: Int = 1000) throws -> Int {
         guard let newest = newestTooOld else { return 0 }
         var dropped: [Int64] = []
         var byteCount = 0
-        // In the order in which they came, because a scan for the date would read every row.
+        // In the order of insertion, because a search by date would read every row.
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT id, created, byte_count FROM rendition ORDER BY id"))
         while dropped.count < maximumCount, let row = try rows.next() {
-            // A damaged date is dropped with what is too old.
+            // A row with a damaged date counts as expired.
             let created = (try? row.decode(Int.self, forColumn: "created")) ?? newest
             guard created <= newest else { break }
             dropped.append(try row.decode(Int64.self, forColumn: "id"))
@@ -134,7 +134,7 @@ extension RenditionStore {
         return byteCount
     }
 
-    /// What was made then or before is too old; `nil` if nothing ever is.
+    /// The time at or before which a rendition has expired; `nil` if renditions never expire.
     private var newestTooOld: Int? { maximumAge.map { date() - $0 } }
 
     // SQLite takes the columns of `condition` from an index, and a damaged index leads to the intact
@@ -185,7 +185,7 @@ extension RenditionStore {
             uses.note(id)
             return uses.count >= PendingUses.maximumCount
         }
-        // Not here, where somebody waits for a picture.
+        // Not here, because a request is waiting.
         if isFull { tidySoon() }
     }
 
@@ -200,7 +200,7 @@ extension RenditionStore {
     }
 }
 
-/// All that a row contains of a rendition, save for what is counted.
+/// A row with a rendition, without its counters.
 private struct KeptRendition {
     struct Damage: Error {}
 
@@ -227,7 +227,7 @@ private struct KeptRendition {
 }
 
 extension KeptRendition {
-    /// - Throws: an error for a row that is not what was written.
+    /// - Throws: an error for a damaged row.
     init(_ row: Row) throws {
         let original = OriginalVersion(
             try row.decode(String.self, forColumn: "path"),

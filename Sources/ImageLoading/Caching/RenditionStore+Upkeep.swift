@@ -5,38 +5,38 @@ internal import GRDB
 internal import LoadScheduling
 internal import Synchronization
 
-/// When a store tidies itself up.
+/// The schedule of the maintenance of a store.
 struct StoreUpkeep: ~Copyable {
-    /// So many insertions lie between two times, if nothing else makes it needed.
+    /// The number of insertions between two runs, unless another change requires one.
     static let insertionCount = 64
-    /// Originals that are looked at each time.
+    /// The number of originals that each run checks.
     static let originalCount = 64
-    /// Pages that are given back in one transaction, for which others wait.
+    /// The number of pages that one transaction frees; other writers wait for it.
     static let pageCount = 256
 
     let queue = WorkQueue(width: 1, maximumWaitingCount: 1)
     let insertions = Atomic<Int>(0)
-    /// Whether the entries were counted since the store was opened.
+    /// Whether the entries have been counted since the store was opened.
     let hasCounted = Atomic<Bool>(false)
-    /// Behind which path the next originals are looked at.
+    /// The path after which the next run continues to check originals.
     let lastPath = Mutex("")
 }
 
 extension RenditionStore {
-    /// Tidies up after so many insertions.
+    /// Runs the maintenance after a number of insertions.
     func tidyNowAndThen() {
         let count = upkeep.insertions.add(1, ordering: .relaxed).newValue
         if count % StoreUpkeep.insertionCount == 0 { tidySoon() }
     }
 
-    /// Tidies up on a thread that nobody waits for, once however often it is asked for meanwhile.
+    /// Runs the maintenance in the background, once for all calls until it begins.
     func tidySoon() {
-        // Refused if it waits already, or when closed.
+        // Rejected if a run waits already, or after the store was closed.
         _ = try? upkeep.queue.submit(.background) { [weak self] in self?.tidy() }
     }
 
-    /// Writes down uses, forgets what is too old and what is of originals that are gone, and makes
-    /// the file smaller; the first time also counts the entries, whose sum may be damaged.
+    /// Writes uses, removes expired renditions and those of removed originals, and shrinks the file; the
+    /// first run also counts the entries, whose sum may be damaged.
     func tidy() {
         if !upkeep.hasCounted.exchange(true, ordering: .relaxed) {
             write { db in try self.recount(db) }
@@ -53,7 +53,7 @@ extension RenditionStore {
         try PendingUses.write(uses, to: "rendition", db)
     }
 
-    /// Looks whether the next originals, in the order of their paths, are still there.
+    /// Checks whether the next originals, in the order of their paths, still exist.
     private func forgetOriginalsGone() {
         let start = upkeep.lastPath.withLock { $0 }
         let paths = read { db in
@@ -85,16 +85,16 @@ extension RenditionStore {
         } catch .notFound {
             return true
         } catch {
-            // It is there and may be readable another time.
+            // It exists and may be readable later.
             return false
         }
     }
 
-    /// Gives some pages back to the file system if a large part of them is free.
+    /// Returns some pages to the file system if a large part of them is free.
     ///
-    /// A full store frees pages for what comes next all the time; those stay.
+    /// A full store constantly frees pages for later insertions; those stay.
     ///
-    /// - Returns: whether there are more to give back.
+    /// - Returns: whether there are more pages to return.
     private func shrink() -> Bool {
         let hasMore = write { db -> Bool? in
             let pageCount = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0

@@ -7,34 +7,33 @@ public import LoadScheduling
 public import Logging
 internal import Synchronization
 
-/// Renditions and facts on disk, so that they outlive the process.
+/// A store of renditions and facts in an SQLite database, which outlive the process.
 ///
-/// Shape: one SQLite database, `renditions.sqlite`, with a write-ahead log; several processes may
-/// have it open. Every call is a transaction of its own: a crash leaves whole entries, and who
-/// reads while others write sees what was there before or what is there then. Whatever happens to
-/// the database after it was opened is no error to a user: what cannot be read is made again.
+/// The database is `renditions.sqlite`, with a write-ahead log; several processes may open it. Every call
+/// is a transaction: a crash leaves whole entries, and a reader sees the state before or after a
+/// concurrent write. Errors after opening are not reported: values that cannot be read are made again.
 public final class RenditionStore: RenditionStoring {
-    /// The bytes of the renditions that may be kept; the one not used for longest goes first.
+    /// The maximum number of bytes of all renditions; the least recently used is evicted first.
     public let byteLimit: Int
-    /// Seconds after which a rendition is found no more, and goes before all others.
+    /// The number of seconds after which a rendition expires, and is evicted before all others.
     let maximumAge: Int?
     let date: @Sendable () -> Int
     let logger: Logger
     let database: StoreDatabase
-    /// Hits that are not written down yet, because a write for every hit would cost more than it.
+    /// Hits that are not written yet, because a write would take longer than the hit.
     let uses = Mutex(PendingUses())
     let counts = Mutex(StoreStatistics())
     let upkeep = StoreUpkeep()
 
-    /// Opens the store or makes a new one; a database that is damaged or of another version is
-    /// moved aside.
+    /// Opens the store or makes a new one; a database that is damaged or of another version is moved
+    /// aside.
     ///
     /// - Parameters:
-    ///   - directory: where the database is; made, private to the user, if it is missing.
-    ///   - byteLimit: the bytes of the renditions that may be kept.
-    ///   - maximumAge: after that time a rendition is found no more; `nil` for no limit.
-    ///   - logger: where it tells, at `debug`, what went wrong.
-    ///   - date: the seconds since 1970.
+    ///   - directory: the directory of the database; made, private to the user, if it is missing.
+    ///   - byteLimit: the maximum number of bytes of all renditions.
+    ///   - maximumAge: the time after which a rendition expires; `nil` for never.
+    ///   - logger: receives errors at `debug`.
+    ///   - date: returns the seconds since 1970.
     /// - Throws: ``LoadError/storeFailed(reason:)``.
     public init(
         directory: String, byteLimit: Int, maximumAge: Duration? = nil, logger: Logger,
@@ -49,22 +48,22 @@ public final class RenditionStore: RenditionStoring {
                 directory: directory, name: "renditions", version: Self.version,
                 schema: Self.schema),
             logger: logger)
-        // The limit may have been a higher one when the store was filled.
+        // The limit may have been higher when the store was filled.
         write { db in try self.evict(db) }
     }
 
     deinit { upkeep.queue.stop() }
 
-    /// `$XDG_CACHE_HOME/calotype`, or `~/.cache/calotype`.
+    /// Returns `$XDG_CACHE_HOME/calotype`, or else `~/.cache/calotype`.
     public static func defaultDirectory(environment: [String: String]) -> String {
-        // The specification wants a relative path to be ignored.
+        // The specification requires that a relative path is ignored.
         if let caches = environment["XDG_CACHE_HOME"], caches.hasPrefix("/") {
             return "\(caches)/calotype"
         }
         return "\(environment["HOME"] ?? "")/.cache/calotype"
     }
 
-    /// The bytes of all renditions that are kept.
+    /// The number of bytes of all renditions.
     public var byteCount: Int { statistics.byteCount }
 
     public var statistics: StoreStatistics {
@@ -72,7 +71,7 @@ public final class RenditionStore: RenditionStoring {
         let total = read { db in
             try Row.fetchOne(db, sql: "SELECT byte_count, entry_count FROM total")
         }
-        // A damaged sum is counted anew with the next insertion.
+        // A damaged sum is recounted with the next insertion.
         statistics.byteCount = max(
             0, (try? total?.decode(Int.self, forColumn: "byte_count")) ?? 0)
         statistics.entryCount = max(
@@ -86,28 +85,29 @@ public final class RenditionStore: RenditionStoring {
         database.close()
     }
 
-    /// The answer of `body`, or `nil` if it fails.
+    /// Returns the result of `body`, or `nil` if it fails.
     func read<Value>(_ body: (Database) throws -> Value?) -> Value? {
         database.read(body)
     }
 
-    /// Does all of `body` or nothing.
+    /// Runs `body` in a transaction.
     ///
-    /// - Returns: the answer of `body`, or `nil` if it failed.
+    /// - Returns: the result of `body`, or `nil` if it failed.
     @discardableResult
     func write<Value>(_ body: (Database) throws -> Value?) -> Value? {
         database.write(body)
     }
 
-    /// Changes with the tables, and whenever the same request would make another picture; entity tags
-    /// contain it.
+    /// The version of the tables and of the results of requests; entity tags contain it.
+    ///
+    /// It increases whenever the same request would make another image.
     public static let version = 4
 
-    /// The tables: `rendition` has a row of facts a rendition, `content` its bytes, so that noting
-    /// a use writes little.
+    /// The tables: `rendition` has one row of facts for each rendition, `content` its bytes, so that
+    /// recording a use writes little.
     ///
-    /// The sums change in the transaction that changes what they are of. They may be NULL, so that no
-    /// damaged count keeps a row from being removed.
+    /// The sums change in the same transaction as the rows. They may be NULL, so that a damaged count does
+    /// not prevent the removal of a row.
     private static let schema = """
         CREATE TABLE rendition (
             id INTEGER PRIMARY KEY,

@@ -1,74 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps renditions, and facts of originals, so that they outlive the process.
+/// A store of renditions and of facts of originals, which outlive the process.
 ///
-/// What one call has kept or removed is what every later call sees, on whatever thread. Nobody is
-/// told what goes wrong: what cannot be read is made again. Calls block, so the pipeline makes them
-/// on threads of its own.
+/// The effects of a call are visible to every later call, on any thread. Errors are not reported: values
+/// that cannot be read are made again. Calls block, so the pipeline makes them on its own threads.
 public protocol RenditionStoring: Sendable {
+    /// The contents of the store, and its counters since it was opened.
     var statistics: StoreStatistics { get }
 
-    /// A rendition that has been kept, whole.
+    /// Returns the stored rendition of a key.
     func rendition(for key: RenditionKey) -> Rendition?
 
-    /// The newest rendition that may be shown without asking whether its original has changed.
+    /// Returns the newest rendition that needs no revalidation of its original.
     ///
     /// - Parameters:
-    ///   - name: that of the original, whatever its version.
+    ///   - name: the name of the original, of any version.
     ///   - request: as in a ``RenditionKey``.
     /// - Returns: `nil` if there is none that is still fresh.
     func freshRendition(of name: String, _ request: String) -> Rendition?
 
-    /// Keeps a rendition in place of the one before; one larger than the store changes nothing.
+    /// Stores a rendition, replacing the one before; a rendition larger than the store is ignored.
     ///
     /// - Parameters:
-    ///   - rendition: of the original that `key` names.
-    ///   - key: how it is found again.
-    ///   - freshUntil: until when ``freshRendition(of:_:)`` finds it, in seconds since 1970.
+    ///   - rendition: a rendition of the original of `key`.
+    ///   - key: identifies the rendition.
+    ///   - freshUntil: until when ``freshRendition(of:_:)`` returns it, in seconds since 1970.
     func insert(_ rendition: Rendition, for key: RenditionKey, freshUntil: Int)
 
-    /// Forgets one rendition, such as one that turned out to be damaged.
+    /// Removes one rendition, such as one that is damaged.
     func remove(_ key: RenditionKey)
 
-    /// Forgets all renditions and the facts of an original, whatever its version.
+    /// Removes all renditions and facts of all versions of an original.
     ///
-    /// - Parameter name: the path, the address or the name.
+    /// - Parameter name: the path, the URL or the name.
     func removeAll(of name: String)
 
-    /// Forgets everything.
+    /// Removes everything.
     func removeAll()
 
-    /// The facts that are known of `originals`; the others are missing.
+    /// Returns the stored facts of `originals`; the others are missing.
     func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts]
 
-    /// Keeps facts; those of a file that has changed take the place of the old ones.
+    /// Stores facts; those of a new version of a file replace the old ones.
     ///
-    /// Facts without a placeholder leave the one that is kept of the same version.
+    /// Facts without a placeholder do not remove the stored one of the same version.
     func insert(_ facts: [FileIdentity: ImageFacts])
 
-    /// Writes down what is pending; from then on nothing is found and nothing kept.
+    /// Writes pending changes; afterwards the store finds and stores nothing.
     func close()
 }
 
 extension RenditionStoring {
-    /// Keeps a rendition whose original is looked at each time before the store is asked.
+    /// Stores a rendition whose original is checked before each lookup.
     func insert(_ rendition: Rendition, for key: RenditionKey) {
         insert(rendition, for: key, freshUntil: 0)
     }
 }
 
-/// What a store holds, and how it has done since it was opened.
+/// The contents of a store, and its counters since it was opened.
 public struct StoreStatistics: Hashable, Sendable {
-    /// Renditions.
+    /// The number of renditions.
     public var entryCount = 0
-    /// The bytes of all renditions.
+    /// The number of bytes of all renditions.
     public var byteCount = 0
-    /// Renditions that were asked for and there.
+    /// The number of lookups that found a rendition.
     public var hitCount = 0
-    /// Renditions that were asked for and not there, too old or damaged.
+    /// The number of lookups that found none, an expired or a damaged one.
     public var missCount = 0
-    /// Renditions that had to go for want of room or because of their age.
+    /// The number of renditions that were evicted for lack of space or because of their age.
     public var evictionCount = 0
 
+    /// The statistics of an empty store.
     public init() {}
 }

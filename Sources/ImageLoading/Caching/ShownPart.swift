@@ -3,38 +3,38 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Which part of an original a picture shows, and with how many pixels.
+/// The part of an original that an image shows, and its number of pixels.
 ///
-/// It says whether one picture can stand for another of the same original.
+/// It determines whether one image can replace another of the same original.
 struct ShownPart: Hashable {
-    /// How near to the size that was asked for a picture has to be.
+    /// The accepted difference from the requested size.
     enum Precision {
-        /// The size itself; the side that decides may be one pixel off, because it was rounded.
+        /// The size itself; the deciding side may differ by one pixel because of rounding.
         case exact
-        /// No less than the size, or all that the original has.
+        /// At least the size, or all pixels of the original.
         case inexact
     }
 
-    /// The part, in pixels of the original as it is looked at.
+    /// The part, in pixels of the upright original.
     let region: SampleRegion
     let size: PixelSize
-    /// Whether the part is the whole picture.
+    /// Whether the part is the whole image.
     private let isWhole: Bool
     private let mode: ResizeMode
-    /// Whether the side that the box decides is the width.
+    /// Whether the width is the side that the box determines.
     private let isWidthGoverning: Bool
-    /// Whether the original is drawn at any size and so never shows all that it has.
+    /// Whether the original is a vector image, which has more detail at any larger size.
     private let isScalable: Bool
-    /// And room for rounding.
+    /// One pixel, and a tolerance for rounding.
     private static let onePixel = 1 + 1e-6
 
-    /// What `options` ask for of an original.
+    /// The part of an original that `options` specify.
     ///
     /// - Parameters:
-    ///   - options: the box and how the picture meets it.
-    ///   - original: the size of the original as it is looked at; both sides at least 1.
-    ///   - isScalable: whether the original is drawn at any size.
-    ///   - size: the size that came out; `nil` for the one that should.
+    ///   - options: the box and the resize mode.
+    ///   - original: the size of the upright original; both sides at least 1.
+    ///   - isScalable: whether the original is a vector image.
+    ///   - size: the actual size of the image; `nil` for the size that `options` specify.
     init(
         _ options: DecodeOptions, of original: PixelSize, isScalable: Bool = false,
         size: PixelSize? = nil
@@ -53,9 +53,9 @@ struct ShownPart: Hashable {
         isWidthGoverning = mode == .fill ? horizontal >= vertical : horizontal <= vertical
     }
 
-    /// Where a part of the original lies in this picture, if the picture shows all of it.
+    /// Returns the position of a part of the original in this image, if the image shows all of it.
     ///
-    /// - Returns: the rectangle in pixels of this picture.
+    /// - Returns: the rectangle in pixels of this image.
     func region(of part: ShownPart) -> SampleRegion? {
         guard isWhole || isSamePart(as: part) else { return nil }
         let region = isWhole ? part.region : region
@@ -65,12 +65,11 @@ struct ShownPart: Hashable {
         ).scaled(horizontally: horizontalScale, vertically: verticalScale)
     }
 
-    /// Whether this picture will do where `wanted` is asked for.
+    /// Returns whether this image answers a request for `wanted`.
     ///
-    /// The side that decides is compared: with ``ResizeMode/fit`` the one that meets the box first,
-    /// with ``ResizeMode/fill`` the one that meets it last, and both if one of the pictures is
-    /// stretched. One pixel off is near enough either way. A picture with all the pixels that the
-    /// original has is large enough for any size.
+    /// The deciding side is compared: with ``ResizeMode/fit`` the one that meets the box first, with
+    /// ``ResizeMode/fill`` the one that meets it last, and both if one of the images is stretched. The
+    /// tolerance is one pixel. An image with all pixels of the original is large enough for any size.
     func satisfies(_ wanted: ShownPart, _ precision: Precision) -> Bool {
         guard let region = region(of: wanted) else { return false }
         let widthDifference = region.width - Double(wanted.size.width)
@@ -93,7 +92,7 @@ struct ShownPart: Hashable {
     private var horizontalScale: Double { Double(size.width) / region.width }
     private var verticalScale: Double { Double(size.height) / region.height }
 
-    /// Whether the parts differ by less than a pixel of either picture.
+    /// Returns whether the parts differ by less than a pixel of either image.
     private func isSamePart(as other: ShownPart) -> Bool {
         let x = max(1 / horizontalScale, 1 / other.horizontalScale)
         let y = max(1 / verticalScale, 1 / other.verticalScale)

@@ -7,33 +7,33 @@
 #endif
 internal import Synchronization
 
-/// Reads how memory stands from the files of Linux: those of the whole system and those of the
-/// process's control group (version 2).
+/// Reads the memory status of Linux from the files of the system and of the process's control group
+/// (version 2).
 ///
-/// Where the kernel lets it, waiting ends as soon as tasks wait for memory for a tenth of two
-/// seconds, or when the group meets a limit; it looks every five seconds in any case. Where there are
-/// no such files, as on other systems, memory is never short.
+/// Where the kernel permits it, a wait ends as soon as tasks stall on memory for 10 % of two seconds,
+/// or when the group meets a limit; it ends after five seconds in any case. Without such files, as on
+/// other systems, memory is never short.
 public final class LinuxMemoryFiles: MemoryStatusSource {
-    /// A tenth of two seconds, in microseconds: windows of whole two seconds are open to everybody.
+    /// 10 % of two seconds, in microseconds: windows of whole two seconds need no privilege.
     private static let trigger = "some 200000 2000000"
     private static let longestWait: Duration = .seconds(5)
 
     private let pressure: OpenFile?
     private let group: String?
     private let events: OpenFile?
-    /// Whether the kernel tells of pressure by itself.
+    /// Whether the kernel signals pressure.
     private let isTold: Mutex<Bool>
-    /// Ends the waiting once it is written to.
+    /// A pipe that ends the wait once it is written to.
     private let ends: (readEnd: OpenFile, writeEnd: OpenFile)?
 
     /// - Parameters:
-    ///   - systemFolder: where the files of the system are.
-    ///   - groupsFolder: where the control groups are.
+    ///   - systemFolder: the folder of the files of the system.
+    ///   - groupsFolder: the folder of the control groups.
     public init(systemFolder: String = "/proc", groupsFolder: String = "/sys/fs/cgroup") {
         let group = OpenFile("\(systemFolder)/self/cgroup", O_RDONLY)?.text()
             .flatMap(Self.groupPath).map { groupsFolder + $0 }
         self.group = group
-        // Pressure within the group is what the process can do something about.
+        // The process affects the pressure within its group, not that of the system.
         let pressurePaths = [
             group.map { "\($0)/memory.pressure" }, "\(systemFolder)/pressure/memory",
         ]
@@ -47,10 +47,10 @@ public final class LinuxMemoryFiles: MemoryStatusSource {
     }
 
     public func next() -> MemoryStatusFiles? {
-        // Without it nobody could end the waiting.
+        // Without it the wait could not be ended.
         guard let ends else { return nil }
         let told = isTold.withLock { $0 } ? pressure : nil
-        // The system takes no notice of descriptors below 0.
+        // The system ignores descriptors below 0.
         var waits = [
             pollfd(fd: ends.readEnd.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: events?.descriptor ?? -1, events: Int16(POLLPRI), revents: 0),
@@ -58,18 +58,18 @@ public final class LinuxMemoryFiles: MemoryStatusSource {
         ]
         _ = unsafe poll(
             &waits, nfds_t(waits.count), Int32(Self.longestWait / .milliseconds(1)))
-        // It has ended with its group and would be ready for ever.
+        // The file is gone with its group and would be ready forever.
         if waits[2].revents & Int16(POLLERR) != 0 { isTold.withLock { $0 = false } }
         return waits[0].revents == 0 ? read() : nil
     }
 
     public func stop() { _ = ends?.writeEnd.write("") }
 
-    /// What the files say now.
+    /// Reads all files.
     func read() -> MemoryStatusFiles {
         var files = MemoryStatusFiles()
         files.pressure = pressure?.text()
-        // By the same descriptor, because reading it is what makes the next change known.
+        // By the same descriptor, because reading from it arms the next notification.
         files.events = events?.text()
         files.current = groupText("memory.current")
         files.high = groupText("memory.high")
@@ -82,7 +82,8 @@ public final class LinuxMemoryFiles: MemoryStatusSource {
         group.flatMap { OpenFile("\($0)/\(name)", O_RDONLY) }?.text()
     }
 
-    /// The path of the process's group of version 2, from `/proc/self/cgroup`; empty for the root.
+    /// Returns the path of the process's group of version 2 in the text of `/proc/self/cgroup`; empty
+    /// for the root.
     static func groupPath(_ text: String) -> String? {
         text.split(separator: "\n").first { $0.hasPrefix("0::/") }.map {
             $0 == "0::/" ? "" : String($0.dropFirst(3))

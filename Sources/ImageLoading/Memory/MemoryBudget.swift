@@ -3,28 +3,28 @@
 public import LoadScheduling
 internal import Synchronization
 
-/// One account of bytes for all that holds pixels: decodes in flight, cached images and the frames
+/// A budget of bytes for everything that holds pixels: decodes in flight, cached images and the frames
 /// of animations.
 ///
-/// Whoever is about to allocate reserves first. When the account is full, the caches that are
-/// attached give up what is worth least, the first of them before the next; whoever still finds no room waits, the most urgent first, then the
-/// oldest. Nobody who asks later and is no more urgent gets in first, so a large reservation
-/// is not starved by small ones.
+/// Memory is reserved before it is allocated. When the budget is full, the attached caches evict images,
+/// in the order in which they were attached. Reservations that still do not fit wait, by priority and
+/// then by age. A later reservation of no higher priority never overtakes, so that large reservations
+/// are not starved by small ones.
 ///
-/// What only a consumer holds any more, such as a picture on screen that the cache let go of, is not
-/// in the account: only its consumer can give it back.
+/// Memory that only a consumer holds, such as an image on screen that the cache has evicted, is not in
+/// the budget.
 ///
-/// A lock: every operation is short, never awaits, and neither resumes anybody nor asks a cache
-/// while it is held.
+/// A lock: every operation is short, never awaits, and neither resumes a task nor calls a cache while
+/// it is held.
 public final class MemoryBudget: Sendable {
-    /// Names a reservation that waits, so that it can be made more urgent.
+    /// Identifies a waiting reservation, so that its priority can be changed.
     public struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
     }
 
-    /// Gives up at least so many bytes if it can.
+    /// Evicts images of at least the given number of bytes, if there are any.
     ///
-    /// - Returns: the reservations of what it gave up.
+    /// - Returns: the reservations of the evicted images.
     typealias Reclaim = @Sendable (_ byteCount: Int) -> [MemoryReservation]
 
     fileprivate typealias Answer = Result<MemoryReservation, LoadError>
@@ -35,7 +35,7 @@ public final class MemoryBudget: Sendable {
         let byteCount: Int
         let continuation: CheckedContinuation<Answer, Never>
 
-        /// Whether this one stands before `other` in the queue.
+        /// Returns whether this one is before `other` in the queue.
         func goesBefore(_ other: Waiter) -> Bool {
             priority == other.priority
                 ? ticket.number < other.ticket.number : priority > other.priority
@@ -45,20 +45,23 @@ public final class MemoryBudget: Sendable {
     fileprivate struct State {
         var byteLimit: Int
         var byteCount = 0
-        /// The next to be let in stands first.
+        /// The next one to be admitted is first.
         var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
-        /// Those of the caches, in the order in which they are asked.
+        /// Those of the caches, in the order in which they are called.
         var reclaims: [Reclaim] = []
-        /// Somebody asks the caches and looks at the queue again afterwards.
+        /// Whether a thread is calling the caches; it examines the queue again afterwards.
         var isReclaiming = false
     }
 
     private let state: Mutex<State>
 
+    /// - Parameter byteLimit: the maximum number of reserved bytes.
     public init(byteLimit: Int) { state = Mutex(State(byteLimit: byteLimit)) }
 
-    /// Lowering it takes back nothing that is reserved, but the caches are asked.
+    /// The maximum number of reserved bytes.
+    ///
+    /// Lowering it revokes no reservation; the attached caches evict images.
     public var byteLimit: Int {
         get { state.withLock { $0.byteLimit } }
         set {
@@ -78,10 +81,10 @@ public final class MemoryBudget: Sendable {
     /// The bytes that are reserved now.
     public var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// How many wait for room.
+    /// The number of reservations that wait.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// A name for a reservation that is about to be asked for.
+    /// Returns a ticket for a call of ``reserve(_:priority:as:)``.
     public func makeTicket() -> Ticket {
         state.withLock { state in
             state.lastNumber += 1
@@ -89,19 +92,19 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// Waits for room; call it before memory is taken.
+    /// Reserves bytes before they are allocated; waits until they fit.
     ///
     /// - Parameters:
-    ///   - byteCount: the bytes that will be taken.
-    ///   - priority: how urgent it is.
-    ///   - ticket: its name while it waits, a new one for each call; older ones go first.
+    ///   - byteCount: the number of bytes.
+    ///   - priority: the priority while it waits.
+    ///   - ticket: identifies it while it waits, a new one for each call; older ones are first.
     /// - Returns: the reservation, which ends with its last reference.
     /// - Throws: ``LoadError/memoryBudgetExceeded(needed:allowed:)`` if it never fits, or
     ///   ``LoadError/cancelled``.
     public func reserve(
         _ byteCount: Int, priority: LoadPriority = .visible, as ticket: Ticket? = nil
     ) async throws(LoadError) -> MemoryReservation {
-        precondition(byteCount >= 0, "bytes are counted from 0")
+        precondition(byteCount >= 0, "byteCount is negative")
         let ticket = ticket ?? makeTicket()
         let answer: Answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -109,7 +112,7 @@ public final class MemoryBudget: Sendable {
                     Waiter(
                         ticket: ticket, priority: priority, byteCount: byteCount,
                         continuation: continuation))
-                // Cancelled before joining: the handler has already run and found nobody.
+                // Cancelled before joining: the handler has already run and found no reservation.
                 if Task.isCancelled { leave(ticket) }
             }
         } onCancel: {
@@ -118,7 +121,7 @@ public final class MemoryBudget: Sendable {
         return try answer.get()
     }
 
-    /// Waits for room, as urgently as `urgency` says at each moment.
+    /// Reserves bytes at a priority that may change while it waits.
     ///
     /// - Throws: as ``reserve(_:priority:as:)``.
     func reserve(
@@ -130,12 +133,12 @@ public final class MemoryBudget: Sendable {
         return try await reserve(byteCount, priority: urgency.priority, as: ticket)
     }
 
-    /// Reserves without waiting.
+    /// Reserves bytes without waiting.
     ///
-    /// - Returns: `nil` if there is no room, also after the caches gave up what they could, or if others
-    ///   wait for it.
+    /// - Returns: `nil` if they do not fit, even after the caches have evicted images, or if other
+    ///   reservations wait.
     public func tryReserve(_ byteCount: Int) -> MemoryReservation? {
-        precondition(byteCount >= 0, "bytes are counted from 0")
+        precondition(byteCount >= 0, "byteCount is negative")
         while true {
             let (isTaken, missing, reclaims) = state.withLock { state in
                 guard state.waiters.isEmpty, byteCount <= state.byteLimit else {
@@ -151,7 +154,7 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// Makes a reservation that waits more or less urgent; it keeps its age.
+    /// Changes the priority of a waiting reservation; it keeps its age.
     public func move(_ ticket: Ticket, to priority: LoadPriority) {
         state.withLock { state in
             guard let index = state.waiters.firstIndex(where: { $0.ticket == ticket }) else {
@@ -164,23 +167,23 @@ public final class MemoryBudget: Sendable {
         settle()
     }
 
-    /// Adds a cache that can give up images, to be asked after those that were added before.
+    /// Attaches a cache that can evict images, after those that were attached before.
     func attach(_ reclaim: @escaping Reclaim) { state.withLock { $0.reclaims.append(reclaim) } }
 
-    /// Takes bytes back, and lets in who has room now.
+    /// Returns bytes to the budget, and admits reservations that fit now.
     func giveBack(_ byteCount: Int) {
         state.withLock { $0.byteCount -= byteCount }
         settle()
     }
 
-    /// Lets in those for whom there is room, asking the caches for what the first of the rest needs.
+    /// Admits reservations that fit, and calls the caches for the first one that does not.
     ///
-    /// Whoever makes reserved bytes reclaimable calls it, too.
+    /// Also called when reserved bytes become reclaimable.
     func settle() {
         while true {
             let (admitted, first, missing, reclaims) = state.withLock { state in
                 let admitted = state.admit()
-                // Without anybody who waits this is what a lowered limit asks for.
+                // Without a waiting reservation, the bytes above a lowered limit.
                 let first = state.waiters.first
                 let missing = state.byteCount + (first?.byteCount ?? 0) - state.byteLimit
                 guard !state.isReclaiming, missing > 0, !state.reclaims.isEmpty else {
@@ -195,7 +198,7 @@ public final class MemoryBudget: Sendable {
             let isOver = state.withLock { state in
                 state.isReclaiming = false
                 state.byteCount -= byteCount
-                // Who came meanwhile has asked nobody.
+                // For a reservation that arrived meanwhile the caches have not been called.
                 return byteCount == 0 && state.waiters.first?.ticket == first
             }
             if isOver { return }
@@ -232,9 +235,9 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// Has caches give up images until there are enough.
+    /// Lets caches evict images until there are enough bytes.
     ///
-    /// - Returns: the bytes of their reservations, of which the budget is not told yet.
+    /// - Returns: the bytes of their reservations, which are not yet subtracted from the budget.
     private static func reclaim(_ byteCount: Int, from reclaims: [Reclaim]) -> Int {
         var sum = 0
         for reclaim in reclaims where sum < byteCount {

@@ -2,25 +2,25 @@
 
 internal import EncodedImages
 
-/// Says how memory stands, again and again.
+/// A source of the memory status of the system.
 public protocol MemoryStatusSource: Sendable {
-    /// Waits until something may have changed, for some seconds at most, and reads.
+    /// Waits until the status may have changed, for some seconds at most, and reads it.
     ///
     /// - Returns: `nil` once stopped.
     func next() -> MemoryStatusFiles?
 
-    /// Ends the waiting, for good.
+    /// Ends the current wait and all later ones.
     func stop()
 }
 
-/// Watches how short memory is, on a thread of its own, and tells of every change.
+/// Observes the memory pressure on a thread of its own, and reports every change.
 ///
-/// It begins at ``MemoryPressureLevel/normal`` and ends with its last reference.
+/// It starts at ``MemoryPressureLevel/normal`` and ends with its last reference.
 public final class MemoryPressure: Sendable {
     private let source: any MemoryStatusSource
 
     /// - Parameters:
-    ///   - source: where it looks.
+    ///   - source: the source of the status.
     ///   - onChange: called on the watching thread with each new level.
     public init(
         source: any MemoryStatusSource = LinuxMemoryFiles(),
@@ -42,6 +42,6 @@ public final class MemoryPressure: Sendable {
 
     deinit { source.stop() }
 
-    /// Ends the watching; a call of `onChange` that has begun goes on.
+    /// Ends the observation; a call of `onChange` that has begun continues.
     public func stop() { source.stop() }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How short memory is.
+/// The memory pressure of the system.
 public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     case normal
-    /// Programs begin to wait for memory.
+    /// Programs begin to stall on memory.
     case warning
-    /// Programs wait for memory much of the time, or one is about to be ended for want of it.
+    /// Programs stall on memory much of the time, or the system is about to kill one.
     case critical
 
     public static func < (one: MemoryPressureLevel, other: MemoryPressureLevel) -> Bool {

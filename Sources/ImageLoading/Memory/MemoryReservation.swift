@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// Bytes of a ``MemoryBudget`` that somebody may take; they are given back with the last reference.
+/// Reserved bytes of a ``MemoryBudget``; they are returned with the last reference.
 ///
-/// A decode that is over hands its reservation to the memory cache together with the picture: the
-/// bytes of the picture then stay reserved until the cache lets go of it.
+/// A completed decode passes its reservation to the memory cache together with the image: the bytes of
+/// the image then stay reserved until the cache evicts it.
 public final class MemoryReservation: Sendable {
     private let budget: MemoryBudget
     private let bytes: Mutex<Int>
@@ -20,12 +20,12 @@ public final class MemoryReservation: Sendable {
         if byteCount > 0 { budget.giveBack(byteCount) }
     }
 
-    /// What is reserved; 0 once released.
+    /// The number of reserved bytes; 0 once released.
     public var byteCount: Int { bytes.withLock { $0 } }
 
-    /// Gives back what is more than `byteCount`, such as the memory that only decoding needed.
+    /// Returns the bytes above `byteCount`, such as the memory that only decoding needed.
     public func shrink(to byteCount: Int) {
-        precondition(byteCount >= 0, "bytes are counted from 0")
+        precondition(byteCount >= 0, "byteCount is negative")
         let rest = bytes.withLock { bytes in
             defer { bytes = min(bytes, byteCount) }
             return max(0, bytes - byteCount)
@@ -33,7 +33,7 @@ public final class MemoryReservation: Sendable {
         if rest > 0 { budget.giveBack(rest) }
     }
 
-    /// Takes a part of it, at most all that is there.
+    /// Moves bytes, at most all of them, to a new reservation.
     func split(_ byteCount: Int) -> MemoryReservation {
         let part = bytes.withLock { bytes in
             let part = min(bytes, byteCount)
@@ -43,10 +43,10 @@ public final class MemoryReservation: Sendable {
         return MemoryReservation(part, in: budget)
     }
 
-    /// Gives everything back at once.
+    /// Returns all bytes.
     public func release() { shrink(to: 0) }
 
-    /// Ends it; whoever calls this tells the budget.
+    /// Ends the reservation; the caller subtracts its bytes from the budget.
     func end() -> Int {
         bytes.withLock { bytes in
             defer { bytes = 0 }
@@ -54,10 +54,10 @@ public final class MemoryReservation: Sendable {
         }
     }
 
-    /// Hands so many bytes on and gives the rest back.
+    /// Moves bytes to a new reservation and returns the rest to the budget.
     ///
-    /// - Parameter byteCount: the bytes that the new reservation has.
-    /// - Returns: `nil` if there are fewer, which this one then keeps.
+    /// - Parameter byteCount: the number of bytes of the new reservation.
+    /// - Returns: `nil` if there are fewer; this reservation then keeps them.
     func handOver(_ byteCount: Int) -> MemoryReservation? {
         let rest = bytes.withLock { bytes -> Int? in
             guard bytes >= byteCount else { return nil }

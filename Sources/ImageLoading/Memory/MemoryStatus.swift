@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the system's files say of memory; each is `nil` where there is no such file.
+/// The contents of the system's files about memory; `nil` for a missing file.
 public struct MemoryStatusFiles: Hashable, Sendable {
     /// `/proc/pressure/memory`, or `memory.pressure` of the control group.
     public var pressure: String?
@@ -16,20 +16,20 @@ public struct MemoryStatusFiles: Hashable, Sendable {
     public init() {}
 }
 
-/// What those files say, as numbers.
+/// The memory status of the system and of the process's control group.
 ///
 /// - SeeAlso: Linux, `Documentation/accounting/psi.rst` and
 ///   `Documentation/admin-guide/cgroup-v2.rst`.
 struct MemoryStatus: Hashable, Sendable {
-    /// How much of the time is lost by waiting for memory.
+    /// The share of time in which tasks stall on memory.
     struct Stall: Hashable, Sendable {
-        /// The percentage of the last 10 seconds in which some tasks waited.
+        /// The percentage of the last 10 seconds in which some tasks stalled.
         var some = 0.0
-        /// The percentage of the last 10 seconds in which no task did anything else.
+        /// The percentage of the last 10 seconds in which all tasks stalled.
         var full = 0.0
     }
 
-    /// How often a control group has met its limits.
+    /// The numbers of times that a control group has met its limits.
     struct Events: Hashable, Sendable {
         var high = 0
         var max = 0
@@ -38,12 +38,12 @@ struct MemoryStatus: Hashable, Sendable {
 
     var stall: Stall?
     var events: Events?
-    /// Bytes that the control group has in use, without copies of files that nobody works on: those
-    /// grow up to the limit without any need.
+    /// The bytes in use by the control group, without inactive pages of files, which grow up to the
+    /// limit.
     var byteCount: Int?
-    /// Bytes above which the control group is slowed down; `nil` for no limit.
+    /// The number of bytes above which the control group is throttled; `nil` for no limit.
     var highByteCount: Int?
-    /// Bytes that the control group may not exceed; `nil` for no limit.
+    /// The maximum number of bytes of the control group; `nil` for no limit.
     var maximumByteCount: Int?
 
     init(_ files: MemoryStatusFiles) {
@@ -55,15 +55,14 @@ struct MemoryStatus: Hashable, Sendable {
         maximumByteCount = files.max.flatMap(Self.limit)
     }
 
-    /// How short memory is.
+    /// Returns the memory pressure.
     ///
-    /// Critical: every task waits for 5 % of the time or some for 40 %, the group uses 95 % of what it
-    /// may, or a process was to be ended. Warning: some tasks wait for 10 % of the time, the
-    /// group uses 85 % of what it may or all of what it may without being slowed down, or it met a
-    /// limit.
+    /// Critical: all tasks stall for 5 % of the time or some for 40 %, the group uses 95 % of its
+    /// maximum, or a process was to be killed. Warning: some tasks stall for 10 % of the time, the group
+    /// uses 85 % of its maximum or all that it may use unthrottled, or it met a limit.
     ///
-    /// - Parameter earlier: what was read before, to see what has happened since.
-    /// - Returns: the level by what was read now and what happened in between.
+    /// - Parameter earlier: the status that was read before, for events since then.
+    /// - Returns: the level of this status and of the events in between.
     func level(after earlier: MemoryStatus?) -> MemoryPressureLevel {
         let used = byteCount ?? 0
         let share = maximumByteCount.map { Double(used) / Double(Swift.max(1, $0)) } ?? 0
@@ -83,7 +82,7 @@ struct MemoryStatus: Hashable, Sendable {
             ? .warning : .normal
     }
 
-    /// Lines such as `some avg10=0.22 avg60=0.17 avg300=1.11 total=58761459`.
+    /// Parses lines such as `some avg10=0.22 avg60=0.17 avg300=1.11 total=58761459`.
     private static func stall(_ text: String) -> Stall? {
         var stall: Stall?
         for line in text.split(separator: "\n") {
@@ -104,7 +103,7 @@ struct MemoryStatus: Hashable, Sendable {
             outOfMemory: value(of: "oom", in: text) ?? 0)
     }
 
-    /// The number in a line such as `high 12`.
+    /// Returns the number in a line such as `high 12`.
     private static func value(of name: String, in text: String) -> Int? {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -113,7 +112,7 @@ struct MemoryStatus: Hashable, Sendable {
         return nil
     }
 
-    /// A number of bytes, or `max` for no limit.
+    /// Parses a number of bytes, or `max` for no limit.
     private static func limit(_ text: String) -> Int? {
         text.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }.flatMap {
             $0 >= 0 ? $0 : nil

@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// A file of the system that is open; it is closed with the last reference.
+/// An open file of the system; it is closed with the last reference.
 final class OpenFile: Sendable {
     let descriptor: Int32
 
@@ -20,7 +20,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Two ends of which the first reads what is written to the second.
+    /// Returns the two ends of a pipe.
     static func pipe() -> (readEnd: OpenFile, writeEnd: OpenFile)? {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
@@ -32,14 +32,16 @@ final class OpenFile: Sendable {
         return (OpenFile(descriptor: ends[0]), OpenFile(descriptor: ends[1]))
     }
 
-    /// What stands in a short file now; `nil` if it cannot be read or is no text.
+    /// Reads the text of a short file; `nil` if it cannot be read or is not UTF-8.
     func text() -> String? {
         var bytes = [UInt8](repeating: 0, count: 16 << 10)
         let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         return count < 0 ? nil : String(validating: bytes[..<count], as: UTF8.self)
     }
 
-    /// Whether all of `text`, and the NUL behind it, could be written at once.
+    /// Writes `text` and a NUL byte in one call.
+    ///
+    /// - Returns: whether all of it was written.
     func write(_ text: String) -> Bool {
         let bytes = Array(text.utf8) + [0]
         #if canImport(Glibc)

@@ -10,7 +10,7 @@ protocol PlayedAnimation: AnyObject, Sendable {
     func dropAhead()
 }
 
-/// The animations that are played, so that they can let go of frames when memory runs short.
+/// The animations that are being played, so that they release frames when memory is short.
 ///
 /// A lock: every operation is short. Animations take theirs while it is held, never the reverse.
 final class PlayingAnimations: Sendable {
@@ -21,10 +21,10 @@ final class PlayingAnimations: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many are played.
+    /// The number of animations that are being played.
     var count: Int { state.withLock { $0.all.count } }
 
-    /// Adds an animation that begins, and tells it how short memory is.
+    /// Adds an animation, and passes it the current memory pressure.
     func add(_ animation: any PlayedAnimation) {
         state.withLock { state in
             state.all[ObjectIdentifier(animation)] = animation

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the bytes of an original have come.
+/// The progress of loading the bytes of an original.
 public struct LoadProgress: Hashable, Sendable {
+    /// The number of bytes received so far.
     public let receivedByteCount: Int
-    /// `nil` if nobody says.
+    /// The total number of bytes; `nil` if it is unknown.
     public let expectedByteCount: Int?
 }
 
-/// What happens on the way to a picture.
+/// An event of a load of an image.
 public struct ImageEvent: Sendable {
+    /// The kinds of events, in the order in which they occur.
     public enum Kind: Sendable {
-        /// A smaller picture of the same original, until there is something better.
+        /// Another image of the same original, to be shown until a better one follows.
         case placeholder(LoadedImage)
+        /// The number of received bytes has changed.
         case progress(LoadProgress)
-        /// The picture as far as its bytes have come; its ``LoadedImage/isPreview`` is set.
+        /// The part of the image that has been received; its ``LoadedImage/isPreview`` is set.
         case preview(LoadedImage)
-        /// The picture; the last event, unless it is shown while the web is asked for a newer one and
-        /// there is one: then that is the last.
+        /// The image. It is the last event, unless it is stale and the server has a newer one, which
+        /// follows.
         case image(LoadedImage)
     }
 
-    /// What was asked for; a view that shows something else by now drops the event.
+    /// Identifies the request; a view that shows another image by now ignores the event.
     public let identity: RequestIdentity
+    /// The kind of the event, with its image or progress.
     public let kind: Kind
 }
 
-/// What a load of a picture tells those who wait for it.
+/// An update of a load of an image.
 struct ImageUpdate: LoadUpdate {
     var progress: LoadProgress?
     var preview: LoadedImage?
@@ -36,9 +40,9 @@ struct ImageUpdate: LoadUpdate {
     }
 }
 
-/// What a load of an original's bytes tells those who wait for it.
+/// An update of a load of the bytes of an original.
 struct DataUpdate: LoadUpdate {
-    /// Bytes that go behind those that have been told, or take their place.
+    /// Bytes that follow those of earlier updates, or replace them after a restart.
     var bytes: [UInt8] = []
     var isRestart = false
     var progress: LoadProgress?

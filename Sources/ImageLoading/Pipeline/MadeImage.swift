@@ -11,7 +11,7 @@ struct MadeImage: Sendable {
     let isCurrent: Bool
     /// The bytes that are reserved for it, until the memory cache takes them over.
     var reservation: MemoryReservation?
-    /// Whether it may be shown only while the server is asked for a newer one.
+    /// Whether it may be shown only while a newer one is requested.
     var isOutOfDate = false
     /// The facts of the original, if the image was decoded from it and has no damage.
     var facts: ImageFacts?
@@ -80,7 +80,7 @@ struct MemoryLookup: Sendable {
         MadeImage(loaded: image, isCurrent: true, isOutOfDate: isOutOfDate(image, request))
     }
 
-    /// Returns whether the server has to be asked whether an image is still right.
+    /// Returns whether an image must be revalidated with the server.
     private func isOutOfDate(_ image: LoadedImage, _ request: ImageRequest) -> Bool {
         guard case .url = request.source, request.webUse == .useProtocol, let web else {
             return false

@@ -13,7 +13,7 @@ struct LoadedData: Sendable {
     var storability = Storability()
     /// Whether the bytes come from the response store.
     var isKept = false
-    /// Whether the bytes may be shown only while the server is asked for newer ones.
+    /// Whether the bytes may be shown only while newer ones are requested.
     var isOutOfDate = false
     /// Whether this program encoded the bytes, which then need no sandbox.
     var isOwn = false
@@ -127,7 +127,7 @@ final class OriginalLoading: Sendable {
         _ context: LoadContext<DataUpdate>
     ) async throws(LoadError) -> LoadedData {
         guard let web else {
-            throw .addressRefused(url: url.description, reason: "nothing is loaded from the web")
+            throw .addressRefused(url: url.description, reason: "no loader for the network")
         }
         var load = HTTPLoadRequest(
             url: url, fields: request.fields, cachePolicy: request.webUse,

@@ -2,7 +2,7 @@
 
 internal import CoreMetrics
 
-/// What is counted and timed, for whatever the program has set up to collect it.
+/// The counters and timers that the pipeline reports to swift-metrics.
 struct PipelineMetrics: Sendable {
     private let memoryHits = Counter(label: "calotype.image.memory.hits")
     private let storeHits = Counter(label: "calotype.rendition.store.hits")
@@ -12,7 +12,7 @@ struct PipelineMetrics: Sendable {
     func countMemoryHit() { memoryHits.increment() }
     func countStoreHit() { storeHits.increment() }
 
-    /// Resampling included.
+    /// Records the duration of a decode, including resampling.
     func recordDecode(_ duration: Duration) { decodes.recordNanoseconds(nanoseconds(duration)) }
     func recordEncode(_ duration: Duration) { encodes.recordNanoseconds(nanoseconds(duration)) }
 

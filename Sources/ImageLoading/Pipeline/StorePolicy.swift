@@ -3,19 +3,18 @@
 internal import EncodedImages
 internal import HTTPCaching
 
-/// What a pipeline keeps on disk.
+/// What a pipeline stores on disk.
 ///
-/// | policy | bytes of an original from the web | what was resized, processed or encoded |
+/// | policy | bytes of an original from the network | resized, processed or encoded images |
 /// |---|---|---|
-/// | ``originals`` | kept | not kept |
-/// | ``renditions`` | not kept | kept |
-/// | ``automatic`` | kept if it is asked for as it is | kept |
-/// | ``all`` | kept | kept |
+/// | ``originals`` | stored | not stored |
+/// | ``renditions`` | not stored | stored |
+/// | ``automatic`` | stored if requested unchanged | stored |
+/// | ``all`` | stored | stored |
 ///
 /// Originals that are files, bytes of the program, or come from an ``OriginalLoader`` are never
-/// copied. Each value is written once, by the load that made it, whoever shares that; and not at
-/// all if none of those who share it may write (``ImageRequest/storeUse``), or if the server forbids
-/// it.
+/// copied. Each value is written once, by the load that made it, for all of its consumers. It is not
+/// written if no consumer allows it (``ImageRequest/storeUse``), or if the server forbids it.
 public enum StorePolicy: Sendable, CaseIterable {
     case originals, renditions, automatic, all
 }
@@ -42,11 +41,12 @@ extension StorePolicy {
 }
 
 extension ImageRequest {
-    /// Whether it asks for the picture as it is, neither resized nor processed.
+    /// Whether the request is for the whole image, neither resized nor processed.
     var isWhole: Bool { options.box == nil && options.region == nil && processors.isEmpty }
 
-    /// Whether what is kept may be shown by the name of the original alone: what a server answers
-    /// may depend on the fields of a request.
+    /// Whether a stored value answers the request by the name of the original alone.
+    ///
+    /// A response may depend on the fields of a request.
     var isAnswerableByName: Bool {
         fields.isEmpty && (webUse == .useProtocol || webUse == .onlyIfCached)
     }

@@ -3,26 +3,25 @@
 public import EncodedImages
 public import Pixels
 
-/// What is often done with a decoded picture.
+/// Common operations on decoded images.
 ///
-/// Lengths are in pixels of the picture as it comes from the step before.
+/// Lengths are in pixels of the input of the operation.
 public enum ImageOperation: ImageProcessor, Hashable {
-    /// Keeps a part of that size, or as much of it as there is.
+    /// Crops the image to a size, or to its own size where that is smaller.
     ///
-    /// `x` and `y` say where the part lies: 0 at the left or top, 0.5 in the middle, 1 at the right
-    /// or bottom.
+    /// `x` and `y` are the position of the crop: 0 is left or top, 0.5 the center, 1 right or bottom.
     case crop(PixelSize, x: Double = 0.5, y: Double = 0.5)
-    /// Changes the size; `DecodeOptions/box` does it while decoding, which is faster by far.
+    /// Resizes the image; `DecodeOptions/box` does so while decoding, which is much faster.
     case resize(PixelSize, ResizeMode = .fit, ResamplingKernel = .lanczos3)
-    /// Turns and mirrors as a picture that is stored so is to be shown upright.
+    /// Rotates and mirrors the image as one stored with this orientation is shown upright.
     case turn(Orientation)
-    /// Makes what is at least half as light as white white, the rest black.
+    /// Makes pixels of at least half the lightness of white white, and all others black.
     case threshold
-    /// Cuts the corners off along quarters of a circle; `.infinity` makes the shorter sides round.
+    /// Rounds the corners; `.infinity` makes the shorter sides semicircles.
     case roundCorners(radius: Double)
-    /// Weighs each pixel's surroundings by a Gaussian of that standard deviation.
+    /// Blurs by a Gaussian of the given standard deviation.
     case blur(sigma: Double)
-    /// Moves all colours towards one by `amount`, from 0 to 1.
+    /// Blends all colors with one by `amount`, from 0 to 1.
     case tint(SRGBColor, amount: Double)
 
     public var identity: String {

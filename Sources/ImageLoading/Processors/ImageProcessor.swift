@@ -3,19 +3,20 @@
 public import EncodedImages
 public import Pixels
 
-/// Changes a decoded picture, such as rounding its corners.
+/// Changes a decoded image, such as by rounding its corners.
 ///
-/// Two of the same ``identity`` do the same to every picture: results are shared and kept by it.
+/// Two processors of the same ``identity`` return the same result for every image: results are shared
+/// and stored by it.
 public protocol ImageProcessor: Sendable {
-    /// What is done, with all its settings, such as `corners(12)`.
+    /// The name of the operation with all of its settings, such as `corners(12)`.
     var identity: String { get }
 
-    /// Changes a picture; runs on a thread of the pipeline's own.
+    /// Returns the changed image; called on a thread of the pipeline.
     ///
     /// - Parameters:
-    ///   - image: as it was decoded, or as the processor before this one left it.
-    ///   - cancellation: set when nobody waits any more; long work asks it now and then.
-    /// - Returns: the changed picture.
+    ///   - image: the decoded image, or the result of the processor before this one.
+    ///   - cancellation: set when the last consumer has left; long work checks it periodically.
+    /// - Returns: the changed image.
     /// - Throws: `CodecError`.
     func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag

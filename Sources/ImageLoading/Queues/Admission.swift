@@ -3,7 +3,7 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// Counts the requests inside, so that closing can wait for them.
+/// Counts the requests in flight, so that closing can wait for them.
 final class Admission: Sendable {
     private struct State {
         var isClosed = false
@@ -15,7 +15,9 @@ final class Admission: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// - Throws: ``LoadError/cancelled`` once closed; otherwise ``leave()`` must follow.
+    /// Admits a request; ``leave()`` must follow.
+    ///
+    /// - Throws: ``LoadError/cancelled`` once closed.
     func enter() throws(LoadError) {
         try state.withLock { state throws(LoadError) in
             guard !state.isClosed else { throw .cancelled }
@@ -33,7 +35,7 @@ final class Admission: Sendable {
         for closer in closers { closer.resume() }
     }
 
-    /// Lets nobody in any more and waits until all have left.
+    /// Rejects new requests and waits for those in flight to finish.
     func close() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in

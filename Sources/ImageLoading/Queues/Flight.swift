@@ -3,7 +3,7 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// A load under way and those who wait for it.
+/// A load in flight and its consumers.
 final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
     typealias Consumer = LoadConsumer<Update>
     typealias Answer = Result<Value, LoadError>
@@ -12,10 +12,10 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         let member: FlightMember
         let consumer: Consumer
         var priority: LoadPriority
-        /// How its urgency is followed, once that is known and if it may change.
+        /// Identifies the observation of its priority, if that may change.
         var following: UInt64?
 
-        /// - Parameter error: `nil` if the answer is that of the load.
+        /// - Parameter error: `nil` if the result is that of the load.
         func end(_ error: LoadError?) {
             if let following { consumer.urgency.unfollow(following) }
             member.end(error)
@@ -23,19 +23,19 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     }
 
     private struct State {
-        /// In the order in which they came; `nil` for those who have left.
+        /// In the order of arrival; `nil` for consumers that have left.
         var seats: [Seat?] = []
         var memberCount = 0
         var newest: Update?
         var task: Task<Void, Never>?
         var isOver = false
-        /// Whether more than one have waited.
+        /// Whether the load has had more than one consumer at a time.
         var isShared = false
-        /// Whether somebody who left wanted the load to go on.
+        /// Whether the load continues without consumers.
         var isKept = false
-        /// What they let be kept on disk.
+        /// What consumers that have left allow to be stored on disk.
         var leftWish: StoreWish = []
-        /// How many members have each priority: with thousands of them nobody goes through all.
+        /// The number of members of each priority, so that a change takes constant time.
         var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
         var priority: LoadPriority
         var version: UInt64 = 0
@@ -50,7 +50,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
             return seats.count - 1
         }
 
-        /// Whether the member has not left.
+        /// Returns whether the member has not left.
         func has(_ member: FlightMember, at place: Int) -> Bool {
             place < seats.count && seats[place]?.member === member
         }
@@ -59,15 +59,15 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
             let seat = seats[place]
             seats[place] = nil
             memberCount -= 1
-            // Or a load that hangs, while some come and go, would need ever more.
+            // Otherwise the array of a load that hangs would grow while consumers come and go.
             while let last = seats.last, last == nil { seats.removeLast() }
             return seat
         }
 
-        /// Notes that a member's priority was one and is another; `nil` stands for no member.
+        /// Notes a change of the priority of a member; `nil` stands for no member.
         ///
-        /// - Returns: the priority that the members make now, and a number that grows with each
-        ///   change; `nil` if it is what it was.
+        /// - Returns: the highest priority of the members, and a number that increases with each
+        ///   change; `nil` if the highest priority has not changed.
         mutating func count(
             _ old: LoadPriority?, _ new: LoadPriority?
         ) -> (LoadPriority, UInt64)? {
@@ -82,20 +82,20 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     }
 
     let key: Key
-    /// The urgency of the load.
+    /// The priority of the load.
     let urgency: LoadUrgency
-    /// What has been done for it.
+    /// The steps of the load.
     let story = LoadStory()
-    /// A lock: receivers are told while it is held, so that nothing comes after the end.
+    /// A lock: receivers are called while it is held, so that no update follows the end.
     ///
     /// They take locks of loads that wait for this one, never those of loads that this one waits for.
     private let state: Mutex<State>
 
-    /// A load that nobody waits for yet.
+    /// A load without consumers.
     ///
     /// - Parameters:
-    ///   - key: what is loaded.
-    ///   - wish: what of it may be kept on disk; `nil` if it ends with the last who waits.
+    ///   - key: identifies the value.
+    ///   - wish: what may be stored on disk; `nil` if the load ends with its last consumer.
     init(_ key: Key, keeping wish: StoreWish?) {
         self.key = key
         urgency = LoadUrgency(.background)
@@ -107,12 +107,12 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
 
     var hasBeenShared: Bool { state.withLock { $0.isShared } }
 
-    /// What everybody was answered, once the load is over.
+    /// The result for all consumers, once the load is over.
     var answer: Answer? { state.withLock { $0.answer } }
 
     var isWanted: Bool { state.withLock { $0.consumers.contains(where: \.keepsValue) } }
 
-    /// What those who wait, and the load that is kept going without them, let be kept on disk.
+    /// What the consumers, or a load that continues without them, allow to be stored on disk.
     var storeWish: StoreWish {
         state.withLock { state in
             state.consumers.reduce(state.leftWish) { $0.union($1.storeWish()) }
@@ -123,7 +123,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         state.withLock { $0.task = start() }
     }
 
-    /// Adds one who waits, and tells it the newest of what there is.
+    /// Adds a consumer, and sends it the newest update.
     ///
     /// - Returns: its place; `nil` if the load is over.
     func add(_ member: FlightMember, _ consumer: Consumer) -> Int? {
@@ -138,7 +138,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         return place
     }
 
-    /// Lets the load's urgency follow that of a member.
+    /// Observes the priority of a member.
     func follow(_ urgency: LoadUrgency, of member: FlightMember, at place: Int) {
         guard !urgency.isFixed else { return }
         let following = urgency.follow { [weak self] in
@@ -163,11 +163,11 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         if let change { urgency.set(change.0, version: change.1) }
     }
 
-    /// Takes a member out and answers it; the last one ends the load.
+    /// Removes a member and cancels it; the last one ends the load.
     ///
     /// - Parameters:
-    ///   - member: who leaves.
-    ///   - place: as ``add(_:_:)`` said.
+    ///   - member: the member that leaves.
+    ///   - place: the result of ``add(_:_:)``.
     ///   - forget: called before the load is ended.
     func leave(_ member: FlightMember, at place: Int, _ forget: () -> Void) {
         let (seat, task, change) = state.withLock {
@@ -193,7 +193,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         seat?.end(.cancelled)
     }
 
-    /// Tells everybody what happens.
+    /// Sends an update to all consumers.
     func report(_ update: Update) {
         state.withLock { state in
             guard !state.isOver else { return }
@@ -202,9 +202,9 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         }
     }
 
-    /// Answers the one who waited longest with an error if the others want to try again.
+    /// Fails the consumer that has waited longest, if all of them agree that the load is retried.
     ///
-    /// - Returns: whether they do.
+    /// - Returns: whether the load is retried.
     func handOver(_ error: LoadError) -> Bool {
         let handed = state.withLock { state -> (Seat, (LoadPriority, UInt64)?)? in
             guard !state.isOver, state.memberCount > 1,
@@ -221,7 +221,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         return true
     }
 
-    /// Answers everybody.
+    /// Ends the load with a result for all consumers.
     func finish(_ answer: Answer) {
         let seats = state.withLock { state in
             state.isOver = true
@@ -236,7 +236,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     }
 }
 
-/// One who waits for a load.
+/// A consumer's place in a load, on which it waits.
 final class FlightMember: Sendable {
     private enum State {
         case joined
@@ -244,17 +244,17 @@ final class FlightMember: Sendable {
         case ended(LoadError?)
     }
 
-    /// A lock: the end may come before anybody waits for it.
+    /// A lock: the load may end before the consumer waits.
     private let state = Mutex(State.joined)
 
-    /// Why there is no answer for this one; `nil` if it is that of the load.
+    /// The error of this consumer; `nil` if its result is that of the load.
     var error: LoadError? {
         state.withLock { state in
             if case .ended(let error) = state { error } else { nil }
         }
     }
 
-    /// Waits for the end; called once.
+    /// Waits until the load is over; called once.
     func wait() async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
@@ -266,7 +266,7 @@ final class FlightMember: Sendable {
         }
     }
 
-    /// Ends the waiting; called once.
+    /// Resumes the consumer; called once.
     func end(_ error: LoadError?) {
         let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
             defer { state = .ended(error) }

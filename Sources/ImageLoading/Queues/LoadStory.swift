@@ -2,30 +2,38 @@
 
 internal import Synchronization
 
-/// One thing that was done for a picture.
+/// One step of a load.
 public struct LoadStep: Hashable, Sendable {
+    /// The stages of a load.
     public enum Stage: String, Hashable, Sendable, CaseIterable {
-        /// Whether it was in memory.
+        /// A hit in the memory cache.
         case memory
-        /// Whether it was in the store.
+        /// A hit in the rendition store.
         case store
-        /// Others that wait for the same load.
+        /// The load was shared with other requests.
         case shared
-        /// Its bytes came, from a file or elsewhere.
+        /// The bytes of the original were loaded from a file, the network or a custom loader.
         case load
+        /// The image was decoded.
         case decode
+        /// The image was resampled from a larger one in memory.
         case resample
+        /// A processor was applied.
         case process
+        /// The image was encoded.
         case encode
     }
 
+    /// The stage that the step belongs to.
     public let stage: Stage
-    /// How long it took, and how long it had waited for its turn.
+    /// The time that the step took.
     public let duration: Duration
+    /// The time that the step waited for a thread.
     public let wait: Duration
-    /// What came of it, for people.
+    /// The result in words.
     public let detail: String
 
+    /// A step, by default one that took no time.
     public init(
         _ stage: Stage, _ detail: String, duration: Duration = .zero, wait: Duration = .zero
     ) {
@@ -36,13 +44,14 @@ public struct LoadStep: Hashable, Sendable {
     }
 }
 
-/// What was done for a picture, told to whoever asks for one.
+/// The steps of a load, collected for a caller that passes one with its request.
 public final class LoadStory: Sendable {
     private let told = Mutex<[LoadStep]>([])
 
+    /// Metrics without steps.
     public init() {}
 
-    /// What has been done so far, in the order in which it ended.
+    /// The completed steps, in the order of their ends.
     public var steps: [LoadStep] { told.withLock { $0 } }
 
     func add(_ step: LoadStep) { told.withLock { $0.append(step) } }

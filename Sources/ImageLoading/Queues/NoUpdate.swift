@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What nobody waits to be told of a rendition.
+/// The update type of loads that report no progress.
 struct NoUpdate: LoadUpdate {
     mutating func merge(_ newer: NoUpdate) {}
 }

@@ -3,49 +3,49 @@
 internal import LoadScheduling
 internal import Synchronization
 
-/// What a load tells while it is under way; the newest of it is told to those who join late.
+/// A progress update of a load; consumers that join late receive the newest one.
 protocol LoadUpdate: Sendable {
-    /// Takes in what came later.
+    /// Merges a later update into this one.
     mutating func merge(_ newer: Self)
 }
 
-/// What becomes of those who wait when the load that they share fails.
+/// What happens to the consumers of a shared load that fails.
 public enum SharedFailurePolicy: Sendable {
-    /// All of them get the error.
+    /// All of them receive the error.
     case failAll
-    /// The one who waited longest gets it, and the load is begun again for the others.
+    /// The consumer that has waited longest receives it, and the load is retried for the others.
     case handOver
 }
 
-/// Loads under way by key, so that all who ask for the same share one.
+/// Loads in flight by key; equal requests share one.
 ///
-/// A load is as urgent as the most urgent of its consumers, ends with the last of them, and tells
-/// all of them what happens meanwhile. Its steps are taken in a task of its own, which only waits:
-/// what blocks or computes runs on a ``WorkQueue``.
+/// A load runs at the highest priority of its consumers, ends with the last of them, and sends its
+/// updates to all of them. Its steps run in a task of their own, which only waits: work that blocks
+/// or computes runs on a ``WorkQueue``.
 final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
     typealias Work = @Sendable (LoadContext<Update>) async throws(LoadError) -> Value
     typealias Consumer = LoadConsumer<Update>
     typealias Flight = ImageLoading.Flight<Key, Value, Update>
 
-    /// A lock: held while a flight is looked up or replaced, never while anybody is told anything.
+    /// A lock: held while a flight is looked up or replaced, never while receivers are called.
     private let flights = Mutex<[Key: Flight]>([:])
 
-    /// How many wait for the load of `key`.
+    /// Returns the number of consumers of the load of `key`.
     func consumerCount(_ key: Key) -> Int {
         flights.withLock { $0[key] }?.consumerCount ?? 0
     }
 
-    /// How many loads are under way.
+    /// The number of loads in flight.
     var count: Int { flights.withLock { $0.count } }
 
-    /// Joins the load of `key` or begins it.
+    /// Joins the load of `key` or begins it, and waits for its value.
     ///
     /// - Parameters:
-    ///   - key: what is asked for.
-    ///   - consumer: who asks.
-    ///   - work: takes the steps; cancelled when nobody waits any more.
-    /// - Returns: the value, the same for all who joined.
-    /// - Throws: what the work threw, or ``LoadError/cancelled``.
+    ///   - key: identifies the value.
+    ///   - consumer: the consumer's part in the load.
+    ///   - work: the steps; cancelled when the last consumer leaves.
+    /// - Returns: the value, the same for all consumers.
+    /// - Throws: the error of `work`, or ``LoadError/cancelled``.
     func value(
         for key: Key, _ consumer: Consumer, _ work: @escaping Work
     ) async throws(LoadError) -> Value {
@@ -57,10 +57,10 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     /// Joins the load of `key` or begins it, without waiting for anything.
     ///
     /// - Parameters:
-    ///   - key: what is asked for.
-    ///   - consumer: who asks.
-    ///   - makeWork: makes what takes the steps, if the load is to begin.
-    /// - Returns: what must be waited for.
+    ///   - key: identifies the value.
+    ///   - consumer: the consumer's part in the load.
+    ///   - makeWork: returns the steps; called if the load begins.
+    /// - Returns: the joined load, which the consumer must wait for.
     func join(
         _ key: Key, _ consumer: Consumer, _ makeWork: () -> Work
     ) -> JoinedLoad<Key, Value, Update> {
@@ -80,12 +80,12 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
             loads: self, flight: flight, member: member, place: place, story: consumer.story)
     }
 
-    /// Begins the load of `key` unless it is under way; it goes on though nobody waits for it.
+    /// Begins the load of `key` unless it is in flight; it continues without consumers.
     ///
     /// - Parameters:
-    ///   - key: what is asked for.
-    ///   - wish: what of it may be kept on disk.
-    ///   - work: takes the steps.
+    ///   - key: identifies the value.
+    ///   - wish: what may be stored on disk.
+    ///   - work: the steps.
     func begin(_ key: Key, keeping wish: StoreWish, _ work: @escaping Work) {
         flights.withLock { flights in
             guard flights[key] == nil else { return }
@@ -108,7 +108,7 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
                     answer = .failure(error)
                 }
                 if case .failure(let error) = answer, flight.handOver(error) { continue }
-                // Whoever asks from here on finds the value where it is kept, or begins anew.
+                // A later request finds the value where it is stored, or begins a new load.
                 forget(flight)
                 flight.finish(answer)
                 return
@@ -123,7 +123,7 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     }
 }
 
-/// A load that somebody takes part in from the moment it was joined.
+/// A load that a consumer has joined.
 struct JoinedLoad<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
     fileprivate let loads: SharedLoads<Key, Value, Update>
     fileprivate let flight: Flight<Key, Value, Update>
@@ -131,24 +131,24 @@ struct JoinedLoad<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>
     fileprivate let place: Int
     fileprivate let story: LoadStory?
 
-    /// Waits for the end; whoever does not is counted among those who wait nevertheless.
+    /// Waits for the end; a consumer that does not call it is counted nevertheless.
     ///
-    /// What it came to is told by another: thousands may wait, each with frames of its own, and
-    /// values and errors are what is large on them.
+    /// ``get()`` returns the result: thousands of tasks may wait, and values and errors would make
+    /// their frames large.
     func wait() async {
         // The handler runs at once for a task that has been cancelled already.
         await withTaskCancellationHandler {
             await member.wait()
         } onCancel: {
-            // Whoever asks now begins anew instead of joining a load that gives up.
+            // A later request begins a new load instead of joining one that is cancelled.
             flight.leave(member, at: place) { loads.forget(flight) }
         }
     }
 
-    /// What it came to, once it is over.
+    /// Returns the result, once the load is over.
     ///
-    /// - Returns: the value, the same for all who joined.
-    /// - Throws: what the work threw, or ``LoadError/cancelled``.
+    /// - Returns: the value, the same for all consumers.
+    /// - Throws: the error of the work, or ``LoadError/cancelled``.
     func get() throws(LoadError) -> Value {
         if let story {
             if flight.hasBeenShared {
@@ -162,30 +162,30 @@ struct JoinedLoad<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>
     }
 }
 
-/// How a consumer takes part in a load.
+/// A consumer's part in a load.
 struct LoadConsumer<Update: LoadUpdate>: Sendable {
     var urgency: LoadUrgency
-    /// Whether the value is wanted for itself and worth keeping, not only as a step on the way.
+    /// Whether the value is requested for itself, not only as a step of another load.
     var keepsValue = true
-    /// What of it may be kept on disk, asked when there is something to keep.
+    /// Returns what may be stored on disk; called when there is something to store.
     var storeWish: @Sendable () -> StoreWish = { [] }
     /// Whether the load goes on at the lowest priority when the last consumer leaves.
     var outlivesConsumers = false
     var failurePolicy = SharedFailurePolicy.failAll
-    /// Told what was done, once it is.
+    /// Receives the steps once the load is over.
     var story: LoadStory?
-    /// Told what happens, in order; it must not block nor ask the load for anything.
+    /// Receives the updates in order; it must not block or use the load.
     var receive: (@Sendable (Update) -> Void)?
 }
 
-/// What the steps of a load know of it.
+/// The parts of a load that its steps use.
 struct LoadContext<Update: LoadUpdate>: Sendable {
     let urgency: LoadUrgency
     let story: LoadStory
-    /// Tells all consumers what happens.
+    /// Sends an update to all consumers.
     let report: @Sendable (Update) -> Void
-    /// Whether somebody wants the value for itself.
+    /// Returns whether a consumer requests the value for itself.
     let isWanted: @Sendable () -> Bool
-    /// What may be kept on disk because somebody allows it.
+    /// Returns what the consumers allow to be stored on disk.
     let storeWish: @Sendable () -> StoreWish
 }

@@ -9,22 +9,25 @@ public import LoadScheduling
     internal import Darwin
 #endif
 
-/// Which original a file is: a file that changes becomes another original.
+/// Identifies a version of a file: a file that changes has another identity.
 public struct FileIdentity: Hashable, Sendable, Codable {
+    /// The path as it was passed to ``init(path:)``.
     @ComparedByBytes public private(set) var path: String
+    /// The size of the file in bytes.
     public let byteCount: Int
-    /// The time of the last change in nanoseconds since 1970; one beyond what fits, in the year 2262,
-    /// is the last that does.
+    /// The time of the last change in nanoseconds since 1970, clamped to the range of `Int`, which
+    /// ends in the year 2262.
     public let modificationTime: Int
+    /// The number of the file in its file system.
     public let inode: UInt64
 
-    /// Looks at the file that `path` leads to, through links.
+    /// Reads the status of the file at `path`, following links; blocks.
     ///
-    /// - Throws: ``LoadError/notFound(path:)`` or ``LoadError/unreadable(path:reason:)``; the latter
-    ///   also for what is no regular file.
+    /// - Throws: ``LoadError/notFound(path:)`` or ``LoadError/unreadable(path:reason:)``, the latter
+    ///   also if it is not a regular file.
     public init(path: String) throws(LoadError) {
         var status = stat()
-        // A name with a NUL in it would be cut there by the system and mean another file.
+        // The system would truncate a path at a NUL byte, and open another file.
         guard !path.utf8.contains(0) else { throw .notFound(path: path) }
         guard unsafe stat(path, &status) == 0 else {
             let code = errno
@@ -41,9 +44,9 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         inode = UInt64(status.st_ino)
     }
 
-    /// 13 characters that change whenever the original changes, the same in every run.
+    /// A version string of 13 characters that changes whenever the file changes; stable across runs.
     ///
-    /// The path is not part of them, so that a link can carry both.
+    /// It does not depend on the path.
     public var version: String {
         var hash = StableHash()
         hash.combine(UInt64(bitPattern: Int64(byteCount)))

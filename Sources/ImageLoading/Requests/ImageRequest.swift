@@ -7,37 +7,44 @@ public import LoadScheduling
 public import Pixels
 public import Placeholders
 
-/// Asks for a picture.
+
+/// A request for an image: its original, its size and its processors.
 public struct ImageRequest: Sendable {
-    /// Where the bytes of the original come from.
+    /// The source of the bytes of the original.
     public enum Source: Sendable {
         /// A file, by its path.
         case file(String)
+        /// A resource on the network.
         case url(HTTPURL)
-        /// Bytes that are there already, by a name that is as unique as they are.
+        /// Bytes in memory, by a name that is unique to them.
         case bytes(EncodedBytes, name: String)
-        /// Whoever knows how to get them, by a name that is as unique as they are.
+        /// A custom loader, by a name that is unique to the bytes that it loads.
         case loader(any OriginalLoader, name: String)
     }
 
-    /// Which pictures in memory answer the request.
+    /// The sizes of images in memory that answer the request.
     public enum Precision: Sendable {
-        /// One of exactly the size that decoding would make.
+        /// Exactly the size that decoding would make.
         case exact
-        /// One that is at least as large, too, as it is; for a view that scales what it draws.
+        /// At least the requested size; for a view that scales the image that it draws.
         case atLeast
     }
 
+    /// The ways in which a request uses a cache.
     public struct CacheUse: OptionSet, Hashable, Sendable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// The cache may answer the request.
         public static let reads = CacheUse(rawValue: 1)
+        /// The result may be added to the cache.
         public static let writes = CacheUse(rawValue: 2)
+        /// Reads and writes.
         public static let all: CacheUse = [.reads, .writes]
     }
 
+    /// The original.
     public var source: Source
     /// The identity of the file, if the caller has read it already.
     ///
@@ -45,28 +52,30 @@ public struct ImageRequest: Sendable {
     /// checked after it has been read in any case. It is ignored for another ``source`` than the file
     /// with its path.
     public var fileIdentity: FileIdentity?
-    /// The size and the form that are wanted.
+    /// The size and the form of the image.
     public var options: DecodeOptions
-    /// What is done with the decoded picture, the first first.
+    /// The operations on the decoded image, in order.
     public var processors: [any ImageProcessor] = []
+    /// The priority of the load, unless a call passes another one.
     public var priority: LoadPriority
+    /// The sizes of images in memory that answer the request.
     public var precision = Precision.exact
-    /// How the pictures in memory are used.
+    /// How the memory cache is used.
     public var memoryUse = CacheUse.all
-    /// How renditions on disk are used, and whether originals from the web may be kept there.
+    /// How renditions on disk are used, and whether originals from the network may be stored there.
     public var storeUse = CacheUse.all
-    /// What of the store of answers from the web is used.
+    /// How the response store is used.
     public var webUse = HTTPLoadRequest.CachePolicy.useProtocol
-    /// Sent with a request to the web.
+    /// The header fields of a request to the network.
     public var fields: HTTPFields = [:]
-    /// Goes with a request to the web, if it is this one that begins the load; equal requests share
-    /// one whatever their traces.
+    /// Sent with a request to the network if this request begins the load; equal requests share a load
+    /// whatever their traces.
     public var trace: TraceContext?
     /// Whether equal requests share one load.
     public var isShared = true
-    /// What becomes of those who wait when a shared load fails.
+    /// What happens to the other consumers when a shared load fails.
     public var failurePolicy = SharedFailurePolicy.failAll
-    /// Whether the load goes on at the lowest priority when nobody waits for it any more.
+    /// Whether the load continues at the lowest priority when its last consumer leaves.
     public var outlivesConsumers = false
     /// Whether the pixels are a function of the original and the options alone.
     ///
@@ -74,9 +83,10 @@ public struct ImageRequest: Sendable {
     /// rounding. Reproducible loads of several sizes of one original share a decode that gives each the
     /// pixels that it would have alone.
     public var isReproducible = false
-    /// Whether the picture may be smaller than asked for if memory does not allow it otherwise.
+    /// Whether the image may be smaller than requested if the memory budget requires it.
     public var acceptsSmaller = false
 
+    /// A request for an image of any source.
     public init(
         _ source: Source, options: DecodeOptions = DecodeOptions(),
         processors: [any ImageProcessor] = [], priority: LoadPriority = .visible
@@ -87,6 +97,7 @@ public struct ImageRequest: Sendable {
         self.priority = priority
     }
 
+    /// A request for an image of the file at a path.
     public init(
         path: String, options: DecodeOptions = DecodeOptions(), priority: LoadPriority = .visible
     ) {
@@ -103,7 +114,7 @@ public struct ImageRequest: Sendable {
         fileIdentity = file
     }
 
-    /// What is asked for, whatever the urgency; a view compares it with what it shows now.
+    /// Identifies the requested image; a view compares it with that of the image that it shows.
     public var identity: RequestIdentity {
         RequestIdentity(
             source: source.name, options: options, processors: processors.map(\.identity))
@@ -117,23 +128,25 @@ extension ImageRequest {
         case .file(let path):
             fileIdentity.flatMap { $0.path.hasSameBytes(as: path) ? .file($0) : nil }
         case .url(let url):
-            // Fields may have a say in what the server answers, and in who may see it.
+            // The response may depend on the fields, and may be private to them.
             .url(fields.reduce(url.description) { "\($0)\n\($1)" })
         case .bytes(_, let name), .loader(_, let name): .named(name)
         }
     }
 }
 
-/// What a request asks for.
+/// Identifies a requested image, whatever the version of its original.
 public struct RequestIdentity: Hashable, Sendable {
-    /// The path, the address or the name.
+    /// The path, the URL or the name of the original.
     @ComparedByBytes public private(set) var source: String
+    /// The size and the form of the image.
     public let options: DecodeOptions
+    /// The identities of the processors, in order.
     public let processors: [String]
 }
 
 extension ImageRequest.Source {
-    /// The path, the address or the name.
+    /// The path, the URL or the name.
     public var name: String {
         switch self {
         case .file(let path): path
@@ -143,36 +156,38 @@ extension ImageRequest.Source {
     }
 }
 
-/// Gets the bytes of an original in a way of its own.
+/// Loads the bytes of originals from a custom source.
 public protocol OriginalLoader: Sendable {
-    /// Gets all bytes.
+    /// Loads all bytes.
     ///
-    /// - Parameter receive: is told of the bytes as they come; it must not block.
-    /// - Returns: the whole of them.
+    /// - Parameter receive: called with the bytes as they arrive; it must not block.
+    /// - Returns: all bytes.
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` when its task is cancelled.
     func load(
         receive: @escaping @Sendable (OriginalLoadEvent) -> Void
     ) async throws(LoadError) -> [UInt8]
 }
 
-/// What happens while the bytes of an original come in.
+/// An event while the bytes of an original are received.
 public typealias OriginalLoadEvent = HTTPLoadEvent
 
-/// Asks for an original's picture, encoded anew.
+/// A request for a newly encoded image of an original.
 public struct RenditionRequest: Sendable {
+    /// The image to encode.
     public var image: ImageRequest
-    /// The name of a format or one of its file name extensions; `nil` for PNG when the result has
-    /// alpha, else JPEG.
+    /// The name of a format or one of its file name extensions; `nil` for PNG if the result has alpha,
+    /// else JPEG.
     public var format: String?
-    /// The format, named likewise, in which an animation stays one; `nil` for its first frame in
-    /// ``format``.
+    /// The format of animations, as in ``format``; `nil` for the first frame in ``format``.
     ///
-    /// Whatever does not move is in ``format``; and so is the first frame of an animation that is
-    /// larger than ``ImagePipeline/Configuration/animatedRenditionPixelCount`` or memory allow, that
-    /// has a damaged frame, or if files of this format show one picture only.
+    /// A still image is encoded in ``format``. So is the first frame of an animation that is larger than
+    /// ``ImagePipeline/Configuration/animatedRenditionPixelCount`` or the memory budget, that has a
+    /// damaged frame, or if the format does not support animations.
     public var animationFormat: String?
+    /// The options of the encoder.
     public var encodeOptions: EncodeOptions
 
+    /// A request for a rendition, by default a still image in JPEG or PNG.
     public init(
         image: ImageRequest, format: String? = nil, animationFormat: String? = nil,
         encodeOptions: EncodeOptions = EncodeOptions()
@@ -184,14 +199,18 @@ public struct RenditionRequest: Sendable {
     }
 }
 
-/// An encoded picture made from an original.
+/// An encoded image made from an original.
 public struct Rendition: Sendable, Hashable {
     /// A whole file.
     public let bytes: [UInt8]
+    /// The media type of the file, such as `image/jpeg`.
     public let mediaType: String
+    /// The size of the image in pixels.
     public let pixelSize: PixelSize
+    /// The version of the original that it was made from.
     public let original: OriginalVersion
 
+    /// A rendition whose properties the caller provides.
     public init(
         bytes: [UInt8], mediaType: String, pixelSize: PixelSize, original: OriginalVersion
     ) {
@@ -202,42 +221,47 @@ public struct Rendition: Sendable, Hashable {
     }
 }
 
-/// An original as it was when a picture was made from it.
+/// A version of an original, as the store identifies it.
 public struct OriginalVersion: Hashable, Sendable {
-    /// The path, the address or the name.
+    /// The path, the URL or the name.
     @ComparedByBytes public private(set) var name: String
-    /// Another for every change of the original.
+    /// Differs for every change of the original.
     @ComparedByBytes public private(set) var version: String
 
+    /// A version of an original that is not a file.
     public init(_ name: String, version: String) {
         self.name = name
         self.version = version
     }
 
+    /// A version of a file.
     public init(_ file: FileIdentity) {
         self.init(file.path, version: file.version)
     }
 
-    /// That of a picture in memory, where no version of an address is known.
+    /// The version of an original in memory, where the version of a URL is unknown.
     init(_ original: OriginalIdentity) {
         switch original {
         case .file(let file): self.init(file)
-        // The address alone: fields may be secrets.
+        // Without the fields, which may be secrets.
         case .url(let lines): self.init(String(lines.prefix { $0 != "\n" }), version: "0")
         case .named(let name): self.init(name, version: "0")
         }
     }
 }
 
-/// What a listing needs to know of an original.
+/// The facts of an original that a listing shows.
 public struct ImageFacts: Sendable, Hashable, Codable {
+    /// The name of the format.
     public let formatName: String
+    /// The media type of the format.
     public let mediaType: String
     private let width: Int
     private let height: Int
-    /// What is shown until there is a picture; `nil` until one has been made.
+    /// The placeholder of the image; `nil` until one has been made.
     public var placeholder: ThumbHash?
 
+    /// Facts whose values the caller provides.
     public init(
         formatName: String, mediaType: String, pixelSize: PixelSize, placeholder: ThumbHash? = nil
     ) {
@@ -248,6 +272,6 @@ public struct ImageFacts: Sendable, Hashable, Codable {
         self.placeholder = placeholder
     }
 
-    /// The size as the picture is looked at, turned upright.
+    /// The size of the image in pixels, upright.
     public var pixelSize: PixelSize { PixelSize(width: width, height: height) }
 }

@@ -4,32 +4,35 @@ internal import HTTPCaching
 public import Pixels
 internal import Synchronization
 
-/// A picture that has been loaded.
+/// A loaded image.
 ///
-/// Whoever shows it keeps the object: as long as anybody does, the same object is found again for
-/// the same request, whatever the memory cache had to let go of.
+/// A view holds the object as long as it shows the image. While any consumer holds it, the same
+/// object is found for the same request, even after the memory cache has evicted it.
 public final class LoadedImage: Sendable {
+    /// The pixels.
     public let image: PixelBuffer
+    /// The key under which the memory cache holds it.
     public let key: ImageKey
-    /// The original as it was when the picture was made.
+    /// The version of the original that the image was made from.
     public let original: OriginalVersion
-    /// The size of the original's picture as it is looked at.
+    /// The size of the original in pixels, upright.
     public let originalSize: PixelSize
-    /// Whether the original is drawn at any size, so that a larger picture shows more of it.
+    /// Whether the original is a vector image, of which a larger image shows more detail.
     public let isOriginalScalable: Bool
-    /// The frames of the original, which is animated if there are several.
+    /// The number of frames of the original; it is animated if there are several.
     public let originalFrameCount: Int
-    /// Whether it was made from another image than the original, such as a larger size in memory, so
-    /// that its pixels may differ by rounding from those of a decode.
+    /// Whether it was made from another image than the original, such as a larger size in memory; its
+    /// pixels may then differ by rounding from those of a decode.
     let isDerived: Bool
-    /// Whether something better is still to come.
+    /// Whether a better image will follow.
     public let isPreview: Bool
-    /// The time that making it took, from bytes that were there: what it costs to make it again.
+    /// The time that making it from the bytes of the original took.
     public let cost: Duration
     private let firstStorability: Storability
-    /// Moves on when the server says that the picture is still right.
+    /// Later than in ``firstStorability`` once the server has confirmed that the image is current.
     private let freshUntil: Atomic<Int>
 
+    /// An image without network metadata, such as one that a caller has made.
     public convenience init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion? = nil,
         originalSize: PixelSize, isOriginalScalable: Bool = false, originalFrameCount: Int = 1,
@@ -59,13 +62,13 @@ public final class LoadedImage: Sendable {
         freshUntil = Atomic(storability.freshUntil)
     }
 
-    /// Whether it may be kept on disk, and until when the web need not be asked.
+    /// Whether it may be stored on disk, and until when it needs no revalidation.
     var storability: Storability {
         var storability = firstStorability
         storability.freshUntil = freshUntil.load(ordering: .relaxed)
         return storability
     }
 
-    /// Notes that the original has not changed.
+    /// Notes that the original has not changed, and until when it needs no revalidation.
     func confirm(until date: Int) { freshUntil.store(date, ordering: .relaxed) }
 }

@@ -2,13 +2,14 @@
 
 internal import EncodedImages
 
-/// Which original a picture is made from; an original that changes is another one.
+/// Identifies an original in memory; a changed file is another original.
 public enum OriginalIdentity: Hashable, Sendable {
+    /// A version of a file.
     case file(FileIdentity)
-    /// What the address leads to, with the fields that are sent in further lines. Its validator
-    /// decides, where bytes are kept, whether they are still it.
+    /// A URL, followed by one line for each field of the request. Where bytes are stored, the
+    /// validator of the response identifies their version.
     case url(String)
-    /// Bytes that the program itself has or makes, by a name that is as unique as the bytes.
+    /// Bytes that the program has in memory or loads itself, by a name that is unique to the bytes.
     case named(String)
 
     public static func == (one: OriginalIdentity, other: OriginalIdentity) -> Bool {

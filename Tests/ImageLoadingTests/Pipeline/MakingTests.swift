@@ -5,6 +5,7 @@ import EncodedImages
 import Foundation
 import ImageTesting
 import Pixels
+import Synchronization
 import Testing
 
 @testable import ImageLoading
