@@ -58,25 +58,24 @@
             let middle = Int32(1) << Int32(picture.coding.bitDepth - 1)
             let zero = picture.coding.isIdentity ? 0 : middle * 16
             let isFull = picture.coding.chroma == .full
-            unsafe differences[index].withUnsafeMutableBufferPointer { result in
-                let near = near.span
-                if isFull {
-                    for x in 0..<width {
-                        unsafe result[x] = Int32(near[unchecked: x]) &* 16 &- zero
+            unsafe near.withUnsafeBufferPointer { near in
+                unsafe (isHalfHigh ? far : self.near).withUnsafeBufferPointer { far in
+                    unsafe differences[index].withUnsafeMutableBufferPointer { result in
+                        if isFull {
+                            for x in 0..<width { unsafe result[x] = Int32(near[x]) &* 16 &- zero }
+                            return
+                        }
+                        var left = unsafe Int32(near[0]) &* 3 &+ Int32(far[0])
+                        var here = left
+                        for x in 0..<width {
+                            let next = min(x &+ 1, width &- 1)
+                            let right = unsafe Int32(near[next]) &* 3 &+ Int32(far[next])
+                            unsafe result[x &* 2] = here &* 3 &+ left &- zero
+                            unsafe result[x &* 2 &+ 1] = here &* 3 &+ right &- zero
+                            left = here
+                            here = right
+                        }
                     }
-                    return
-                }
-                let far = isHalfHigh ? far.span : near
-                var left = Int32(near[0]) &* 3 &+ Int32(far[0])
-                var here = left
-                for x in 0..<width {
-                    let next = min(x &+ 1, width &- 1)
-                    let right =
-                        unsafe Int32(near[unchecked: next]) &* 3 &+ Int32(far[unchecked: next])
-                    unsafe result[x &* 2] = here &* 3 &+ left &- zero
-                    unsafe result[x &* 2 &+ 1] = here &* 3 &+ right &- zero
-                    left = here
-                    here = right
                 }
             }
         }
@@ -108,27 +107,31 @@
             let isGray = picture.coding.chroma == .none
             let isIdentity = picture.coding.isIdentity
             let step = hasAlpha ? 4 : 3
-            let luma = luma.span
-            let (first, second) = (differences[0].span, differences[1].span)
-            unsafe row.withUnsafeMutableBytes { row in
-                let row = unsafe row.assumingMemoryBound(to: Sample.self)
-                for x in 0..<width {
-                    let y = unsafe w.light(luma[unchecked: start &+ x])
-                    var (red, green, blue) = (y, y, y)
-                    if isIdentity && !isGray {
-                        blue = unsafe w.light(first[unchecked: start &+ x] &>> 4)
-                        red = unsafe w.light(second[unchecked: start &+ x] &>> 4)
-                    } else if !isGray {
-                        let u = unsafe first[unchecked: start &+ x]
-                        let v = unsafe second[unchecked: start &+ x]
-                        red = y &+ w.red.0 &* u &+ w.red.1 &* v
-                        green = y &+ w.green.0 &* u &+ w.green.1 &* v
-                        blue = y &+ w.blue.0 &* u &+ w.blue.1 &* v
+            unsafe luma.withUnsafeBufferPointer { luma in
+                unsafe differences[0].withUnsafeBufferPointer { first in
+                    unsafe differences[1].withUnsafeBufferPointer { second in
+                        unsafe row.withUnsafeMutableBytes { row in
+                            let row = unsafe row.assumingMemoryBound(to: Sample.self)
+                            for x in 0..<width {
+                                let y = unsafe w.light(luma[start &+ x])
+                                var (red, green, blue) = (y, y, y)
+                                if isIdentity && !isGray {
+                                    blue = unsafe w.light(first[start &+ x] &>> 4)
+                                    red = unsafe w.light(second[start &+ x] &>> 4)
+                                } else if !isGray {
+                                    let u = unsafe first[start &+ x]
+                                    let v = unsafe second[start &+ x]
+                                    red = y &+ w.red.0 &* u &+ w.red.1 &* v
+                                    green = y &+ w.green.0 &* u &+ w.green.1 &* v
+                                    blue = y &+ w.blue.0 &* u &+ w.blue.1 &* v
+                                }
+                                let place = x &* step
+                                unsafe row[place] = w.sample(red)
+                                unsafe row[place &+ 1] = w.sample(green)
+                                unsafe row[place &+ 2] = w.sample(blue)
+                            }
+                        }
                     }
-                    let place = x &* step
-                    unsafe row[place] = w.sample(red)
-                    unsafe row[place &+ 1] = w.sample(green)
-                    unsafe row[place &+ 2] = w.sample(blue)
                 }
             }
             if hasAlpha { multiply(type) }

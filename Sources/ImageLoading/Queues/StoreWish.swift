@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of a load may be kept on disk, as those who share it say.
+/// What the consumers of a load allow to be stored on disk.
 struct StoreWish: OptionSet {
     let rawValue: Int
 
-    /// The bytes of an original from the web.
+    /// The bytes of an original from the network.
     static let original = StoreWish(rawValue: 1)
-    /// What is made of it.
+    /// The value that is made from it.
     static let value = StoreWish(rawValue: 2)
 }
