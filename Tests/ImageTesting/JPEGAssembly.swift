@@ -81,8 +81,9 @@ struct JPEGAssembly {
         return JPEGSegment.file(of: segments)
     }
 
-    /// The scans of a grey file written by cjpeg. Each table is in a separate segment before the
-    /// scan that uses it.
+    /// The scans of a grey file written by cjpeg.
+    ///
+    /// Each table is in a separate segment before the scan that uses it.
     private func scans(of file: [JPEGSegment]) -> [Scan] {
         var scans: [Scan] = []
         var tables: [JPEGSegment] = []

@@ -27,8 +27,7 @@ struct JPEGScanScript {
     ///   - random: the random number generator.
     /// - Returns: the script; it contains at least the first DC scan of each component.
     func progressive(isPartial: Bool, _ random: inout SeededRandom) -> String {
-        // The lowest bit that has been sent of each coefficient, or one more than the highest bit
-        // that is to be held back; `nil` for nothing.
+        // Al of the last scan of each coefficient; `nil` before its first scan.
         var sent = blocksPerUnit.map { _ in [Int?](repeating: nil, count: 64) }
         let deepest = Int.random(in: 0...3, using: &random)
         var lines: [String] = []

@@ -6,8 +6,8 @@ struct JPEGSegment {
     var marker: UInt8
     /// The parameters after the length.
     var payload: [UInt8]
-    /// The entropy-coded data after SOS as stored: with stuffed zeros and restart markers, up to the
-    /// next other marker.
+    /// The entropy-coded data after SOS as stored, with stuffed zeros and restart markers, up to
+    /// the next other marker.
     var codedData: [UInt8] = []
 
     static let startOfImage: UInt8 = 0xD8

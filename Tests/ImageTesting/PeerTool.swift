@@ -36,8 +36,8 @@ public enum PeerTool {
         process.arguments = arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // Idle NumPy threads spin, and Pillow allocates memory for each image anew: together half of
-        // the time of the comparisons.
+        // Idle NumPy threads spin, and Pillow allocates memory for each image anew. Together
+        // they take half the time of the comparisons.
         process.environment = ProcessInfo.processInfo.environment
             .merging(["OPENBLAS_NUM_THREADS": "1", "PILLOW_BLOCKS_MAX": "4096"]) { $1 }
         try process.run()

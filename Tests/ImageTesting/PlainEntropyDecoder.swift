@@ -140,7 +140,7 @@ struct PlainEntropyDecoder {
         }
     }
 
-    /// Decodes a refinement scan of a spectral band: correction bits and new coefficients (G.1.2.3).
+    /// Decodes a refinement scan of a band: correction bits and new coefficients (G.1.2.3).
     mutating func refineACBand(
         _ block: inout [Int32], _ table: PlainHuffmanTable, _ scan: PlainScan
     ) throws {

@@ -59,8 +59,8 @@ extension PlainJPEG {
 
         /// Returns the component at a reduced size, from the lowest coefficients of each block.
         ///
-        /// Each block becomes `size` x `size` samples by the inverse DCT of that many points, scaled
-        /// so that a flat block keeps its value. Samples are neither rounded nor clamped.
+        /// Each block becomes `size` × `size` samples by an inverse DCT of that many points. Its
+        /// scale preserves flat blocks. Samples are neither rounded nor clamped.
         ///
         /// - Parameter size: 1, 2 or 4, or 8 for full size.
         /// - Returns: the samples row by row, cropped to the image.
@@ -87,8 +87,10 @@ extension PlainJPEG {
             return (width, height, samples)
         }
 
-        /// Returns the samples of a block: 128 + 1/8 · Σu Σv B(u, x) · B(v, y) · F(u, v), where u and
-        /// x are horizontal, v and y vertical (A.3.3 with another scale), as a separable IDCT.
+        /// Returns the samples of a block: 128 + 1/8 · Σu Σv B(u, x) · B(v, y) · F(u, v).
+        ///
+        /// u and x are horizontal, v and y vertical (A.3.3 with another scale). The IDCT is
+        /// computed separably.
         private func inverseTransform(
             _ blockX: Int, _ blockY: Int, _ size: Int, _ basis: [Double]
         ) -> [Double] {
