@@ -137,25 +137,37 @@ enum RowKernels {
             }
         }
 
+        /// Returns the bytes of a pixel's taps from `offset`, without a bounds check.
+        @inline(always)
+        @_lifetime(copy bytes)
+        private func tapBytes(_ bytes: RawSpan, _ offset: Int) -> RawSpan {
+            let end = offset &+ bytesPerPixelWeights
+            return unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (offset, end)))
+        }
+
         /// Returns four samples of the result; those after the last one are undefined.
         @inline(always)
         private func samples(at x: Int) -> SIMD4<Float> {
             let last = first.count &- 1
             let (x1, x2, x3) = (min(x &+ 1, last), min(x &+ 2, last), min(x &+ 3, last))
-            let (source0, source1) = unsafe (first[unchecked: x] &* 4, first[unchecked: x1] &* 4)
-            let (source2, source3) = unsafe (first[unchecked: x2] &* 4, first[unchecked: x3] &* 4)
-            let (taps0, taps1) = (x &* bytesPerPixelWeights, x1 &* bytesPerPixelWeights)
-            let (taps2, taps3) = (x2 &* bytesPerPixelWeights, x3 &* bytesPerPixelWeights)
+            let source0 = unsafe tapBytes(source, first[unchecked: x] &* 4)
+            let source1 = unsafe tapBytes(source, first[unchecked: x1] &* 4)
+            let source2 = unsafe tapBytes(source, first[unchecked: x2] &* 4)
+            let source3 = unsafe tapBytes(source, first[unchecked: x3] &* 4)
+            let taps0 = tapBytes(weights, x &* bytesPerPixelWeights)
+            let taps1 = tapBytes(weights, x1 &* bytesPerPixelWeights)
+            let taps2 = tapBytes(weights, x2 &* bytesPerPixelWeights)
+            let taps3 = tapBytes(weights, x3 &* bytesPerPixelWeights)
             var a = SIMD4<Float>.zero
             var b = SIMD4<Float>.zero
             var c = SIMD4<Float>.zero
             var d = SIMD4<Float>.zero
             var t = 0
             while t < bytesPerPixelWeights {
-                a += four(source, source0 &+ t) * four(weights, taps0 &+ t)
-                b += four(source, source1 &+ t) * four(weights, taps1 &+ t)
-                c += four(source, source2 &+ t) * four(weights, taps2 &+ t)
-                d += four(source, source3 &+ t) * four(weights, taps3 &+ t)
+                a += four(source0, t) * four(taps0, t)
+                b += four(source1, t) * four(taps1, t)
+                c += four(source2, t) * four(taps2, t)
+                d += four(source3, t) * four(taps3, t)
                 t &+= 16
             }
             return pairSums(pairSums(a, b), pairSums(c, d))
