@@ -1,6 +1,6 @@
 vcl 4.1;
 # SPDX-License-Identifier: Apache-2.0
-# Varnish in front of Calotype.
+# Varnish as a caching proxy for Calotype.
 
 backend calotype {
     .path = "/run/calotype/http.sock";
@@ -19,11 +19,11 @@ sub vcl_recv {
     if (req.method != "GET" && req.method != "HEAD") {
         return (pass);
     }
-    # Parts of originals are passed; Varnish would fetch the whole file for the first of them.
+    # Range requests are passed; Varnish would fetch the whole file for the first of them.
     if (req.http.Range) {
         return (pass);
     }
-    # As few variants as the formats that were given to --formats.
+    # One variant for each of the formats in --formats.
     if (req.http.Accept ~ "image/avif") {
         set req.http.Accept = "image/avif,image/webp";
     } elsif (req.http.Accept ~ "image/webp") {
@@ -37,8 +37,8 @@ sub vcl_recv {
 
 sub vcl_backend_response {
     if (beresp.status == 200 && beresp.http.ETag) {
-        # “no-cache” means: ask each time by its ETag. This is how long a changed picture may be
-        # shown in its old form; then it is asked for by its ETag, and shown meanwhile.
+        # “no-cache” means: revalidate each time by ETag. This is the time for which a changed image
+        # may be stale; afterwards it is revalidated by ETag in the background.
         if (beresp.http.Cache-Control ~ "no-cache") {
             set beresp.ttl = 10s;
         }

@@ -9,39 +9,48 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// A server on this machine that sends, byte by byte, what a test wrote down.
+/// A local server that sends the bytes a test specifies.
 public final class ScriptedServer: Sendable {
-    /// What becomes of the connection after an answer.
+    /// The state of the connection after a response.
     public enum End: Sendable {
+        /// Stays open.
         case stays
+        /// Closes the connection.
         case closes
-        /// Without a proper end, as when a machine fails.
+        /// Closes without FIN, as a failing machine does.
         case resets
     }
 
+    /// A scripted response.
     public struct Answer: Sendable {
-        /// Head and body as they go over the wire.
+        /// Head and body as sent over the network.
         public var bytes: [UInt8]
+        /// The state of the connection afterwards.
         public var end = End.stays
 
+        /// Creates a response from raw bytes.
         public init(_ bytes: [UInt8], _ end: End = .stays) {
             self.bytes = bytes
             self.end = end
         }
 
+        /// Creates a response from text in UTF-8.
         public init(text: String, closes: Bool = false) {
             self.init(Array(text.utf8), closes ? .closes : .stays)
         }
     }
 
     private let group = MultiThreadedEventLoopGroup.singleton
+    /// The base URL of the server.
     public let address: String
     private let channel: any Channel
     private let log: ServerLog
 
-    /// - Parameter handler: answers the head of a request, the number of those before it given;
-    ///   `nil` never does.
-    /// - Throws: what the system says if it cannot listen.
+    /// Starts the server on a free port.
+    ///
+    /// - Parameter handler: returns the response to the head of a request and the number of earlier
+    ///   requests; `nil` to send none.
+    /// - Throws: the system's error if the server cannot listen.
     public init(_ handler: @escaping @Sendable (String, Int) -> Answer?) async throws {
         let log = ServerLog()
         self.log = log
@@ -59,17 +68,19 @@ public final class ScriptedServer: Sendable {
 
     /// The heads of all requests.
     public var requests: [String] { log.requests.withLock { $0 } }
-    /// Connections that anybody made.
+    /// The number of accepted connections.
     public var acceptedCount: Int { log.acceptedCount.withLock { $0 } }
+    /// The number of open connections.
     public var openCount: Int { log.open.withLock { $0.count } }
 
-    /// Sends something more over every connection that is open.
+    /// Sends bytes on all open connections.
     public func send(_ bytes: [UInt8]) {
         for channel in log.open.withLock({ Array($0.values) }) {
             channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
         }
     }
 
+    /// Stops listening.
     public func close() async throws { try await channel.close() }
 }
 
@@ -118,7 +129,7 @@ private final class ScriptedConnection: ChannelInboundHandler {
         case .stays: break
         case .closes: context.close(promise: nil)
         case .resets:
-            // Nothing is left to be sent in the background, so that the other side is told at once.
+            // Discards unsent bytes, so that the peer is notified at once.
             let provider = context.channel as? any SocketOptionProvider
             _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             context.close(promise: nil)

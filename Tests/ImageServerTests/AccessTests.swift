@@ -13,7 +13,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Who may ask for what") struct AccessTests {
+@Suite("Access control") struct AccessTests {
     private static let key = Array("a key of at least thirty-two bytes".utf8)
     private static let otherKey = Array("another key of thirty-two bytes, old".utf8)
 
@@ -23,8 +23,8 @@ import Testing
         return gallery
     }
 
-    @Test("HMAC-SHA-256 is the one of RFC 4231") func vector() throws {
-        // Its test case 2, in hexadecimal there.
+    @Test("HMAC-SHA-256 matches the test vectors of RFC 4231") func vector() throws {
+        // Test case 2 of RFC 4231 in hexadecimal.
         let signed = AddressSignature.signed(
             "what do ya want for nothing?", key: Array("Jefe".utf8))
         let code = try #require(
@@ -33,14 +33,14 @@ import Testing
             code.map { String($0, radix: 16) }.joined().hasPrefix("5bdcc146bf60754e6a42426895"))
     }
 
-    @Test("whoever has a key may ask, with an old one too, and until the address expires")
+    @Test("Accepts signatures by any key until the URL expires")
     func signed() async throws {
         let gallery = try signedGallery()
         for key in [Self.key, Self.otherKey] {
             let address = AddressSignature.signed("/house/20x20/1.png", key: key)
             #expect(try await gallery.get(address).status == 200)
         }
-        let later = ImageResponder.now + 1_000
+        let later = HTTPDate.now.seconds + 1_000
         let valid = AddressSignature.signed("/house/1.png?expires=\(later)", key: Self.key)
         #expect(try await gallery.get(valid).status == 200)
         let past = AddressSignature.signed("/house/1.png?expires=1000", key: Self.key)
@@ -48,14 +48,14 @@ import Testing
         #expect(try await gallery.get("/healthz").status == 200)
     }
 
-    @Test("an address ends in the second that it names") func end() throws {
+    @Test("A signed URL expires at the specified second") func end() throws {
         let signature = AddressSignature(keys: [Self.key])
         let address = AddressSignature.signed("/house/1.png?expires=1000", key: Self.key)
         try signature.check(address, now: 999)
         #expect(throws: ServerError.expired) { try signature.check(address, now: 1000) }
     }
 
-    @Test("nobody else may") func unsigned() async throws {
+    @Test("Rejects missing and invalid signatures") func unsigned() async throws {
         let gallery = try signedGallery()
         let right = AddressSignature.signed("/house/20x20/1.png", key: Self.key)
         let code = right.split(separator: "=")[1]
@@ -65,7 +65,7 @@ import Testing
             "/house/20x20/1.png?signature=", "/house/20x20/1.png?signature=AAAA",
             "/house/20x20/1.png?signature=\(code.dropLast())",
             "/house/20x20/1.png?signature=\(code)=", "/house/20x20/1.png?signature=\(code)A",
-            // Another path, another encoding of the same path, and something added.
+            // Another path, another encoding of the same path, and an additional parameter.
             "/house/40x40/1.png?signature=\(code)", "/house/20x20/%31.png?signature=\(code)",
             "/house/20x20/1.png?v=1&signature=\(code)", "\(right)&v=1",
             "/house/20x20/1.png?expires=99999999999&signature=\(code)",
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "the form of imgproxy is understood",
+        "Parses imgproxy paths",
         arguments: [
             ("/_/rs:fill:20:20/plain/house/1.png@png", 20, 20),
             ("/_/rs:fit:20:20/plain/local:///house/1.png", 20, 15),
@@ -104,10 +104,10 @@ import Testing
         #expect(try answer.pixelSize() == PixelSize(width: width, height: height))
     }
 
-    @Test("sources in Base64 are those in plain text, signed as imgproxy signs") func base64()
+    @Test("Accepts Base64 sources, with signatures as imgproxy computes them") func base64()
         async throws
     {
-        // The example of imgproxy's documentation: key "secret", salt "hello".
+        // The example in imgproxy's documentation: key "secret", salt "hello".
         let gallery = try TestGallery {
             $0.imgproxy = ImgproxyKeys(keys: [Array("secret".utf8)], salt: Array("hello".utf8))
         }
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "options and sources that there are not are refused, each with its own name",
+        "Rejects unknown imgproxy options and sources by name",
         arguments: [
             ("/_/wm:0.5/plain/house/1.png", 400, "wm:0.5"),
             ("/_/rs:auto:1:1/plain/house/1.png", 400, "rs:auto"),
@@ -153,7 +153,9 @@ import Testing
         #expect(name.isEmpty || answer.text.contains(name))
     }
 
-    @Test("addresses of every form are signed where some are") func everyForm() async throws {
+    @Test("With signature keys, all path grammars require a signature") func everyForm()
+        async throws
+    {
         let gallery = try TestGallery {
             $0.signatureKeys = [Self.key]
             $0.imgproxy = ImgproxyKeys()
@@ -170,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("presets alone are answered where that is wished for") func presetsOnly() async throws {
+    @Test("With allowsPresetsOnly, accepts presets only") func presetsOnly() async throws {
         let gallery = try TestGallery {
             $0.presets = ["thumb": "20x20,fill"]
             $0.allowsPresetsOnly = true
@@ -187,7 +189,7 @@ import Testing
         #expect(exact.status == 403)
     }
 
-    @Test("a token purges everything that was made of a picture") func purge() async throws {
+    @Test("A token purges all data derived from an image") func purge() async throws {
         let gallery = try TestGallery(keepsRenditions: true) { $0.purgeTokens = ["secret"] }
         try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
         let path = try gallery.identity("house/1.png").path
@@ -212,8 +214,8 @@ import Testing
         )
     }
 
-    @Test("a client that asks too often has to wait, and no other") func limit() throws {
-        let limiter = ClientLimiter(rate: 2, burst: 3)
+    @Test("The rate limit applies to each client separately") func limit() throws {
+        let limiter = RateLimiter(rate: 2, burst: 3)
         let start = ContinuousClock.now
         for _ in 0..<3 { try limiter.take("a", now: start) }
         #expect(throws: ServerError.tooManyRequests(seconds: 1)) {
@@ -227,18 +229,18 @@ import Testing
         #expect(answer.headers[named: "Retry-After"] == "7")
     }
 
-    @Test("a network of IPv6 is one client, an address of IPv4 is one") func clients() throws {
+    @Test("Clients are identified by IPv4 address or IPv6 /64 prefix") func clients() throws {
         func name(_ text: String) throws -> String {
-            ClientLimiter.name(of: try SocketAddress(ipAddress: text, port: 1))
+            RateLimiter.name(of: try SocketAddress(ipAddress: text, port: 1))
         }
         #expect(try name("2001:db8:1:2::3") == name("2001:db8:1:2:ffff::4"))
         #expect(try name("2001:db8:1:2::3") != name("2001:db8:1:3::3"))
         #expect(try name("192.0.2.1") != name("192.0.2.2"))
         #expect(try name("::ffff:192.0.2.1") != name("::ffff:192.0.2.2"))
-        #expect(ClientLimiter.name(of: nil) == "")
+        #expect(RateLimiter.name(of: nil) == "")
     }
 
-    @Test("what is counted is told as Prometheus reads it") func metrics() async throws {
+    @Test("Exports metrics in the text format of Prometheus") func metrics() async throws {
         let metrics = PrometheusMetrics()
         metrics.makeCounter(label: "a.b", dimensions: [("path", "x\"\\\n")]).increment(by: 3)
         metrics.makeTimer(label: "t", dimensions: []).recordNanoseconds(20_000_000)

@@ -14,7 +14,7 @@ import Testing
 @Suite("An animated original") struct AnimationRouteTests {
     private static let size = PixelSize(width: 40, height: 30)
 
-    /// Three colourful frames that are shown twice.
+    /// Three colourful frames with two loops.
     private static func animation(_ format: String = "gif") throws -> [UInt8] {
         var writer = try ImageDestination(format: format, codecs: builtInCodecs)
             .animationWriter(size, loopCount: 2)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "stays one where the answer's format can move",
+        "stays animated if the output format supports animations",
         arguments: [
             ("20x20", "", "image/gif"), ("20x20", "image/webp", "image/gif"),
             ("20x20,gif", "", "image/gif"), ("20x20,webp", "", "image/webp"),
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "becomes what the client accepts and plays, else GIF",
+        "becomes a format that the client accepts and plays, otherwise GIF",
         arguments: [
             ("image/avif,image/webp,*/*", "image/webp"), ("image/webp", "image/webp"),
             ("image/avif", "image/gif"), ("*/*", "image/gif"), ("", "image/gif"),
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "is its first frame where that is asked for, or the format cannot move",
+        "is reduced to its first frame by still, or by a format without animations",
         arguments: [
             ("/20x20,still/1.gif", "image/jpeg"), ("/20x20,still,webp/1.gif", "image/webp"),
             ("/20x20,gif,still/1.gif", "image/gif"), ("/20x20,jpg/1.gif", "image/jpeg"),
@@ -107,14 +107,14 @@ import Testing
         #expect(try source(answer).header.frameCount == 1)
     }
 
-    @Test("stays one in the form of imgproxy") func imgproxy() async throws {
+    @Test("stays animated by an imgproxy path") func imgproxy() async throws {
         let gallery = try gallery()
         for address in ["/_/w:20/plain/1.gif", "/_/w:20/da:0/plain/1.gif@webp"] {
             try expectAnimation(try await gallery.get(address), address)
         }
     }
 
-    @Test("has a tag of its own when it moves, and is not sent to whoever has it")
+    @Test("has its own entity tag as an animation, and gets 304 for it")
     func tags() async throws {
         let gallery = try gallery(formats: ["webp"])
         let accept: HTTPFields = [.accept: "image/webp"]
@@ -129,7 +129,7 @@ import Testing
         #expect(again.status == 304)
     }
 
-    @Test("of more pixels than may be animated is its first frame") func limited() async throws {
+    @Test("is reduced to its first frame above the pixel limit") func limited() async throws {
         let gallery = try gallery(limit: Self.size.area * 3 - 1)
         let answer = try await gallery.get("/20x20/1.gif")
         #expect(answer.headers[.contentType] == "image/jpeg")
@@ -139,7 +139,7 @@ import Testing
         #expect(enlarged.headers[.contentType] == "image/jpeg")
     }
 
-    @Test("beyond the limits of decoding is refused") func refused() async throws {
+    @Test("is rejected above the decode limits") func refused() async throws {
         let gallery = try TestGallery(changingPipeline: {
             $0.limits.maximumAnimationPixelCount = Self.size.area * 3 - 1
         })
@@ -148,7 +148,7 @@ import Testing
         #expect(try await gallery.get("/20x20,still/1.gif").status == 422)
     }
 
-    @Test("that ends early is shown as far as it goes") func cut() async throws {
+    @Test("is played up to the end of a truncated file") func cut() async throws {
         let gallery = try gallery()
         let bytes = try Self.animation()
         try gallery.file("cut.gif", Array(bytes.dropLast(bytes.count / 10)))
@@ -157,7 +157,7 @@ import Testing
         #expect(try source(answer).header.frameCount == 2)
     }
 
-    @Test("is grey in every frame where grey is asked for") func gray() async throws {
+    @Test("is gray in every frame with the gray option") func gray() async throws {
         let answer = try await gallery().get("/20x20,gray,webp,lossless/1.gif")
         var frames = try source(answer).frames()
         for _ in 0..<3 {
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("is what its address asked for, however it was sent before") func hot() async throws {
+    @Test("depends on its URL only, not on earlier requests") func hot() async throws {
         let gallery = try gallery()
         let server = gallery.server
         for _ in 0..<3 {

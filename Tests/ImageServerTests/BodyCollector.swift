@@ -5,7 +5,7 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// Keeps what would be sent.
+/// Collects the bytes of a response body.
 final class BodyCollector: ResponseBodyWriter, Sendable {
     let bytes = Mutex<[UInt8]>([])
 

@@ -16,9 +16,9 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("An original that is written to while it is read", .timeLimit(.minutes(10)))
+@Suite("An original that changes while it is read", .timeLimit(.minutes(10)))
 struct ChangedOriginalTests {
-    /// One of each kind of address.
+    /// One path of each kind.
     private static let addresses = [
         "/house/1.png", "/house/20x20/1.png", "/house/20x20,webp/1.png", "/info/house/1.png",
         "/placeholder/house/1.png", "/placeholder/house/1.png?format=json",
@@ -28,7 +28,7 @@ struct ChangedOriginalTests {
         "/sprite/20x20/house?as=json", "/-/listing/house", "/_/w:20/plain/local:///house/1.png",
     ]
 
-    /// Requests for each address; many more where there is time.
+    /// The number of requests for each path; many more in deep tests.
     private static let roundCount =
         ProcessInfo.processInfo.environment["CALOTYPE_DEEP_FILES"].flatMap(Int.init).map {
             max(20, $0 / 20)
@@ -43,7 +43,7 @@ struct ChangedOriginalTests {
             .encode(TestPicture.photograph(PixelSize(width: 300, height: 200), seed: seed))
     }
 
-    /// Writes a file as `cp` and `rsync --inplace` do, in pieces, and cuts it short now and then.
+    /// Rewrites a file in pieces, as `cp` and `rsync --inplace` do, and truncates it at times.
     private func rewrite(_ path: String, _ versions: [[UInt8]], until end: End) async {
         for round in 0... {
             guard !end.isReached.load(ordering: .relaxed),
@@ -61,7 +61,7 @@ struct ChangedOriginalTests {
         }
     }
 
-    @Test("is answered with the picture, or with what says that it is to be asked for again")
+    @Test("results in the image, or in a response that allows a retry")
     func race() async throws {
         let gallery = try gallery()
         let versions = [try png(1), try png(2)]
@@ -78,7 +78,7 @@ struct ChangedOriginalTests {
                 for address in Self.addresses {
                     do {
                         let answer = try await gallery.get(address, from: server)
-                        // Of a file that is half written, what there is may be no picture.
+                        // A half-written file may not be an image.
                         #expect(
                             [200, 404, 415, 422, 503].contains(answer.status),
                             "\(address): \(answer.status) \(answer.text)")
@@ -86,8 +86,8 @@ struct ChangedOriginalTests {
                             #expect(answer.headers[.retryAfter] == "1")
                             #expect(answer.headers[.cacheControl] == "no-store")
                         }
-                    } catch ServerError.changedMeanwhile {
-                        // The connection ends before the length that was promised.
+                    } catch ServerError.originalChanged {
+                        // The connection ends before the promised length.
                         #expect(address == "/house/1.png")
                     }
                     await Task.yield()
@@ -96,7 +96,7 @@ struct ChangedOriginalTests {
             end.isReached.store(true, ordering: .relaxed)
             try await group.waitForAll()
         }
-        // Nothing that was made meanwhile is taken for one of the file as it is now.
+        // No stored data of earlier versions is used for the current one.
         try gallery.file("house/1.png", versions[0])
         let fresh = try self.gallery()
         try fresh.file("house/1.png", versions[0])
@@ -111,7 +111,7 @@ struct ChangedOriginalTests {
         }
     }
 
-    @Test("has no tiles and no facts of another version than the one that was looked at")
+    @Test("has no tiles and no facts of another version")
     func identity() async throws {
         let gallery = try gallery()
         try gallery.picture("1.png")
@@ -126,17 +126,17 @@ struct ChangedOriginalTests {
         await tiles.close()
     }
 
-    @Test("is not opened once it is another")
+    @Test("is not opened with an old identity")
     func reopened() async throws {
         let gallery = try gallery()
         try gallery.picture("1.png", PixelSize(width: 30, height: 20))
         let identity = try gallery.identity("1.png")
         _ = try OriginalFile(identity)
         try gallery.picture("1.png", PixelSize(width: 31, height: 20))
-        #expect(throws: ServerError.changedMeanwhile) { _ = try OriginalFile(identity) }
+        #expect(throws: ServerError.originalChanged) { _ = try OriginalFile(identity) }
     }
 
-    @Test("is not sent to its end once it is another")
+    @Test("ends the body before its promised length")
     func original() async throws {
         let gallery = try gallery()
         let bytes = try gallery.picture("1.png", PixelSize(width: 300, height: 200))
@@ -146,18 +146,18 @@ struct ChangedOriginalTests {
         try handle.write(contentsOf: Data([1, 2, 3]))
         let collector = BodyCollector()
         let stream = try #require(OutgoingBytes(byteLimit: 1 << 20, streamLimit: 1).stream())
-        await #expect(throws: ServerError.changedMeanwhile) {
+        await #expect(throws: ServerError.originalChanged) {
             try await file.body(0..<bytes.count, stream, over: nil).write(collector)
         }
         #expect(collector.bytes.withLock { $0.isEmpty })
     }
 
-    @Test("is read once more, and no more often")
+    @Test("is read exactly one more time, except for POST")
     func onceMore() async throws {
         let gallery = try gallery()
-        let responder = try gallery.server.responder()
+        let handler = try gallery.server.requestHandler()
         let failures: [any Error] = [
-            LoadError.fileChanged(path: "/secret"), ServerError.changedMeanwhile,
+            LoadError.fileChanged(path: "/secret"), ServerError.originalChanged,
         ]
         for failure in failures {
             #expect(ErrorResponse(failure).status == .serviceUnavailable)
@@ -165,24 +165,40 @@ struct ChangedOriginalTests {
             for (method, failureCount, tryCount) in [
                 (HTTPRequest.Method.get, 1, 2), (.get, 2, 2), (.head, 1, 2), (.post, 1, 1),
             ] {
-                var count = 0
+                let route = FailingRoute(failure: failure, failureCount: failureCount)
                 let request = Request(
                     head: HTTPRequest(
                         method: method, scheme: "http", authority: "localhost", path: "/"),
                     body: RequestBody(buffer: ByteBuffer()))
-                let response = try? await responder.onceMoreIfChanged(request) {
-                    count += 1
-                    if count <= failureCount { throw failure }
-                    return Response(status: .ok)
-                }
-                #expect(count == tryCount)
+                let incoming = IncomingRequest(request, from: RequestClient(channel: nil))
+                let response = try? await handler.run(route, for: incoming, route.steps)
+                #expect(route.count.value.load(ordering: .relaxed) == tryCount)
                 #expect((response != nil) == (tryCount > failureCount))
             }
         }
     }
 }
 
-/// When the file is no longer written to.
+/// Set when the file is no longer written to.
 private final class End: Sendable {
     let isReached = Atomic(false)
+}
+
+/// A route whose first requests fail.
+private struct FailingRoute: Route {
+    final class Count: Sendable {
+        let value = Atomic(0)
+    }
+
+    let failure: any Error
+    let failureCount: Int
+    let count = Count()
+
+    func matches(_ request: IncomingRequest) -> Bool { true }
+
+    func response(to request: IncomingRequest) throws -> Response {
+        let number = count.value.add(1, ordering: .relaxed).newValue
+        if number <= failureCount { throw failure }
+        return Response(status: .ok)
+    }
 }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("On a connection,") struct ConnectionHandlerTests {
-    /// Answers requests for `/ready` here, and hands on all others.
+@Suite("ConnectionHandler") struct ConnectionHandlerTests {
+    /// Responds to requests for `/ready`, and forwards all others.
     private func channel() throws -> EmbeddedChannel {
         let handler = ConnectionHandler(idleTimeout: .seconds(60)) { request in
             guard request.path == "/ready" else { return nil }
@@ -47,7 +47,7 @@ import Testing
         .head(HTTPResponse(status: .ok)), .body(ByteBuffer(string: "there already")), .end(nil),
     ]
 
-    @Test("what is there is answered at once, one request after the other") func ready() throws {
+    @Test("sends cached responses in the order of the requests") func ready() throws {
         let channel = try channel()
         for _ in 0..<2 {
             try channel.writeInbound(head("/ready"))
@@ -57,15 +57,15 @@ import Testing
         #expect(try handedOn(channel).isEmpty)
     }
 
-    @Test("other requests go on as they came") func others() throws {
+    @Test("forwards other requests unchanged") func others() throws {
         let close: HTTPFields = [.connection: "close"]
         let requests: [[HTTPRequestPart]] = [
             [head("/other"), .end(nil)],
             [head("/ready", .post), .body(ByteBuffer(string: "a")), .end(nil)],
-            // A body that nobody expects.
+            // An unexpected body.
             [head("/ready"), .body(ByteBuffer(string: "a")), .end(nil)],
             [head("/ready", .head), .end(nil)],
-            // Hummingbird closes it.
+            // Hummingbird closes the connection.
             [head("/ready", .get, close), .end(nil)],
         ]
         for request in requests {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("no answer overtakes that of an earlier request") func order() throws {
+    @Test("never sends a response before that of an earlier request") func order() throws {
         let channel = try channel()
         for part in [head("/other"), .end(nil), head("/ready"), .end(nil)] {
             try channel.writeInbound(part)
@@ -93,7 +93,7 @@ import Testing
         #expect(try sent(channel) == answer)
     }
 
-    @Test("who does not read waits in line") func slowReader() throws {
+    @Test("forwards the requests of clients that do not read") func slowReader() throws {
         let channel = try channel()
         channel.isWritable = false
         try channel.writeInbound(head("/ready"))
@@ -102,7 +102,7 @@ import Testing
         #expect(try sent(channel).isEmpty)
     }
 
-    @Test("nothing for the idle time closes it, an answer that takes long does not")
+    @Test("closes idle connections, but not those with slow responses")
     func idle() throws {
         let used = try channel()
         used.embeddedEventLoop.advanceTime(by: .seconds(59))
@@ -123,7 +123,7 @@ import Testing
         answering.embeddedEventLoop.advanceTime(by: .seconds(121))
         #expect(!answering.isActive)
 
-        // An answer that nobody reads.
+        // A response that the client does not read.
         let stalled = try channel()
         try stalled.pipeline.syncOperations.addHandler(SlowWriter(), position: .first)
         try stalled.writeInbound(head("/ready"))
@@ -131,7 +131,7 @@ import Testing
         stalled.embeddedEventLoop.advanceTime(by: .seconds(61))
         #expect(!stalled.isActive)
 
-        // A request that never ends, though there is more of it now and then.
+        // A request that never ends, with more bytes now and then.
         let reading = try channel()
         try reading.writeInbound(head("/other", .post))
         for _ in 0..<59 {
@@ -143,7 +143,7 @@ import Testing
         #expect(!reading.isActive)
     }
 
-    @Test("a client that reads nothing for half a minute is given up, a slow one is not")
+    @Test("closes connections whose client reads nothing for 30 s, but not slow ones")
     func slowAnswer() throws {
         let channel = try channel()
         let slow = SlowWriter()
@@ -160,7 +160,7 @@ import Testing
         sent.futureResult.whenComplete { result in
             hasEnded.value = if case .success = result { true } else { false }
         }
-        // In pieces of 64 KiB, and the end.
+        // Pieces of 64 KiB, and the end.
         #expect(slow.count == 17)
         for _ in 0..<16 {
             channel.embeddedEventLoop.advanceTime(by: .seconds(29))
@@ -174,7 +174,7 @@ import Testing
         slow.finish()
     }
 
-    @Test("it is told when everything has been sent") func sent() throws {
+    @Test("fulfils a promise when all bytes have been sent") func sent() throws {
         let channel = try channel()
         let slow = SlowWriter()
         try channel.pipeline.syncOperations.addHandler(slow, position: .first)
@@ -191,7 +191,7 @@ import Testing
         try sent.futureResult.wait()
     }
 
-    @Test("who does not agree on how to encrypt it is not waited for") func handshake() throws {
+    @Test("closes connections without a TLS handshake in time") func handshake() throws {
         for isAgreed in [false, true] {
             let channel = EmbeddedChannel(handler: HandshakeDeadline(.seconds(60)))
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test("an answer on its way ends before it is closed for a stop") func stop() throws {
+    @Test("completes pending writes before a graceful shutdown") func stop() throws {
         let channel = try channel()
         let behind = EventCounter()
         let slow = SlowWriter()
@@ -223,7 +223,7 @@ import Testing
     }
 }
 
-/// Says of nothing that it is written until it is told to.
+/// Delays the completion of writes until released.
 private final class SlowWriter: ChannelOutboundHandler {
     typealias OutboundIn = HTTPResponsePart
 

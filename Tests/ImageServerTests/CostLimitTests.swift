@@ -13,8 +13,8 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("What one request may cost") struct CostLimitTests {
-    /// Limits of 10,000 and 5,000 pixels, and pictures of 1,200 and 16,000.
+@Suite("Cost limits") struct CostLimitTests {
+    /// Limits of 10,000 and 5,000 pixels, and images of 1,200 and 16,000 pixels.
     private func gallery() throws -> TestGallery {
         let gallery = try TestGallery {
             $0.maximumEnlargedPixelCount = 10_000
@@ -28,41 +28,41 @@ import Testing
     }
 
     @Test(
-        "is bounded where pictures are enlarged, blurred or slow to encode",
+        "limit enlarged, blurred and slowly encoded images",
         arguments: [
             ("/8192x8192,up/1.png", 400), ("/8192x8192,up,blur100,avif/1.png", 400),
             ("/_/rs:fill:8000:8000:1/plain/1.png", 400),
             ("/iiif/3/1.png/full/^4000,3000/0/default.jpg", 400),
             ("/iiif/2/1.png/full/4000,3000/0/default.jpg", 400),
-            // Not enlarged, though the box is large.
+            // Not enlarged, although the box is large.
             ("/8192x8192/1.png", 200), ("/8192x8192,up/2.png", 400), ("/8192x8192,webp/1.png", 200),
             ("/8192x8192,webp/2.png", 400), ("/8192x8192,blur1/2.png", 400),
             ("/8192x8192,ssim0.9/2.png", 400), ("/iiif/3/2.png/full/max/0/default.webp", 400),
             ("/iiif/3/2.png/full/max/0/default.jpg", 200), ("/100x100,up/1.png", 200),
         ])
     func limits(address: String, status: Int) async throws {
-        // Boxes of up to a megapixel are not looked at more closely; larger ones stand for it here.
+        // Boxes of up to a megapixel skip the check; larger ones cover it here.
         let answer = try await gallery().get(address)
         #expect(answer.status == status, "\(answer.text.prefix(200))")
         if status == 400 { #expect(answer.text.contains("pixels")) }
     }
 
-    @Test("allows as many pixels as the original has") func original() throws {
-        var configuration = try TestGallery().configuration
-        configuration.maximumEnlargedPixelCount = 100
-        var options = PictureOptions()
+    @Test("allow as many pixels as the original has") func original() throws {
+        let limits = RenditionLimits(
+            maximumSide: 8_192, maximumEnlargedPixelCount: 100, maximumSlowPixelCount: 16_800_000)
+        var options = RenditionOptions()
         options.allowsEnlarging = true
         (options.width, options.height, options.mode) = (3_000, 2_000, .stretch)
         func cost(_ width: Int, _ height: Int) throws -> RenditionCost {
             try RenditionCost(
                 options, of: PixelSize(width: width, height: height), maximumSide: 8_192)
         }
-        try cost(2_000, 3_000).check(configuration)
+        try cost(2_000, 3_000).check(limits)
         #expect(try cost(2_000, 3_000).isHigh)
-        #expect(throws: ServerError.self) { try cost(2_000, 2_999).check(configuration) }
+        #expect(throws: ServerError.self) { try cost(2_000, 2_999).check(limits) }
     }
 
-    @Test("counts listings and sprites towards the rate") func rate() async throws {
+    @Test("count listings and sprites towards the rate limit") func rate() async throws {
         let gallery = try TestGallery { $0.clientRate = 0.001 }
         for index in 0..<3 { try gallery.picture("\(index).png") }
         for (address, counts) in [
@@ -74,25 +74,24 @@ import Testing
             let again = try await gallery.get(address, from: server)
             #expect(again.status == (counts ? 429 : 200), "\(address)")
         }
-        let limiter = ClientLimiter(rate: 1, burst: 10)
+        let limiter = RateLimiter(rate: 1, burst: 10)
         let start = ContinuousClock.now
         try limiter.take("a", now: start)
         limiter.charge("a", 50)
-        // It owes as much as it may have, and no more.
+        // The debt is limited to the capacity of the bucket.
         #expect(throws: ServerError.tooManyRequests(seconds: 11)) {
             try limiter.take("a", now: start)
         }
         try limiter.take("a", now: start + .seconds(11))
     }
 
-    @Test("of large folders is that of looking at them once in a while") func largeFolders() throws
-    {
+    @Test("cache the contents of large folders for a limited time") func largeFolders() throws {
         let files = RecentFolders.smallCount + 1
         let contents = FolderContents(
-            folders: [], pictureCounts: [], pictures: (0..<files).map { "\($0).png" },
+            folders: [], imageCounts: [], images: (0..<files).map { "\($0).png" },
             identities: [], revision: "1")
         let small = FolderContents(
-            folders: [], pictureCounts: [], pictures: ["1.png"], identities: [], revision: "1")
+            folders: [], imageCounts: [], images: ["1.png"], identities: [], revision: "1")
         let gallery = try TestGallery()
         let path = gallery.folder.path
         try FileManager.default.setAttributes(
@@ -103,26 +102,26 @@ import Testing
         recent.insert(small, folder, now: start)
         #expect(recent.contents(folder, now: start) == nil)
         recent.insert(contents, folder, now: start)
-        #expect(recent.contents(folder, now: start)?.pictures.count == files)
+        #expect(recent.contents(folder, now: start)?.images.count == files)
         #expect(recent.contents(folder, now: start + .milliseconds(49)) != nil)
         #expect(recent.contents(folder, now: start + .milliseconds(52)) == nil)
-        // A folder that has changed is read at once.
+        // A changed folder is read at once.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 2_000_000)], ofItemAtPath: path)
         let changed = try #require(FolderIdentity(path))
         #expect(recent.contents(changed, now: start) == nil)
-        // Nor may one be kept that may still change within the same tick of the clock.
+        // A folder that may change within the same clock tick is not cached.
         try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: path)
         let unsettled = try #require(FolderIdentity(path))
         recent.insert(contents, unsettled, now: start)
         #expect(recent.contents(unsettled, now: start) == nil)
-        // One with more files than are remembered is not.
+        // A folder with more files than the limit is not cached.
         let tight = RecentFolders(maximumFileCount: files - 1)
         tight.insert(contents, folder, now: start)
         #expect(tight.contents(folder, now: start) == nil)
     }
 
-    @Test("with presets alone is theirs in every grammar") func presetsOnly() async throws {
+    @Test("apply allowsPresetsOnly to every path grammar") func presetsOnly() async throws {
         let gallery = try TestGallery {
             $0.presets = ["thumb": "20x20,fill"]
             $0.allowsPresetsOnly = true
@@ -150,7 +149,8 @@ import Testing
         #expect(posted.status == 403)
     }
 
-    @Test("with keys of imgproxy alone is what was signed, unless told otherwise") func keys()
+    @Test("With imgproxy keys only, other paths are rejected unless allowsUnsigned is set")
+    func keys()
         async throws
     {
         let addresses = [
@@ -174,24 +174,26 @@ import Testing
         }
     }
 
-    @Test("an original that changes while it is read is to be asked for again") func changed()
+    @Test("An original that changes while it is read results in 503 with Retry-After")
+    func changed()
         async throws
     {
         let gallery = try TestGallery()
         try gallery.picture("1.png")
         let identity = try gallery.identity("1.png")
-        let responder = try gallery.server.responder()
+        let originals = Originals(
+            try ServedDirectory(gallery.folder.path), gallery.pipeline)
         let failure = LoadError.decodingFailed(path: identity.path, .truncated(byteCount: 1))
         await #expect(throws: failure) {
-            try await responder.reading(identity) { throw failure }
+            try await originals.reading(identity) { throw failure }
         }
-        await #expect(throws: ServerError.changedMeanwhile) {
-            try await responder.reading(identity) {
+        await #expect(throws: ServerError.originalChanged) {
+            try await originals.reading(identity) {
                 try gallery.picture("1.png", PixelSize(width: 41, height: 30))
                 throw failure
             }
         }
-        let response = ErrorResponse(ServerError.changedMeanwhile).response
+        let response = ErrorResponse(ServerError.originalChanged).response
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "1")
     }

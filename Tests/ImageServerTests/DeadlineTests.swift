@@ -7,8 +7,8 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("The time that a picture may take", .timeLimit(.minutes(10))) struct DeadlineTests {
-    @Test("ends for one client, and not for others who wait for the same picture")
+@Suite("The request deadline", .timeLimit(.minutes(10))) struct DeadlineTests {
+    @Test("ends one request, but not others that share the load")
     func deadline() async throws {
         let gallery = try TestGallery()
         try gallery.file("long.gate", Array("GATELONG".utf8))
@@ -23,18 +23,18 @@ import Testing
         let answer = try await gallery.get("/6000x6000/long.gate", from: hasty)
         #expect(answer.status == 503)
         #expect(answer.headers[.retryAfter] == "1")
-        #expect(answer.text == #"{"error":"the picture takes too long; try again later"}"#)
+        #expect(answer.text == #"{"error":"timeout while producing the image; retry later"}"#)
 
         patient.cancel()
         #expect(await gallery.gate.nextEvent() == .cancelled)
         #expect(try await patient.value.status == 503)
     }
 
-    @Test("what takes too long is cancelled") func cancellation() async throws {
+    @Test("cancels work that exceeds it") func cancellation() async throws {
         let (ends, sink) = AsyncStream<Void>.makeStream()
-        await #expect(throws: ServerError.tookTooLong) {
+        await #expect(throws: ServerError.deadlineExceeded) {
             try await withDeadline(.milliseconds(1)) {
-                // Ends when it is cancelled, and at no other time.
+                // Ends only by cancellation.
                 for await _ in AsyncStream<Void>.makeStream().stream {}
                 sink.finish()
             }
@@ -42,8 +42,7 @@ import Testing
         for await _ in ends {}
     }
 
-    @Test("what is done in time is answered, and its errors are its own") func inTime() async throws
-    {
+    @Test("passes results and errors of work that completes in time") func inTime() async throws {
         #expect(try await withDeadline(.seconds(1_000)) { 7 } == 7)
         await #expect(throws: ServerError.notFound) {
             try await withDeadline(.seconds(1_000)) { throw ServerError.notFound }

@@ -13,7 +13,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("What is made of a picture") struct DerivativeRouteTests {
+@Suite("Resources derived from an image") struct DerivativeRouteTests {
     let gallery: TestGallery
 
     init() throws {
@@ -27,7 +27,7 @@ import Testing
         try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
     }
 
-    @Test("is a pyramid of tiles for Deep Zoom") func deepZoom() async throws {
+    @Test("include a Deep Zoom pyramid") func deepZoom() async throws {
         let xml = try await gallery.get("/tiles/house/1.png.dzi")
         #expect(xml.headers[.contentType] == "application/xml")
         #expect(xml.text.contains("Width=\"600\" Height=\"300\""))
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "has no tiles beyond its pyramid",
+        "include no tiles outside of the pyramid",
         arguments: [
             "11/0_0.jpg", "-1/0_0.jpg", "10/3_0.jpg", "10/0_2.jpg", "10/-1_0.jpg", "10/0_0.exe",
             "10/0.jpg", "10/0_0_0.jpg", "x/0_0.jpg", "99999999999999999999/0_0.jpg",
@@ -53,8 +53,7 @@ import Testing
         #expect(try await gallery.get("/tiles/house/1.png_files/\(rest)").status == 404)
     }
 
-    @Test("is told in words, without the place where it was taken") func information() async throws
-    {
+    @Test("include metadata without the GPS position") func information() async throws {
         let json = try await gallery.get("/info/house/1.png").json()
         #expect(json["width"] as? Int == 600)
         #expect(json["format"] as? String == "png")
@@ -65,7 +64,7 @@ import Testing
         #expect(try await gallery.get("/info/../secret").status == 404)
     }
 
-    @Test("is a placeholder of a few bytes") func placeholder() async throws {
+    @Test("include a ThumbHash") func placeholder() async throws {
         let bytes = try await gallery.get("/placeholder/house/1.png").body
         let hash = try ThumbHash(bytes: bytes)
         #expect(abs(hash.aspectRatio - 2) < 0.3)
@@ -74,14 +73,14 @@ import Testing
         #expect((json["uri"] as? String)?.hasPrefix("data:image/png;base64,") == true)
     }
 
-    @Test("lies in a sheet with others, where the index says", arguments: ["grid", "packed"])
+    @Test("include a sprite sheet that matches its index", arguments: ["grid", "packed"])
     func sprite(arrangement: String) async throws {
         let address = "/sprite/64x64,png/house?arrangement=\(arrangement)&padding=2"
         let sheet = try picture(try await gallery.get(address))
         let index = try JSONDecoder().decode(
             SpriteIndex.self, from: Data(try await gallery.get("\(address)&as=json").body))
         #expect(index.size == sheet.size)
-        // What is no picture is left out.
+        // Files other than images are omitted.
         #expect(index.sprites.map(\.name) == ["1.png", "2.png"])
         for sprite in index.sprites {
             let alone = try picture(try await gallery.get("/house/64x64,png/\(sprite.name)"))
@@ -91,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("asks for its memory first, and gives it back") func memory() async throws {
+    @Test("reserve memory for a sheet and release it") func memory() async throws {
         let gallery = try TestGallery(changingPipeline: {
             $0.memoryBudget = MemoryBudget(byteLimit: 1 << 20)
         })
@@ -109,7 +108,7 @@ import Testing
         #expect(taken.count == 1)
     }
 
-    @Test("lies in a sheet by its name") func namedSprites() async throws {
+    @Test("include a sprite sheet of named images") func namedSprites() async throws {
         let address = "/sprite/32x32,fill/house?as=json"
         let names = try await gallery.get("\(address)&names=2.png").text
         #expect(names.contains("2.png") && !names.contains("1.png"))
@@ -125,7 +124,7 @@ import Testing
         #expect(try await gallery.get("/sprite/32x32/house?as=pdf").status == 400)
     }
 
-    @Test("is described for style sheets, players and people") func forms() async throws {
+    @Test("include sprite descriptions as CSS, WebVTT and HTML") func forms() async throws {
         try gallery.picture("odd/<b>&'.png")
         let css = try await gallery.get("/sprite/32x32/house?as=css")
         #expect(css.text.contains("background:url(\"/sprite/32x32/house\")"))
@@ -134,7 +133,7 @@ import Testing
         #expect(page.contains("&lt;b&gt;&amp;%27.png") && !page.contains("<b>"))
     }
 
-    @Test("is hidden by nothing but the names of routes") func reserved() async throws {
+    @Test("hide only originals with the names of routes") func reserved() async throws {
         try gallery.picture("info/1.png")
         #expect(try await gallery.get("/info/1.png").status == 404)
         #expect(try await gallery.get("/house/../info/1.png").status == 404)

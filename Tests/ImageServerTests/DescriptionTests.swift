@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("The description of the server") struct DescriptionTests {
+@Suite("The OpenAPI description") struct DescriptionTests {
     private typealias Object = [String: Any]
 
     let gallery: TestGallery
@@ -26,7 +26,7 @@ import Testing
         document = try await gallery.get("/-/openapi.json").json()
     }
 
-    @Test("is OpenAPI 3.1, whoever asks") func document() async throws {
+    @Test("is OpenAPI 3.1 and needs no signature") func document() async throws {
         #expect(document["openapi"] as? String == "3.1.0")
         let signed = try TestGallery { $0.signatureKeys = [Array(repeating: 7, count: 32)] }
         let answer = try await signed.get("/-/openapi.json")
@@ -36,8 +36,7 @@ import Testing
         #expect(try await signed.get("/-/openapi.json", [.ifNoneMatch: tag]).status == 304)
     }
 
-    @Test("has no reference that leads nowhere, and two operations of no name") func whole() throws
-    {
+    @Test("has only resolvable references and unique operation names") func whole() throws {
         var names: [String] = []
         try visit(document) { object in
             if let reference = object["$ref"] as? String { _ = try resolved(reference) }
@@ -47,7 +46,7 @@ import Testing
         #expect(Set(names).count == names.count)
     }
 
-    @Test("names every route, and what each answers to an example") func examples() async throws {
+    @Test("lists every route with the status of an example") func examples() async throws {
         let paths = try #require(document["paths"] as? [String: Object])
         for (path, operations) in paths {
             for (method, value) in operations {
@@ -64,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "says truly which methods an address answers",
+        "lists the methods of each path as Allow does",
         arguments: [
             ("/1.png", "GET, HEAD, DELETE"), ("/house/1.png", "GET, HEAD, DELETE"),
             ("/20x20/1.png", "GET, HEAD"), ("/info/1.png", "GET, HEAD"), ("/", "GET, HEAD"),
@@ -81,13 +80,12 @@ import Testing
         #expect((removal.headers[.wwwAuthenticate] == "Bearer") == (removal.status == 401))
     }
 
-    @Test("a placeholder comes in no other form than is described") func placeholder() async throws
-    {
+    @Test("lists all formats of placeholders") func placeholder() async throws {
         #expect(try await gallery.get("/placeholder/1.png?format=json").status == 200)
         #expect(try await gallery.get("/placeholder/1.png?format=xml").status == 400)
     }
 
-    /// Fills in what the description gives as examples.
+    /// Fills in the examples of the description.
     private func example(_ path: String, _ operation: Object) throws -> String {
         var path = path
         for value in operation["parameters"] as? [Object] ?? [] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("A picture for a small display") struct DisplayTests {
+@Suite("An image in a display format") struct DisplayTests {
     private func gallery(
         _ devices: [String: String] = [:], sizes: SizeLadder = .quarters
     ) throws -> TestGallery {
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "has the size of its address, or says which it has",
+        "has the requested size, or headers with its size",
         arguments: [
             ("33x33,fill", 33, 33), ("33x33", 33, 25), ("800x801,fill,up", 800, 801),
             ("800x800,fill", 300, 300), ("240x240,stretch", 240, 240), ("11x11@3x,fill", 33, 33),
@@ -39,14 +39,14 @@ import Testing
         #expect(try bitmap.pixelSize() == PixelSize(width: width, height: height))
     }
 
-    @Test("has no other size than those that were chosen by hand") func chosenSizes() async throws {
+    @Test("has only the sizes of an explicit ladder") func chosenSizes() async throws {
         let gallery = try gallery(sizes: SizeLadder(steps: [40, 80]))
         let answer = try await gallery.get("/33x33,fill,rgb565/1.png")
         #expect(answer.headers[named: "X-Result-Width"] == "40")
         #expect(answer.body.count == 40 * 40 * 2)
     }
 
-    @Test("is what its device needs, where its address says nothing") func device() async throws {
+    @Test("gets the options of its device where the path has none") func device() async throws {
         let gallery = try gallery(["watch": "rgb565,fill,q60", "eink": "gray,bmp565"])
         let pairs = [
             ("40x40,device=watch", "40x40,rgb565,fill,q60"),
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "for a device that there is not is refused with its name",
+        "is rejected for an unknown device by name",
         arguments: ["device=tv", "device=", "device=watch,device=watch", "device=Watch"])
     func unknownDevice(options: String) async throws {
         let gallery = try gallery(["watch": "rgb565"])
@@ -76,7 +76,7 @@ import Testing
         #expect(answer.text.contains("device"))
     }
 
-    @Test("a device may stand in a preset, and must make sense itself") func settings() throws {
+    @Test("A preset may name a device, which must be valid") func settings() throws {
         let gallery = try gallery(["watch": "rgb565,fill"])
         var configuration = gallery.configuration
         configuration.presets = ["small": "40x40,device=watch"]
@@ -88,11 +88,11 @@ import Testing
             let error = #expect(throws: ServerError.self, "\(options)") {
                 try configuration.check()
             }
-            #expect(error?.description.hasPrefix("the device bad: ") == true)
+            #expect(error?.description.hasPrefix("device bad: ") == true)
         }
         configuration.devices["bad"] = nil
         configuration.presets["wrong"] = "40x40,blurry"
         let error = #expect(throws: ServerError.self) { try configuration.check() }
-        #expect(error?.description.hasPrefix("the preset wrong: ") == true)
+        #expect(error?.description.hasPrefix("preset wrong: ") == true)
     }
 }

@@ -9,20 +9,20 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Pictures whose names are equivalent") struct EquivalentNameTests {
+@Suite("Images with canonically equivalent names") struct EquivalentNameTests {
     private let gallery: TestGallery
     private let names = EquivalentNames.all.map { "\($0).png" }
 
     init() throws {
         gallery = try TestGallery(keepsRenditions: true) { $0.purgeTokens = ["token"] }
-        // Of a size and colours of its own each.
+        // Different sizes and colours.
         for (index, name) in names.enumerated() {
             try gallery.picture(
                 "house/\(name)", PixelSize(width: 40 + index, height: 30), seed: UInt64(index))
         }
     }
 
-    /// The bytes of a name as an address has them.
+    /// The percent-encoded bytes of a name.
     private func address(_ name: String) -> String {
         name.utf8.map { byte in
             let digits = String(byte, radix: 16)
@@ -34,7 +34,7 @@ import Testing
         names.firstIndex { $0.utf8.elementsEqual(name.utf8) }
     }
 
-    @Test("have a line of their own in a listing, the first time and again")
+    @Test("have separate entries in a listing, cached or not")
     func listing() async throws {
         for _ in 0..<2 {
             let answer = try await gallery.get("/-/listing/house")
@@ -48,12 +48,12 @@ import Testing
         }
     }
 
-    @Test("have renditions, originals, tags and information of their own")
+    @Test("have separate renditions, originals, entity tags and metadata")
     func routes() async throws {
         for kind in ["house/20x20", "house", "iiif", "info/house", "tiles/house", "placeholder"] {
             var bodies: [[UInt8]: String] = [:]
             var tags: Set<String> = []
-            // Again, from what was kept.
+            // Again, from the caches.
             for name in names + names {
                 let address =
                     switch kind {
@@ -69,12 +69,12 @@ import Testing
                 #expect(owner.map { place(of: $0) == place(of: name) } ?? true, "\(address)")
             }
             #expect(tags.count == names.count, "\(kind)")
-            // Placeholders are of so few bytes that two pictures may have the same.
+            // ThumbHashes are so short that two images may have the same.
             if kind != "placeholder" { #expect(bodies.count == names.count, "\(kind)") }
         }
     }
 
-    @Test("have a place of their own on a sheet")
+    @Test("have separate positions in a sprite sheet")
     func sprite() async throws {
         let list = names.map(address).joined(separator: ",")
         for query in ["", "&names=\(list)"] {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("are purged alone", .timeLimit(.minutes(5)))
+    @Test("are purged separately", .timeLimit(.minutes(5)))
     func purge() async throws {
         let store = try #require(gallery.store)
         for name in names {
@@ -99,7 +99,7 @@ import Testing
         }
         let identities = try names.map { try gallery.identity("house/\($0)") }
         #expect(store.statistics.entryCount == names.count)
-        // Placeholders are kept behind the answers, and facts with them.
+        // Placeholders and facts are stored after the response.
         while store.facts(of: identities).values.count(where: { $0.placeholder != nil })
             < names.count
         {
@@ -113,7 +113,7 @@ import Testing
         #expect(identities.filter { facts[$0] == nil } == [identities[1]])
     }
 
-    @Test("do not lead out of a folder whose sibling has an equivalent name")
+    @Test("do not lead to a sibling of the served folder")
     func siblings() async throws {
         let outside = gallery.outside.path
         for (served, other) in [("e\u{301}", "\u{E9}"), ("\u{E9}", "e\u{301}")] {
@@ -121,13 +121,13 @@ import Testing
                 try FileManager.default.createDirectory(
                     atPath: "\(outside)/\(name)", withIntermediateDirectories: true)
             }
-            let directory = try PhotoDirectory("\(outside)/\(served)")
+            let directory = try ServedDirectory("\(outside)/\(served)")
             #expect(throws: ServerError.notFound) { try directory.folder(["..", other]) }
             #expect(directory.target(ofLink: "\(outside)/\(served)") != nil)
         }
     }
 
-    @Test("may begin with a combining mark")
+    @Test("may have a name that begins with a combining mark")
     func mark() async throws {
         try gallery.picture("marks/\u{301}a.png")
         try gallery.picture("marks/\u{338}.png")
@@ -142,11 +142,11 @@ import Testing
         #expect(!page.text.utf8.contains { $0 == UInt8(ascii: "\\") })
     }
 
-    @Test("are not listed if they are not UTF-8, and do not hide the others")
+    @Test("are omitted from a listing if they are not UTF-8")
     func otherEncodings() async throws {
         try gallery.picture("latin/\u{FFFD}.png")
         let folder = gallery.folder.appending(path: "latin").path
-        // `é` in Latin-1, and a byte that is in no text.
+        // `é` in Latin-1, and an invalid byte.
         for byte: UInt8 in [0xE9, 0xFF] {
             let path = Array("\(folder)/".utf8) + [byte] + Array(".png".utf8) + [0]
             let name = path.map { CChar(bitPattern: $0) }
@@ -161,7 +161,7 @@ import Testing
         #expect(try await gallery.get("/latin/%EF%BF%BD.png").status == 200)
     }
 
-    @Test("may be of files from after 2262")
+    @Test("may have modification times after 2262")
     func lateTime() async throws {
         let path = gallery.folder.appending(path: "house/\(names[0])").path
         var time = timespec()
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(
-        "have no tiles of levels beyond every number",
+        "have no tiles of levels that overflow",
         arguments: ["-9223372036854775808", "9223372036854775807", "-1", "99999999999999999999"])
     func levels(level: String) async throws {
         let address = "/tiles/house/\(address(names[0]))_files/\(level)/0_0.jpg"

@@ -7,19 +7,18 @@ import Testing
 
 @testable import ImageServer
 
-/// The names of work in the order in which it ran.
+/// The names of jobs in the order in which they ran.
 private final class Order: Sendable {
     let names = Mutex<[String]>([])
 }
 
-@Suite("A queue of work", .timeLimit(.minutes(10))) struct FairQueueTests {
-    /// Waits until so much work waits in the queue.
+@Suite("A fair queue", .timeLimit(.minutes(10))) struct FairQueueTests {
+    /// Waits until the queue has a number of waiting jobs.
     private func settle(_ queue: FairQueue, _ count: Int) async {
         while queue.waitingCount < count { await Task.yield() }
     }
 
-    @Test("takes turns between clients, in the order in which each asked") func turns() async throws
-    {
+    @Test("serves clients in turn, and each client's jobs in order") func turns() async throws {
         let queue = FairQueue(width: 1, maximumWaitingCount: 10)
         let order = Order()
         let (blocked, block) = AsyncStream<Void>.makeStream()
@@ -47,7 +46,7 @@ private final class Order: Sendable {
         #expect(queue.waitingCount == 0)
     }
 
-    @Test("refuses what has no room, and lets go of what is cancelled") func full() async throws {
+    @Test("rejects jobs beyond its capacity, and removes cancelled ones") func full() async throws {
         let queue = FairQueue(width: 1, maximumWaitingCount: 1)
         let (blocked, block) = AsyncStream<Void>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -65,7 +64,7 @@ private final class Order: Sendable {
             waiting.cancel()
             await #expect(throws: LoadError.cancelled) { try await waiting.value }
             #expect(queue.waitingCount == 0)
-            // There is room again.
+            // The queue has capacity again.
             group.addTask { try await queue.run("c") {} }
             await settle(queue, 1)
             block.finish()
@@ -74,7 +73,7 @@ private final class Order: Sendable {
         try await queue.run("d") {}
     }
 
-    @Test("goes on after work that fails") func failure() async throws {
+    @Test("continues after a job that fails") func failure() async throws {
         let queue = FairQueue(width: 1, maximumWaitingCount: 1)
         await #expect(throws: ServerError.notFound) {
             try await queue.run("a") { throw ServerError.notFound }

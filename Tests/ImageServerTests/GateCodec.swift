@@ -10,10 +10,10 @@ import EncodedImages
 import Pixels
 import Synchronization
 
-/// Pictures that take as long to decode as a test wants.
+/// A codec whose images take as long to decode as a test requires.
 ///
-/// A file is `GATE`, which waits to be let through, or `GATELONG`, which takes
-/// until it is cancelled.
+/// A file contains `GATE`, which waits for release, or `GATELONG`, which waits for
+/// cancellation.
 final class GateCodec: ImageCodec, ImageDecoder {
     enum Event: Sendable {
         case began, cancelled, finished
@@ -33,13 +33,13 @@ final class GateCodec: ImageCodec, ImageDecoder {
         (events, sink) = AsyncStream.makeStream()
     }
 
-    /// Waits for what decoding does next.
+    /// Waits for the next event of decoding.
     func nextEvent() async -> Event? {
         for await event in events { return event }
         return nil
     }
 
-    /// Lets one picture through.
+    /// Releases one image.
     func open() { gate.signal() }
 
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {

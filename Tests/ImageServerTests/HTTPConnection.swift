@@ -3,14 +3,14 @@
 import NIOCore
 import NIOPosix
 
-/// A client's end of a connection over a real socket, as bare as a test needs it.
+/// A minimal HTTP client over a real socket.
 struct HTTPConnection {
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private var received = ByteBuffer()
 
-    /// Connects to an address such as `http://127.0.0.1:8080/` or `unix:/tmp/socket`, and closes
-    /// at the end of `body`.
+    /// Connects to a URL such as `http://127.0.0.1:8080/` or `unix:/tmp/socket`, and closes the
+    /// connection at the end of `body`.
     static func with<Result: Sendable>(
         _ address: String, _ body: (inout HTTPConnection) async throws -> Result
     ) async throws -> Result {
@@ -44,7 +44,7 @@ struct HTTPConnection {
         try await outbound.write(ByteBuffer(string: request + "\r\nHost: localhost\r\n\r\n"))
     }
 
-    /// The head of the next answer, and as many bytes of body as it promises.
+    /// Reads the head of the next response, and its body by `Content-Length`.
     mutating func answer(hasBody: Bool = true) async throws -> (head: String, body: [UInt8]) {
         var head = ""
         while !head.hasSuffix("\r\n\r\n") {
@@ -56,10 +56,10 @@ struct HTTPConnection {
         return (head, hasBody ? try await read(length ?? 0) ?? [] : [])
     }
 
-    /// Whether the server has closed the connection and sent nothing more.
+    /// Whether the server has closed the connection without further bytes.
     mutating func isAtEnd() async throws -> Bool { try await read(1) == nil }
 
-    /// `nil` if the connection ends before that many bytes have come.
+    /// Returns `nil` if the connection ends before that many bytes have been received.
     private mutating func read(_ count: Int) async throws -> [UInt8]? {
         while received.readableBytes < count {
             guard var more = try await inbound.next(isolation: #isolation) else { return nil }

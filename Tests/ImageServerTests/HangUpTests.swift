@@ -17,7 +17,7 @@ import Testing
         return Response(status: .ok)
     }
 
-    @Test("is cancelled with the task that waits for it") func outerTask() async throws {
+    @Test("is cancelled with the task that awaits it") func outerTask() async throws {
         let channel = NIOAsyncTestingChannel()
         let task = Task { await withCancellationOnHangUp(of: channel, Self.work) }
         task.cancel()

@@ -3,7 +3,7 @@
 import HTTPTesting
 import Testing
 
-/// What a server on the web sends in place of a picture, and how whoever wanted it is answered.
+/// The response of an origin that is not an image, and the expected status of the server.
 struct HostileAnswer: Sendable, CustomTestStringConvertible {
     let name: String
     let status: Int
@@ -20,7 +20,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         answer = .init(status: http, ["Content-Type: image/png"] + fields, body, end)
     }
 
-    /// Anything but HTTP.
+    /// Bytes that are not HTTP.
     private init(_ name: String, _ status: Int, wire: [UInt8]) {
         self.name = name
         self.status = status
@@ -29,7 +29,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
 
     private static let picture = LiveOrigin.picture()
     private static let half = Array(picture.prefix(picture.count / 2))
-    /// More than an original may have here.
+    /// More than the size limit of originals.
     private static let long = [UInt8](repeating: 0x89, count: 2 << 20)
     private static let chunked = ["Transfer-Encoding: chunked"]
     private static let resumable = ["Accept-Ranges: bytes", "ETag: \"a\""]
@@ -61,7 +61,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         .init("gzip", 502, ["Content-Encoding: gzip"] + length(picture), picture),
         .init("gzip in gzip", 502, ["Content-Encoding: gzip, gzip"] + length(picture), picture),
         .init(
-            "a part that nobody asked for", 502, http: "206 Partial Content",
+            "a range that was not requested", 502, http: "206 Partial Content",
             ["Content-Range: bytes 0-9/10"] + length(picture), picture),
         .init("no change since never", 502, http: "304 Not Modified", ["ETag: \"a\""]),
         .init("a page", 502, length(page), page),

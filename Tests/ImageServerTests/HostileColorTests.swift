@@ -8,12 +8,12 @@ import Testing
 
 @testable import ImageServer
 
-/// Row 22 of the attacks that a server must survive: what a file says of its colours and its turn.
-@Suite("A picture whose colours are odd") struct HostileColorTests {
+/// Row 22 of the attacks that a server must survive: hostile colours and orientations.
+@Suite("An image with unusual colours") struct HostileColorTests {
     private static let base = SampleFiles.packageDirectory
         .appending(path: "Corpus/jpeg/valid/baseline-444.jpg")
 
-    /// Files of all sorts of samples.
+    /// Files of all sample formats.
     private static let samples =
         ["jpeg", "png", "tiff", "jpeg2000"].flatMap { SampleFiles.own($0, "valid") }
         .filter { file in
@@ -21,7 +21,7 @@ import Testing
                 .contains { file.lastPathComponent.contains($0) }
         }
 
-    /// A JPEG file with something more behind its first marker.
+    /// A JPEG file with additional bytes after its first marker.
     private static func file(_ marker: UInt8, _ payload: [UInt8]) throws -> [UInt8] {
         let file = Array(try Data(contentsOf: base))
         let length = payload.count + 2
@@ -29,7 +29,7 @@ import Testing
         return Array(file[..<2]) + segment + Array(file[2...])
     }
 
-    /// The size of a picture that is asked for so large that it is not made smaller, as PNG says it.
+    /// The size in the PNG header of an image requested large enough not to be reduced.
     private static func size(_ gallery: TestGallery, _ name: String) async throws -> PixelSize? {
         let answer = try await gallery.get("/4096x4096,png/\(name)")
         #expect([200, 422].contains(answer.status), "\(name): \(answer.text.prefix(200))")
@@ -40,7 +40,7 @@ import Testing
         return PixelSize(width: sides[0], height: sides[1])
     }
 
-    /// The size of a picture that is looked at upright, as Pillow sees it.
+    /// The upright size of an image according to Pillow.
     private static func peerSize(_ path: String) throws -> PixelSize? {
         guard let python = PeerTool.python else { return nil }
         let script = """
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "has its own size whatever its samples are",
+        "has the right size for all sample formats",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: samples)
     func ownSize(file: URL) async throws {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "in Lab has its own size",
+        "in Lab has the right size",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set")) func lab() async throws
     {
         let gallery = try TestGallery()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "is upright if its orientation is none",
+        "is unrotated with an invalid orientation",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [0, 1, 5, 6, 8, 9, 255, 65_535], [true, false])
     func orientation(orientation: Int, isLittleEndian: Bool) async throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(size == expected)
     }
 
-    /// A profile of sRGB that a library wrote.
+    /// An sRGB profile written by a library.
     private static func profile() throws -> [UInt8] {
         let script = """
             import sys; from PIL import ImageCms
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "by a profile that is damaged or of another kind is taken as sRGB, or refused",
+        "with a damaged or unsuitable profile is treated as sRGB, or rejected",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func profiles() async throws {
         let profile = try Self.profile()

@@ -10,21 +10,21 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("A file that means harm") struct HostileFileTests {
+@Suite("A hostile file") struct HostileFileTests {
     private static let bombs = Bomb.all.filter {
         builtInCodecs.codec(named: $0.format) != nil && $0.limits == DecodeLimits()
     }
 
-    /// What the server answers to whoever wants the picture.
+    /// The response to a request for the image.
     private func status(_ answer: Bomb.Answer) -> Int {
         switch answer {
-        // A still picture needs no more frames than one, and no metadata.
+        // A still image needs one frame and no metadata.
         case .picture, .limit(_, at: .metadata), .limit(_, at: .frames): 200
         case .malformed, .unsupported, .limit: 422
         }
     }
 
-    /// Whether an answer keeps what it may not say, and is kept by nobody.
+    /// Checks that a response contains no internals, and is not cacheable.
     private func check(_ answer: Answer, _ gallery: TestGallery) {
         #expect(answer.headers[.cacheControl] == "no-store")
         #expect(answer.headers[.xContentTypeOptions] == "nosniff")
@@ -32,7 +32,7 @@ import Testing
         #expect(!answer.text.contains(gallery.outside.path))
     }
 
-    @Test("is refused for its reason, or shown, and nobody else notices", arguments: bombs)
+    @Test("is rejected with a reason or shown, without affecting other requests", arguments: bombs)
     func bomb(bomb: Bomb) async throws {
         let gallery = try TestGallery()
         try gallery.picture("good.png", PixelSize(width: 40, height: 30))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "of no kind that is known is refused by its bytes, whatever its name says",
+        "of an unknown format is rejected by its bytes, whatever its name",
         arguments: [
             "%PDF-1.7\n%", "push graphic-context\nviewbox 0 0 1 1\n", "<html><script>1</script>",
             "\u{0}\u{0}\u{0}\u{18}ftypmp42", "#!/bin/sh\n", "x", "", "8BPS\u{0}\u{1}",
@@ -70,7 +70,7 @@ import Testing
         #expect(try await gallery.get("/picture.jpg").status == 404)
     }
 
-    /// Numbers that are too large to be added to others (row 17).
+    /// Numbers whose sums overflow (row 17).
     private static let overflows: [(name: String, bytes: [UInt8])] = [
         ("low.bmp", bitmap(height: [0, 0, 0, 0x80], depth: 24)),
         ("tall.bmp", bitmap(height: [0xFF, 0xFF, 0xFF, 0x7F], depth: 24)),
@@ -83,14 +83,14 @@ import Testing
         ("many.ico", [0, 0, 1, 0, 0xFF, 0xFF, 1, 1, 0, 0]),
     ]
 
-    /// A file of Windows 3 of one pixel's width, whose palette is said to have all colours there are.
+    /// A BMP file of one pixel's width, with the maximum number of palette colours.
     private static func bitmap(height: [UInt8], depth: UInt8) -> [UInt8] {
         var file = Array("BM".utf8) + [58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]
         file += [1, 0, 0, 0] + height + [1, 0, depth, 0] + [UInt8](repeating: 0, count: 16)
         return file + [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 1, 2, 3, 4]
     }
 
-    @Test("of sums that have no room is refused", arguments: overflows)
+    @Test("with overflowing sizes is rejected", arguments: overflows)
     func overflow(name: String, bytes: [UInt8]) async throws {
         let gallery = try TestGallery()
         try gallery.file(name, bytes)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("runs nothing as a page of the server") func policy() async throws {
+    @Test("cannot run scripts in the origin of the server") func policy() async throws {
         let gallery = try TestGallery()
         try gallery.picture("1.png")
         let answer = try await gallery.get("/1.png")
@@ -112,7 +112,7 @@ import Testing
         #expect(!policy.contains("script"))
     }
 
-    /// Drawings that would run something, read something, or never end (rows 20 and 21).
+    /// SVG files that would run scripts, read files, or never end (rows 20 and 21).
     private static let drawings = [
         "<svg><script>alert(1)</script></svg>", "<svg onload=\"alert(1)\"/>",
         "<svg><a href=\"javascript:alert(1)\"><text>x</text></a></svg>",
@@ -125,7 +125,7 @@ import Testing
     ]
 
     @Test(
-        "that is a drawing is not drawn unless it was asked for when this was built",
+        "in SVG is drawn only with the SVG trait",
         .enabled(if: builtInCodecs.codec(named: "svg") == nil), arguments: drawings)
     func drawing(text: String) async throws {
         let gallery = try TestGallery()

@@ -10,13 +10,13 @@ import Testing
 
 @testable import ImageServer
 
-/// Rows 11 and 12 of the attacks that a server must survive: bodies that lie, do not end, or are no
-/// pictures.
-@Suite("An origin that means harm", .timeLimit(.minutes(10))) struct HostileOriginTests {
-    /// No time that passes in a test.
+/// Rows 11 and 12 of the attacks that a server must survive: bodies that have another length, do not
+/// end, or are not images.
+@Suite("A hostile origin", .timeLimit(.minutes(10))) struct HostileOriginTests {
+    /// A duration that never passes in a test.
     private static let never = Duration.seconds(1 << 40)
 
-    /// Answers the first request as told, and those after it as a server should.
+    /// Sends `answer` for the first request, and a valid image for later ones.
     private static func first(
         _ answer: ScriptedServer.Answer?
     ) -> @Sendable (String, Int) -> ScriptedServer.Answer? {
@@ -24,7 +24,7 @@ import Testing
         return { _, index in index == 0 ? answer : good }
     }
 
-    /// Expects that an error tells nothing that it may not, and that nothing else has suffered.
+    /// Checks that an error reveals no internals, and that other requests are unaffected.
     private static func check(
         _ answer: Answer, _ status: Int, _ origin: LiveOrigin
     ) async throws {
@@ -41,13 +41,13 @@ import Testing
     }
 
     @Test(
-        "and sends what is no picture is asked again the next time, and nobody else notices",
+        "that sends no image is requested again, without affecting other requests",
         arguments: HostileAnswer.bodies + HostileAnswer.heads)
     func answers(hostile: HostileAnswer) async throws {
         try await LiveOrigin.with(Self.first(hostile.answer)) { origin in
             let before = try await origin.gallery.get("/20x20/good.png")
             let answer = try await origin.get()
-            // One that goes on sending is not listened to.
+            // The connection of an origin that continues to send is closed.
             if hostile.answer.end == .stays { await eventually { origin.server.openCount == 0 } }
             try await Self.check(answer, hostile.status, origin)
             let after = try await origin.gallery.get("/20x20/good.png")
@@ -56,13 +56,13 @@ import Testing
         }
     }
 
-    @Test("and sends more than it says is believed, and asked for the rest of it in vain")
+    @Test("that sends another length than announced causes an error")
     func shortLength() async throws {
         let picture = LiveOrigin.picture()
         let answer = ScriptedServer.Answer(
             ["Content-Type: image/png", "Content-Length: \(picture.count / 2)"], picture, .closes)
         try await LiveOrigin.with(Self.first(answer)) { origin in
-            // By HTTP's rules it is a whole answer, so it counts as a file that somebody cut.
+            // The response is complete by HTTP's rules; it counts as a truncated file.
             let cut = try await origin.get()
             #expect([200, 422].contains(cut.status), "\(cut.text.prefix(300))")
             await eventually { (try? await origin.get())?.body != cut.body }
@@ -71,13 +71,13 @@ import Testing
         }
     }
 
-    /// What a server does that is slow in its own way, and the one limit that ends it.
+    /// A slow origin, and the limit that ends the request.
     enum Slowness: CaseIterable {
         case silent, stopsMidway, trickles
     }
 
     @Test(
-        "and takes its time is given up by its own deadline, its connection too",
+        "that is slow is abandoned at its deadline, and its connection closed",
         arguments: Slowness.allCases)
     func slow(slowness: Slowness) async throws {
         let picture = LiveOrigin.picture()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("and takes its time is given up with whoever asked") func givenUp() async throws {
+    @Test("that is slow is abandoned when the client hangs up") func givenUp() async throws {
         let start = ScriptedServer.Answer(["Content-Type: image/png"], LiveOrigin.picture())
         try await LiveOrigin.with({ _, _ in start }) { origin in
             let task = Task { try await origin.get() }

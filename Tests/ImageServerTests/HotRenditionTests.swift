@@ -9,33 +9,33 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("A rendition that was just sent") struct HotRenditionTests {
+@Suite("A cached rendition response") struct HotRenditionTests {
     private func head(_ address: String, _ headers: HTTPFields = [:]) -> HTTPRequest {
         HTTPRequest(
             method: .get, scheme: "http", authority: "localhost", path: address,
             headerFields: headers)
     }
 
-    @Test("is sent again as it was, without a look at anything") func again() async throws {
+    @Test("is sent again unchanged without reading a file") func again() async throws {
         let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
         try gallery.picture("house/1.png")
         let server = gallery.server
         let first = try await gallery.get("/house/20x20/1.png", from: server)
-        // However long the first one took.
-        let responder = try server.responder()
-        let key = HotRenditions.Key(address: "/house/20x20/1.png", headers: [ComparedByBytes("-")])
+        // Independent of the duration of the first request.
+        let responder = try server.requestHandler()
+        let key = HotRenditions.Key(path: "/house/20x20/1.png", headers: [ComparedByBytes("-")])
         let identity = try gallery.identity("house/1.png")
         let time = ContinuousClock.now
-        #expect(responder.hot.answer(key, of: identity, lookedAt: time) != nil)
+        #expect(responder.hot.response(key, of: identity, checked: time) != nil)
 
-        let ready = try #require(responder.readyAnswer(to: head("/house/20x20/1.png"), time))
+        let ready = try #require(responder.readyResponse(to: head("/house/20x20/1.png"), time))
         #expect(ready.head.status == .ok)
         #expect(ready.head.headerFields == first.headers)
         #expect(ready.body.map { Array($0.readableBytesView) } == first.body)
 
         let tag = try #require(first.headers[.eTag])
         let known = try #require(
-            responder.readyAnswer(to: head("/house/20x20/1.png", [.ifNoneMatch: tag]), time))
+            responder.readyResponse(to: head("/house/20x20/1.png", [.ifNoneMatch: tag]), time))
         #expect(known.head.status == .notModified)
         #expect(known.body == nil)
         #expect(known.head.headerFields[.contentLength] == nil)
@@ -43,11 +43,11 @@ import Testing
         for other in [
             head("/house/20x20/1.png", [.accept: "image/webp"]), head("/house/21x20/1.png"),
         ] {
-            #expect(responder.readyAnswer(to: other, time) == nil)
+            #expect(responder.readyResponse(to: other, time) == nil)
         }
     }
 
-    @Test("is the same when its original has been looked at again") func lookedAtAgain()
+    @Test("stays valid when its original is checked again and unchanged") func lookedAtAgain()
         async throws
     {
         let gallery = try TestGallery()
@@ -59,70 +59,70 @@ import Testing
         #expect(second.status == 200)
         #expect(second.body == first.body)
         #expect(second.headers == first.headers)
-        // Of another original there is nothing to send.
+        // There is no response for another version of the original.
         try gallery.picture("1.png", seed: 2)
         #expect(try await gallery.get("/20x20/1.png", from: server).status == 503)
     }
 
-    @Test("needs a signature as any other") func signed() async throws {
+    @Test("requires a signature like any other") func signed() async throws {
         let gallery = try TestGallery { $0.signatureKeys = [Array("secret".utf8)] }
         try gallery.picture("house/1.png")
         let server = gallery.server
         let address = AddressSignature.signed("/house/20x20/1.png", key: Array("secret".utf8))
         #expect(try await gallery.get(address, from: server).status == 200)
-        let hot = try server.responder().hot
-        let key = HotRenditions.Key(address: address, headers: [])
+        let hot = try server.requestHandler().hot
+        let key = HotRenditions.Key(path: address, headers: [])
         let identity = try gallery.identity("house/1.png")
         let later = ContinuousClock.now + .seconds(3600)
-        #expect(hot.answer(key, of: identity, lookedAt: later) != nil)
-        let find = try server.responder().readyAnswers()
+        #expect(hot.response(key, of: identity, checked: later) != nil)
+        let find = try server.requestHandler().readyResponses()
         #expect(find(head(address))?.head.status == .ok)
         #expect(find(head("/house/20x20/1.png")) == nil)
         #expect(try await gallery.get("/house/20x20/1.png", from: server).status == 403)
     }
 
-    private func answer(_ identity: FileIdentity, byteCount: Int) -> HotRenditions.Answer {
+    private func answer(_ identity: FileIdentity, byteCount: Int) -> HotRenditions.CachedResponse {
         .init(
             original: identity, validators: Validators(tag: "a"), headers: [:],
             body: ByteBuffer(repeating: 0, count: byteCount))
     }
 
     private func key(_ number: Int) -> HotRenditions.Key {
-        .init(address: "\(number)", headers: [])
+        .init(path: "\(number)", headers: [])
     }
 
-    @Test("is of an original that was looked at a moment ago") func lifetime() throws {
+    @Test("expires after its lifetime") func lifetime() throws {
         let gallery = try TestGallery()
         try gallery.picture("1.png")
         let identity = try gallery.identity("1.png")
         let hot = HotRenditions(byteLimit: 10_000)
         let start = ContinuousClock.now
-        hot.insert(answer(identity, byteCount: 1), key(1), lookedAt: start)
-        #expect(hot.answer(key(1), now: start + .milliseconds(99))?.original == identity)
-        #expect(hot.answer(key(1), now: start + .milliseconds(100)) == nil)
-        #expect(hot.answer(key(2), now: start) == nil)
+        hot.insert(answer(identity, byteCount: 1), key(1), checked: start)
+        #expect(hot.response(key(1), now: start + .milliseconds(99))?.original == identity)
+        #expect(hot.response(key(1), now: start + .milliseconds(100)) == nil)
+        #expect(hot.response(key(2), now: start) == nil)
         let later = start + .seconds(1)
-        #expect(hot.answer(key(1), of: identity, lookedAt: later) != nil)
-        #expect(hot.answer(key(1), now: later + .milliseconds(99)) != nil)
+        #expect(hot.response(key(1), of: identity, checked: later) != nil)
+        #expect(hot.response(key(1), now: later + .milliseconds(99)) != nil)
         hot.removeAll(of: identity.path)
-        #expect(hot.answer(key(1), now: later) == nil)
-        #expect(hot.answer(key(1), of: identity, lookedAt: later) == nil)
+        #expect(hot.response(key(1), now: later) == nil)
+        #expect(hot.response(key(1), of: identity, checked: later) == nil)
     }
 
-    @Test("goes when there is no room, the one that was not sent for longest first") func room()
+    @Test("is evicted in least recently used order") func room()
         throws
     {
         let gallery = try TestGallery()
         try gallery.picture("1.png")
         let identity = try gallery.identity("1.png")
-        // With what is counted for the headers of each, four have room.
+        // Room for four entries, including the overhead of each.
         let byteLimit = 4 * (1_024 + HotRenditions.entryOverhead)
         let hot = HotRenditions(byteLimit: byteLimit)
         let start = ContinuousClock.now
         func insert(_ number: Int, byteCount: Int) {
-            hot.insert(answer(identity, byteCount: byteCount), key(number), lookedAt: start)
+            hot.insert(answer(identity, byteCount: byteCount), key(number), checked: start)
         }
-        func isThere(_ number: Int) -> Bool { hot.answer(key(number), now: start) != nil }
+        func isThere(_ number: Int) -> Bool { hot.response(key(number), now: start) != nil }
         for number in 0..<4 { insert(number, byteCount: 1_024) }
         #expect(isThere(0))
         insert(4, byteCount: 1_024)

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "answers the size that is asked for, and names the one way to ask",
+        "returns the requested size with a canonical link",
         arguments: [
             ("/full/max/0/default.jpg", 400, 300, "full/max/0/default.jpg"),
             ("/full/200,/0/color.jpg", 200, 150, "full/200,150/0/default.jpg"),
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "refuses what makes no sense",
+        "rejects invalid parameters",
         arguments: [
             "/full/0,0/0/default.jpg", "/full/-1,/0/default.jpg", "/full/pct:0/0/default.jpg",
             "/full/pct:100000/0/default.jpg", "/full/^pct:100000/0/default.jpg",
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "finds nothing outside, and nothing that is not there",
+        "finds no missing files and none outside of the folder",
         arguments: [
             "/iiif/3/house%2F2.png/info.json", "/iiif/4/house%2F1.png/info.json",
             "/iiif/3/..%2Fsecret.png/info.json", "/iiif/3/house%2F..%2Fhouse%2F1.png/info.json",
@@ -77,7 +77,7 @@ import Testing
         #expect(try await gallery.get(address).status == 404)
     }
 
-    @Test("leads from a picture to its description") func description() async throws {
+    @Test("redirects from the base URI to info.json") func description() async throws {
         let base = try await get("")
         #expect(base.status == 303)
         #expect(
@@ -94,14 +94,14 @@ import Testing
         #expect(two["@id"] as? String == "https://pictures.example/iiif/2/house%2F1.png")
     }
 
-    @Test("takes a size with a caret in version 3 only")
+    @Test("accepts a size with a caret in version 3 only")
     func enlargement() async throws {
         let path = "/full/^800,/0/default.jpg"
         #expect(try await get(path).status == 200)
         #expect(try await get(path, version: 2).status == 400)
     }
 
-    @Test("answers the tiles that it announces as they lie in the picture") func tiles()
+    @Test("returns the announced tiles with the right pixels") func tiles()
         async throws
     {
         let whole = try ImageSource(
@@ -113,7 +113,7 @@ import Testing
         #expect(PixelComparison(tile, expected).meanDifference < 6)
     }
 
-    @Test("says to others nothing that one client has sent") func host() async throws {
+    @Test("puts no client's Host into public responses") func host() async throws {
         let gallery = try TestGallery()
         try gallery.picture("house/1.png", PixelSize(width: 400, height: 300))
         let picture = try await gallery.get("/iiif/3/house%2F1.png/full/200,/0/default.jpg")
@@ -130,7 +130,7 @@ import Testing
         #expect(try await get("/info.json").headers[.cacheControl] == "public, no-cache")
     }
 
-    @Test("lets other pages ask first") func preflight() async throws {
+    @Test("responds to CORS preflight requests") func preflight() async throws {
         let answer = try await gallery.request(.options, "/iiif/3/house%2F1.png/info.json")
         #expect(answer.status == 204)
         #expect(answer.headers[.accessControlAllowOrigin] == "*")

@@ -30,7 +30,7 @@ import Testing
         return try #require(page["pictures"] as? [String: Any])
     }
 
-    @Test("has the folder's pictures in columns, in natural order") func columns() async throws {
+    @Test("contains the folder's images in columns, in natural order") func columns() async throws {
         let answer = try await gallery.get("/-/listing/house")
         #expect(answer.status == 200)
         #expect(answer.headers[.contentType] == "application/json")
@@ -39,7 +39,7 @@ import Testing
         #expect(page["total"] as? Int == 3)
         #expect(page["offset"] as? Int == 0)
         #expect(page["next"] is NSNull)
-        #expect(page["ladder"] as? [Int] == ImageResponder.ladder)
+        #expect(page["ladder"] as? [Int] == ListingRoute.ladder)
         let pictures = try #require(page["pictures"] as? [String: Any])
         #expect(pictures["name"] as? [String] == ["IMG1.PNG", "img2.png", "img10.png"])
         #expect(pictures["width"] as? [Int] == [20, 20, 20])
@@ -54,7 +54,7 @@ import Testing
         #expect(folders["pictures"] as? [Int] == [0, 2])
     }
 
-    @Test("comes in pages that have one revision, with folders on the first") func pages()
+    @Test("is split into pages with one revision, with folders on the first") func pages()
         async throws
     {
         let first = try await gallery.get("/-/listing/house?limit=2").json()
@@ -71,9 +71,9 @@ import Testing
         #expect(behind["next"] is NSNull)
     }
 
-    @Test("never has more than 5000 pictures on a page") func limit() async throws {
+    @Test("has at most 5000 images per page") func limit() async throws {
         let folder = try #require(try? gallery.identity("house/img2.png")).path
-        for index in 0...ImageResponder.maximumPageCount {
+        for index in 0...ListingRoute.maximumPageCount {
             try FileManager.default.linkItem(
                 atPath: folder, toPath: gallery.folder.appending(path: "\(index).png").path)
         }
@@ -82,13 +82,13 @@ import Testing
         #expect(((page["pictures"] as? [String: Any])?["name"] as? [String])?.last == "4999.png")
     }
 
-    @Test("refuses a page that cannot be") func badQuery() async throws {
+    @Test("rejects invalid offsets and limits") func badQuery() async throws {
         for query in ["offset=-1", "limit=0", "limit=-5", "offset=x", "limit=1e3", "offset="] {
             #expect(try await gallery.get("/-/listing/house?\(query)").status == 400, "\(query)")
         }
     }
 
-    @Test("shows a new picture at once, and none that is gone") func changes() async throws {
+    @Test("contains new images at once, and no removed ones") func changes() async throws {
         let before = try await gallery.get("/-/listing/house")
         let tag = try #require(before.headers[.eTag])
         #expect(try await gallery.get("/-/listing/house", [.ifNoneMatch: tag]).status == 304)
@@ -105,14 +105,14 @@ import Testing
         #expect(try after.json()["revision"] as? String != before.json()["revision"] as? String)
     }
 
-    @Test("shows what was written to a picture, though its folder looks the same")
+    @Test("reflects a change of an image that does not change its folder")
     func rewritten() async throws {
-        // Long ago, so that the names are remembered.
+        // Long ago, so that the names are cached.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_000_000)],
             ofItemAtPath: gallery.folder.appending(path: "house").path)
         let reader = FolderReader(
-            try PhotoDirectory(gallery.folder.path), extensions: ["png"])
+            try ServedDirectory(gallery.folder.path), extensions: ["png"])
         let before = try reader.contents(of: ["house"])
         let handle = try FileHandle(
             forWritingTo: gallery.folder.appending(path: "house/img2.png"))
@@ -125,23 +125,23 @@ import Testing
         #expect(after.identities[0] == before.identities[0])
     }
 
-    @Test("reads the names again only when the folder has changed") func remembered() throws {
+    @Test("reads names again only if the folder has changed") func remembered() throws {
         let house = gallery.folder.appending(path: "house").path
         let long = Date(timeIntervalSince1970: 1_000_000)
         let reader = FolderReader(
-            try PhotoDirectory(gallery.folder.path), extensions: ["png"])
+            try ServedDirectory(gallery.folder.path), extensions: ["png"])
         try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: house)
-        #expect(try reader.contents(of: ["house"]).pictures.count == 3)
+        #expect(try reader.contents(of: ["house"]).images.count == 3)
         try gallery.picture("house/new.png")
-        // A folder that claims not to have changed is believed; one that tells is read.
+        // The modification time decides whether the folder is read.
         try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: house)
-        #expect(try reader.contents(of: ["house"]).pictures.count == 3)
+        #expect(try reader.contents(of: ["house"]).images.count == 3)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 2_000_000)], ofItemAtPath: house)
-        #expect(try reader.contents(of: ["house"]).pictures.count == 4)
+        #expect(try reader.contents(of: ["house"]).images.count == 4)
     }
 
-    @Test("says of a picture that cannot be read why, and lists it") func damaged() async throws {
+    @Test("contains unreadable images with the reason") func damaged() async throws {
         try gallery.file("house/img5.png", Array("GIF89a".utf8))
         let pictures = try await pictures()
         #expect(pictures["width"] as? [Int] == [20, 20, 0, 20])
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(
-        "has the placeholders of the pictures that have been shown, and another tag for each",
+        "contains stored placeholders, each of which changes the entity tag",
         .timeLimit(.minutes(10)))
     func placeholders() async throws {
         let gallery = try TestGallery(keepsRenditions: true)
@@ -185,7 +185,7 @@ import Testing
         #expect(try placeholders(try await gallery.get(address))?.isEmpty == true)
     }
 
-    @Test("of a folder that is missing is missing") func missing() async throws {
+    @Test("of a missing folder is 404") func missing() async throws {
         let answer = try await gallery.get("/-/listing/nowhere")
         #expect(answer.status == 404)
         #expect(answer.text == #"{"error":"not found"}"#)

@@ -9,11 +9,11 @@ import ImageTesting
 
 @testable import ImageServer
 
-/// A gallery whose originals come over the network, from a server on this machine that a test rules.
+/// A gallery whose originals come over the network from a local server that the test controls.
 struct LiveOrigin: Sendable {
     let server: ScriptedServer
     let gallery: TestGallery
-    /// What is waited by for the server, and the date.
+    /// The clock of the server, also for dates.
     let clock: FakeClock
 
     static func with(
@@ -23,7 +23,7 @@ struct LiveOrigin: Sendable {
         _ body: (LiveOrigin) async throws -> Void
     ) async throws {
         let server = try await ScriptedServer(handler)
-        // The timeouts that are tested are those of the loader.
+        // The loader's timeouts are under test.
         let transport = AsyncHTTPTransport(readTimeout: .seconds(600))
         do {
             let clock = FakeClock()
@@ -48,14 +48,14 @@ struct LiveOrigin: Sendable {
         try await gallery.get("/_/w:20/plain/\(server.address)\(path)@png", headers)
     }
 
-    /// A picture that is whole.
+    /// A valid image.
     static func picture(_ width: Int = 40, _ height: Int = 30) -> [UInt8] {
         PNGFile(width: width, height: height, colorType: 2, bitDepth: 8).bytes()
     }
 }
 
 extension ScriptedServer.Answer {
-    /// A whole answer of a server that does as it should.
+    /// A complete, valid response.
     init(picture: [UInt8], _ fields: [String] = []) {
         self.init(
             ["Content-Type: image/png", "Content-Length: \(picture.count)"] + fields, picture)

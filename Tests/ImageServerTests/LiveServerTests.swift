@@ -14,7 +14,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Over a socket, the server", .serialized, .timeLimit(.minutes(10)))
+@Suite("A listening server", .serialized, .timeLimit(.minutes(10)))
 struct LiveServerTests {
     let gallery: TestGallery
 
@@ -48,7 +48,7 @@ struct LiveServerTests {
         }
     }
 
-    @Test("answers several requests over one connection") func keepAlive() async throws {
+    @Test("responds to several requests on one connection") func keepAlive() async throws {
         let original = try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
         try await withServer { address, _ in
             #expect(address.hasPrefix("http://127.0.0.1:"))
@@ -76,10 +76,10 @@ struct LiveServerTests {
         }
     }
 
-    @Test("listens at a socket in the file system, also where one was left, and removes it")
+    @Test("listens on a Unix domain socket, replaces an old one, and removes it")
     func socket() async throws {
         try gallery.picture("1.png", PixelSize(width: 40, height: 30))
-        // A path of a socket has at most some hundred bytes.
+        // The path of a Unix domain socket has at most about 100 bytes.
         let path = "/tmp/calotype-\(UInt32.random(in: 0...(.max))).sock"
         #expect(mkSocket(path))
         try await withServer(socketPath: path) { address, _ in
@@ -94,19 +94,19 @@ struct LiveServerTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    /// Makes a socket that nobody listens at any more.
+    /// Creates a socket file without a listener.
     private func mkSocket(_ path: String) -> Bool {
         unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0
     }
 
-    @Test("answers health checks when all connections are taken, and pictures when one is free")
+    @Test("responds to health checks at the connection limit, and to images below it")
     func connections() async throws {
         try gallery.picture("1.png")
         try await withServer(maximumConnectionCount: 1) { address, _ in
             try await HTTPConnection.with(address) { first in
                 try await first.send("GET /1.png HTTP/1.1")
                 #expect(try await first.answer().head.hasPrefix("HTTP/1.1 200"))
-                // More than are open at a time beyond the limit: older ones make way.
+                // More than the limit of spare connections: older ones are closed.
                 for _ in 0..<(OpenConnections.spareLimit + 4) {
                     try await HTTPConnection.with(address) { connection in
                         try await connection.send("GET /healthz HTTP/1.1")
@@ -132,8 +132,8 @@ struct LiveServerTests {
         }
     }
 
-    @Test("sends an original of many pieces whole, also a part of it") func pieces() async throws {
-        // What follows the picture is part of the file.
+    @Test("sends an original in pieces, also a range of it") func pieces() async throws {
+        // The bytes after the image belong to the file.
         let picture = try gallery.picture("1.png")
         let original = picture + (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try gallery.file("1.png", original)
@@ -147,7 +147,7 @@ struct LiveServerTests {
         }
     }
 
-    @Test("says why it cannot listen at a socket") func noSocket() async throws {
+    @Test("reports why it cannot listen on a socket") func noSocket() async throws {
         var configuration = gallery.configuration
         let path = gallery.outside.appending(path: "missing/a.sock").path
         configuration.socketPath = path
@@ -160,7 +160,7 @@ struct LiveServerTests {
         #expect(error?.description.hasPrefix("cannot listen at ") == true)
     }
 
-    @Test("ends requests in flight when it is stopped, and takes no more") func stop() async throws
+    @Test("completes requests in flight on shutdown, and accepts no more") func stop() async throws
     {
         try gallery.file("slow.gate", Array("GATE".utf8))
         try gallery.picture("1.png")
@@ -169,7 +169,7 @@ struct LiveServerTests {
                 try await connection.send("GET /2x2/slow.gate HTTP/1.1")
                 #expect(await gallery.gate.nextEvent() == .began)
                 await services.triggerGracefulShutdown()
-                // Until the listening socket is closed, connections still come about.
+                // Connections succeed until the listening socket is closed.
                 var isListening = true
                 while isListening {
                     do {
@@ -193,7 +193,7 @@ struct LiveServerTests {
         }
     }
 
-    @Test("gives up on requests that take longer than it may take to stop")
+    @Test("cancels requests that exceed the stop timeout")
     func stopTimeout() async throws {
         try gallery.file("long.gate", Array("GATELONG".utf8))
         try await withServer(stopTimeout: .milliseconds(50)) { [gallery] address, services in
@@ -206,7 +206,7 @@ struct LiveServerTests {
         }
     }
 
-    @Test("stops the work on a picture whose client hangs up") func hangUp() async throws {
+    @Test("cancels the work for a client that hangs up") func hangUp() async throws {
         try gallery.file("long.gate", Array("GATELONG".utf8))
         try await withServer { [gallery] address, _ in
             try await HTTPConnection.with(address) { connection in
@@ -218,7 +218,7 @@ struct LiveServerTests {
     }
 
     @Test(
-        "passes the IIIF Image API's validator at level 2",
+        "passes the validator of the IIIF Image API at level 2",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: ["3", "2"])
     func iiif(version: String) async throws {
@@ -232,7 +232,7 @@ struct LiveServerTests {
         try await withServer { address, _ in
             let script = SampleFiles.packageDirectory
                 .appending(path: "Tests/Peers/iiif_validate.py").path
-            // Whoever waits for a process must not hold a thread that the server needs.
+            // Waiting for a process must not block a thread that the server needs.
             let process = Process()
             let output = Pipe()
             process.executableURL = python
@@ -251,7 +251,7 @@ struct LiveServerTests {
         }
     }
 
-    @Test("says that another program has its port") func portTaken() async throws {
+    @Test("reports that its port is in use") func portTaken() async throws {
         try await withServer { [gallery] address, _ in
             var configuration = gallery.configuration
             configuration.port = HTTPConnection.port(of: address)

@@ -7,12 +7,12 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("What the client says") struct NegotiationTests {
+@Suite("Content negotiation") struct NegotiationTests {
     private static let browser =
         "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
 
     @Test(
-        "chooses the format where the address leaves it open",
+        "selects the format if the path has none",
         arguments: [
             (browser, "image/webp"), ("image/webp", "image/webp"), ("*/*", "image/jpeg"),
             ("image/*", "image/jpeg"), ("", "image/jpeg"), ("image/webp;q=0", "image/jpeg"),
@@ -32,7 +32,7 @@ import Testing
         #expect(fixed.headers[.vary] == nil)
     }
 
-    @Test("gives each format a tag of its own") func tags() async throws {
+    @Test("gives each format its own entity tag") func tags() async throws {
         let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
         try gallery.picture("1.png")
         let jpeg = try await gallery.get("/20x20/1.png")
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "makes pictures denser, in few steps and within bounds",
+        "rounds and limits the density hint",
         arguments: [
             ("2", 40), ("1.4", 30), ("1e9", 40), ("-1", 20), ("NaN", 20), ("banana", 20), ("", 20),
         ])
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "decides upon a width that is left open, in few steps and within bounds",
+        "rounds and limits the width hints",
         arguments: [
             (["Sec-CH-Width": "600"], 640), (["Sec-CH-Width": "600", "Sec-CH-DPR": "2"], 640),
             (["Sec-CH-Width": "600", "Sec-CH-DPR": "2", "Save-Data": "on"], 320),
@@ -86,7 +86,7 @@ import Testing
                 == "Sec-CH-Width, Sec-CH-Viewport-Width, Sec-CH-DPR, ECT, Save-Data")
     }
 
-    @Test("is not listened to unless that is wanted, and asked for by the page")
+    @Test("uses client hints only if enabled, and announces them with the page")
     func asked() async throws {
         let deaf = try TestGallery { $0.sizes = .exact }
         try deaf.picture("1.png", PixelSize(width: 1300, height: 13))
@@ -104,7 +104,7 @@ import Testing
         #expect(try await deaf.get("/sprite/_x").status == 400)
     }
 
-    @Test("saves data where that is wished for") func savesData() async throws {
+    @Test("reduces density and quality for Save-Data") func savesData() async throws {
         let gallery = try TestGallery { $0.usesClientHints = true }
         try gallery.picture("1.png", PixelSize(width: 400, height: 300))
         var headers: HTTPFields = [:]
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "never makes sizes multiply",
+        "never leaves the steps of the ladder",
         arguments: [("33x33", 40), ("40x40", 40), ("20x15@1.9x", 30), ("41x41,up", 48)])
     func ladder(segment: String, width: Int) async throws {
         let gallery = try TestGallery { $0.sizes = .quarters }
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("keeps the proportions of a box that is cut to size") func proportions() async throws {
+    @Test("keeps the proportions of a limited box") func proportions() async throws {
         let gallery = try TestGallery { $0.sizes = .quarters }
         try gallery.picture("1.png", PixelSize(width: 400, height: 400))
         let answer = try await gallery.get("/90x60,fill/1.png")

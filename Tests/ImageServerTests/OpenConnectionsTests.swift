@@ -16,7 +16,7 @@ import Testing
         return channel
     }
 
-    @Test("beyond the limit are spare, of which the oldest makes way") func limit() throws {
+    @Test("beyond the limit are spare; a new one closes the oldest") func limit() throws {
         let connections = OpenConnections(limit: 2, clientLimit: 2)
         let served = [try channel("127.0.0.1"), try channel("127.0.0.1")]
         for channel in served { connections.add(channel) }
@@ -39,7 +39,7 @@ import Testing
         #expect(!connections.isSpare(next))
     }
 
-    @Test("of one client elsewhere have a limit of their own") func clients() throws {
+    @Test("of one remote client have a separate limit") func clients() throws {
         let connections = OpenConnections(limit: 10, clientLimit: 1)
         var channels: [EmbeddedChannel] = []
         for (client, isSpare) in [
@@ -59,21 +59,21 @@ import Testing
         #expect(!connections.isSpare(again))
     }
 
-    @Test("share the bytes that wait for clients to read them") func bytes() {
+    @Test("share the limit of unsent bytes") func bytes() {
         let outgoing = OutgoingBytes(byteLimit: 1_000, streamLimit: 2)
         var first = outgoing.hold(900)
         #expect(first != nil)
         #expect(outgoing.hold(200) == nil)
         #expect(outgoing.hold(100) != nil)
         first = nil
-        // One alone is let through, however large.
+        // A single response may have any size.
         let large = outgoing.hold(5_000)
         #expect(large != nil)
         #expect(outgoing.hold(1) == nil)
         withExtendedLifetime(large) {}
     }
 
-    @Test("get smaller pieces of originals the more of them there are") func pieces() {
+    @Test("get smaller pieces of originals with a growing number of streams") func pieces() {
         let outgoing = OutgoingBytes(byteLimit: 8 << 20, streamLimit: 100)
         var streams: [OutgoingBytes.Stream] = []
         for count in 1...100 {

@@ -16,7 +16,8 @@ import Testing
         bytes = try gallery.picture("house/1.png")
     }
 
-    @Test("is answered byte for byte, with its type and validators") func whole() async throws {
+    @Test("is returned byte for byte with its media type and validators") func whole() async throws
+    {
         let answer = try await gallery.get("/house/1.png")
         let identity = try gallery.identity("house/1.png")
         #expect(answer.status == 200)
@@ -30,20 +31,20 @@ import Testing
         #expect(answer.headers[.xContentTypeOptions] == "nosniff")
     }
 
-    @Test("that is larger than a chunk is answered whole") func large() async throws {
+    @Test("larger than one piece is returned whole") func large() async throws {
         let bytes = try gallery.picture("large.png", .init(width: 400, height: 400))
         try #require(bytes.count > 2 * (128 << 10))
         #expect(try await gallery.get("/large.png").body == bytes)
     }
 
-    @Test("has the type of its bytes, whatever its name says") func typeOfBytes() async throws {
+    @Test("has the media type of its bytes, whatever its name") func typeOfBytes() async throws {
         try gallery.picture("picture.jpg")
         try gallery.picture("nameless")
         #expect(try await gallery.get("/picture.jpg").headers[.contentType] == "image/png")
         #expect(try await gallery.get("/nameless").headers[.contentType] == "image/png")
     }
 
-    @Test("is kept for ever under an address with its version, but only with its own")
+    @Test("is immutable under a URL with its current version only")
     func immutable() async throws {
         let version = try gallery.identity("house/1.png").version
         let own = try await gallery.get("/house/1.png?v=\(version)")
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "is answered in part",
+        "is returned in ranges",
         arguments: [("0-9", 0, 9), ("10-", 10, -1), ("-10", -10, -1), ("5-999999", 5, -1)])
     func part(range: String, first: Int, last: Int) async throws {
         let count = bytes.count
@@ -66,7 +67,7 @@ import Testing
         #expect(answer.body == Array(bytes[first...last]))
     }
 
-    @Test("is answered whole when the range has several parts or makes no sense")
+    @Test("is returned whole for several or invalid ranges")
     func oddRange() async throws {
         for range in ["bytes=0-1,3-4", "bytes=5-1", "bytes=x", "lines=1-2", "bytes=-", "bytes"] {
             let answer = try await gallery.get("/house/1.png", [.range: range])
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("refuses a range behind its end") func unsatisfiable() async throws {
+    @Test("has no range after its end") func unsatisfiable() async throws {
         for range in ["bytes=999999-", "bytes=99999999999999999999-", "bytes=-0"] {
             let answer = try await gallery.get("/house/1.png", [.range: range])
             #expect(answer.status == 416, "\(range)")
@@ -83,8 +84,7 @@ import Testing
         }
     }
 
-    @Test("is answered in part only while If-Range names what is there") func ifRange() async throws
-    {
+    @Test("is returned in ranges only if If-Range matches") func ifRange() async throws {
         let whole = try await gallery.get("/house/1.png")
         for condition in [whole.headers[.eTag], whole.headers[.lastModified]] {
             let headers: HTTPFields = [.range: "bytes=0-9", .ifRange: try #require(condition)]
@@ -94,7 +94,7 @@ import Testing
         #expect(try await gallery.get("/house/1.png", stale).status == 200)
     }
 
-    @Test("is not sent to whoever has it") func notModified() async throws {
+    @Test("is not sent again to a client with a current copy") func notModified() async throws {
         let whole = try await gallery.get("/house/1.png")
         let tag = try #require(whole.headers[.eTag])
         let date = try #require(whole.headers[.lastModified])
@@ -115,14 +115,14 @@ import Testing
         }
     }
 
-    @Test("answers HEAD as GET without a body") func head() async throws {
+    @Test("has the same headers for HEAD, without a body") func head() async throws {
         let answer = try await gallery.request(.head, "/house/1.png")
         #expect(answer.status == 200)
         #expect(answer.body.isEmpty)
         #expect(answer.headers[.contentLength] == "\(bytes.count)")
     }
 
-    @Test("that is no picture is missing, even to whoever guesses what it has")
+    @Test("that is not an image is 404, also with a guessed entity tag")
     func noPicture() async throws {
         try gallery.file("letter.txt", Array("Dear reader".utf8))
         try gallery.file("empty.png", [])

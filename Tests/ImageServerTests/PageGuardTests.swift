@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Of web pages, a server") struct PageGuardTests {
+@Suite("The page guard of a server") struct PageGuardTests {
     private func pageGuard(
         _ change: (inout ImageServer.Configuration) -> Void = { _ in }
     ) throws -> PageGuard {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "for this computer answers to its own names",
+        "on a loopback address accepts its own names",
         arguments: [
             "localhost", "LOCALHOST:8080", "a.localhost:1", "127.0.0.1:8080", "127.8.9.1",
             "[::1]:80",
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "for this computer answers to no other name",
+        "on a loopback address rejects other names",
         arguments: [
             "rebound.example", "localhost.example:8080", "127.0.0.1.example", "128.0.0.1", "[::2]",
             "0.0.0.0:8080", "notlocalhost", "192.168.1.2:8080", "2130706433",
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("for this computer takes no second name for its own") func secondName() throws {
+    @Test("on a loopback address checks a second Host header") func secondName() throws {
         var fields: HTTPFields = [:]
         fields[named: "Host"] = "rebound.example"
         #expect(throws: ServerError.misdirected(host: "rebound.example")) {
@@ -70,7 +70,7 @@ import Testing
         try pageGuard().check(request("localhost", fields))
     }
 
-    @Test("refuses another name with 421 on every route but those of health") func status()
+    @Test("rejects other names with 421 on all routes except health checks") func status()
         async throws
     {
         let gallery = try TestGallery()
@@ -83,15 +83,15 @@ import Testing
                 head: HTTPRequest(
                     method: .get, scheme: "http", authority: "rebound.example", path: path),
                 body: RequestBody(buffer: ByteBuffer()))
-            let response = try await gallery.server.responder().respond(to: request, over: nil)
+            let response = try await gallery.server.requestHandler().respond(to: request, over: nil)
             #expect(response.status.code == status, "\(path)")
         }
-        // Not from those that are ready to be sent again either.
-        let responder = try gallery.server.responder()
+        // The same for cached responses.
+        let responder = try gallery.server.requestHandler()
         var head = request("localhost")
         head.path = "/20x20/1.png"
-        let ready = responder.readyAnswers()
-        // An answer is ready for a moment, which may pass on a busy machine.
+        let ready = responder.readyResponses()
+        // The response is fresh for a short time, which may pass on a busy machine.
         for _ in 0..<100 where ready(head) == nil {
             _ = await responder.respond(
                 to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), over: nil)
@@ -101,13 +101,12 @@ import Testing
         #expect(ready(head) == nil)
     }
 
-    @Test("for others, or at a socket in the file system, answers to every name") func open() throws
-    {
+    @Test("on other addresses or Unix domain sockets accepts every name") func open() throws {
         try pageGuard { $0.host = "0.0.0.0" }.check(request("any.example"))
         try pageGuard { $0.socketPath = "/run/a" }.check(request("any.example"))
     }
 
-    @Test("for this computer answers no page of another site, but a link from one") func crossSite()
+    @Test("on a loopback address rejects cross-site requests except navigation") func crossSite()
         throws
     {
         let pageGuard = try pageGuard()
@@ -124,7 +123,7 @@ import Testing
         #expect(pageGuard.resourcePolicy == "same-site")
     }
 
-    @Test("lets the origins read that it is told of") func origins() throws {
+    @Test("allows the configured origins") func origins() throws {
         let viewer = "https://viewer.example"
         let pageGuard = try pageGuard { $0.allowedOrigins = [viewer] }
         let allowed = request("localhost", fetch("cross-site", dest: "empty", origin: viewer))
@@ -141,8 +140,7 @@ import Testing
         #expect(throws: ServerError.self) { try all.check(request("rebound.example", other)) }
     }
 
-    @Test("for others, or with a public address, lets all origins read") func publicServer() throws
-    {
+    @Test("on other addresses or with a public URL allows all origins") func publicServer() throws {
         for change in [
             { $0.host = "0.0.0.0" }, { $0.publicAddress = "https://pictures.example" },
         ] as [(inout ImageServer.Configuration) -> Void] {
@@ -152,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("sends what keeps other sites out with pictures and without CORS") func headers()
+    @Test("sends Cross-Origin-Resource-Policy") func headers()
         async throws
     {
         let gallery = try TestGallery()

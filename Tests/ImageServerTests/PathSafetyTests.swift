@@ -42,7 +42,7 @@ import Testing
         "/-/unknown", "/healthz/x", "/-/gallery/..%2findex.html", "/-/gallery/a/index.html",
     ]
 
-    @Test("that leaves the folder is answered as a missing one, to the byte", arguments: escapes)
+    @Test("outside of the folder gets the same response as a missing one", arguments: escapes)
     func escape(address: String) async throws {
         let missing = try await gallery.get("/house/missing.png")
         #expect(missing.status == 404)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "that leaves the folder has no renditions either",
+        "outside of the folder has no renditions",
         arguments: [
             "/10x10/../outside.png", "/../10x10/outside.png", "/10x10/..%2foutside.png",
             "/10x10/out.png", "/out/10x10/outside.png", "/house/10x10/.hidden.png",
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "that leaves the folder is not listed",
+        "outside of the folder is not listed",
         arguments: [
             "/..", "/%2e%2e", "/out", "/too", "/.secret", "/house/..", "//", "/house/1.png",
         ])
@@ -77,7 +77,7 @@ import Testing
         #expect(answer.text == #"{"error":"not found"}"#)
     }
 
-    @Test("through a link that stays inside is served") func linkInside() async throws {
+    @Test("through a link within the folder is served") func linkInside() async throws {
         for address in ["/in.png", "/in/1.png", "/10x10/in.png", "/in/10x10/1.png"] {
             #expect(try await gallery.get(address).status == 200, "\(address)")
         }
@@ -89,7 +89,7 @@ import Testing
         #expect(folders["pictures"] as? [Int] == [1, 1])
     }
 
-    @Test("may have spaces, signs and letters of any script") func names() async throws {
+    @Test("may contain spaces, symbols and letters of any script") func names() async throws {
         try gallery.picture("été 2026/100% #1?+&.png")
         let address = "/%C3%A9t%C3%A9%202026/100%25%20%231%3F+%26.png"
         #expect(try await gallery.get(address).status == 200)
@@ -98,7 +98,7 @@ import Testing
                 == 200)
     }
 
-    @Test("that is a pipe is missing, and opening it waits for nobody") func pipe() async throws {
+    @Test("of a named pipe is 404, and opening it does not block") func pipe() async throws {
         let path = gallery.folder.appending(path: "pipe.png").path
         #expect(unsafe mkfifo(path, 0o600) == 0)
         #expect(try await gallery.get("/pipe.png").status == 404)

@@ -9,8 +9,8 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("The colours of a picture") struct ProfileRouteTests {
-    /// A profile of Display P3's primaries and a power of 2.2, as ICC.1:2001 lays one out.
+@Suite("The colours of an image") struct ProfileRouteTests {
+    /// A profile with Display P3 primaries and a gamma of 2.2, by ICC.1:2001.
     private static let wide: [UInt8] = {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - $0 * 8) & 255) } }
         func place(_ x: Double, _ y: Double, _ z: Double) -> [UInt8] {
@@ -51,7 +51,7 @@ import Testing
     private static let base = SampleFiles.packageDirectory
         .appending(path: "Corpus/jpeg/valid/baseline-444.jpg")
 
-    /// The same picture without a profile, in `plain.jpg`, and with one, in `wide.jpg`.
+    /// The same image without a profile in `plain.jpg`, and with one in `wide.jpg`.
     private static func gallery() throws -> TestGallery {
         let gallery = try TestGallery { $0.imgproxy = ImgproxyKeys() }
         let file = Array(try Data(contentsOf: base))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "are sRGB's, as Pillow makes them",
+        "are converted to sRGB as by Pillow",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func converted() async throws {
         let gallery = try Self.gallery()
@@ -85,7 +85,7 @@ import Testing
         #expect(PixelComparison(image, plain).maximumDifference > 10)
     }
 
-    @Test("stay those of its profile if that is asked for") func kept() async throws {
+    @Test("keep the profile with the profile option") func kept() async throws {
         let gallery = try Self.gallery()
         let image = try Self.image(try await gallery.get("/4096x4096,png,profile/wide.jpg"))
         let plain = try Self.image(try await gallery.get("/4096x4096,png/plain.jpg"))
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "are said by its profile in every format with room for one",
+        "are described by the profile in all formats that support one",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: ["jpeg", "png", "webp", "tiff", "avif"])
     func formats(format: String) async throws {
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "are sRGB's where nothing else can be said",
+        "are converted to sRGB in formats without profiles",
         arguments: ["gif", "qoi", "png,gray", "rgb565"])
     func noRoom(options: String) async throws {
         let gallery = try Self.gallery()
@@ -126,7 +126,7 @@ import Testing
         #expect(answer.body != other.body)
     }
 
-    @Test("are as usual for a picture without a profile") func plain() async throws {
+    @Test("are unchanged by the profile option without a profile") func plain() async throws {
         let gallery = try Self.gallery()
         let answer = try await gallery.get("/64x64,profile/plain.jpg")
         #expect(answer.status == 200)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Whether a server takes work", .timeLimit(.minutes(10))) struct ReadinessTests {
-    @Test("says how it does at once, and that it takes no more, while every thread decodes")
+@Suite("Readiness", .timeLimit(.minutes(10))) struct ReadinessTests {
+    @Test("is reported at once while all threads decode, with 503 for a full queue")
     func readiness() async throws {
         let gallery = try TestGallery(changingPipeline: { configuration in
             configuration.decodeThreadCount = 1
@@ -19,7 +19,7 @@ import Testing
         async let first = gallery.get("/2x2/1.gate")
         #expect(await gallery.gate.nextEvent() == .began)
         async let second = gallery.get("/2x2/2.gate")
-        // On the way to the queue that stays full, others are for a moment.
+        // Other queues are full for a moment before the one that stays full.
         var answer = try await gallery.get("/readyz")
         while answer.status != 503 {
             await Task.yield()
@@ -35,7 +35,7 @@ import Testing
         #expect(try await gallery.get("/readyz").status == 200)
     }
 
-    @Test("takes no work when it is closed, and says so") func closed() async throws {
+    @Test("is 503 after the pipeline has been closed") func closed() async throws {
         let gallery = try TestGallery()
         await gallery.pipeline.close()
         #expect(try await gallery.get("/readyz").status == 503)

@@ -30,8 +30,7 @@ import Testing
         #expect(answer.headers[.xContentTypeOptions] == "nosniff")
     }
 
-    @Test("is a rendition also where a folder has the name of the size") func folder() async throws
-    {
+    @Test("takes precedence over a folder with the name of the size") func folder() async throws {
         try gallery.picture("house/20x20/1.png", PixelSize(width: 10, height: 10))
         let answer = try await gallery.get("/house/20x20/1.png")
         #expect(try answer.pixelSize() == PixelSize(width: 20, height: 15))
@@ -39,13 +38,13 @@ import Testing
         #expect(try inside.pixelSize() == PixelSize(width: 5, height: 5))
     }
 
-    @Test("stands in the folder that is served, too") func top() async throws {
+    @Test("is available for originals in the served folder itself") func top() async throws {
         try gallery.picture("2.png")
         #expect(try await gallery.get("/20x20/2.png").status == 200)
     }
 
     @Test(
-        "of a size that cannot be is refused",
+        "of an invalid size is rejected",
         arguments: [
             "0x10", "10x0", "8193x1", "1x8193", "99999999999999999999x1", "010x10", "00x1",
         ])
@@ -57,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "is asked for by digits alone; other names are folders",
+        "requires a size in digits; other names are folders",
         arguments: [
             "-1x5", "1.5x2", "x", "x10", "__x", "10x10x10", "10X10", "NaNxNaN", "1e9x1", "x5",
         ])
@@ -66,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "is made as its options say",
+        "is made according to its options",
         arguments: [
             ("20x", 20, 15), ("_x15", 20, 15), ("10x10,fill", 10, 10), ("10x30,stretch", 10, 30),
             ("80x60", 40, 30), ("80x60,up", 80, 60), ("10x10@2x", 20, 15),
@@ -79,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "is written in the format that its address names",
+        "has the format in its URL",
         arguments: [
             ("png", "image/png"), ("jpg", "image/jpeg"), ("jpeg", "image/jpeg"),
             ("webp", "image/webp"), ("gif", "image/gif"),
@@ -93,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "with an option that there is not, or that is said twice, is refused with its name",
+        "with an unknown or duplicate option is rejected by name",
         arguments: [
             "10x10,foo", "10x10,", "10x10,,fit", "10x10,fit,fill", "10x10,q0", "10x10,q101",
             "10x10,q07", "10x10,q5.5", "10x10@0.5x", "10x10@9x", "10x10@2", "10x10@2.000x",
@@ -107,7 +106,7 @@ import Testing
         #expect(try answer.json()["error"] as? String != nil)
     }
 
-    @Test("is as good as its address says that it must look, or the server's settings")
+    @Test("reaches the target SSIM of its URL or of the configuration")
     func targetSSIM() async throws {
         let strict = try TestGallery {
             $0.targetSSIM = 0.9
@@ -135,12 +134,12 @@ import Testing
         #expect(tags.0 != tags.1)
     }
 
-    @Test("of ten thousand options is refused at once") func manyOptions() async throws {
+    @Test("with ten thousand options is rejected at once") func manyOptions() async throws {
         let segment = "10x10" + String(repeating: ",q50", count: 2_000)
         #expect(try await gallery.get("/house/\(segment)/1.png").status == 400)
     }
 
-    @Test("keeps the edge that it is anchored to") func anchored() async throws {
+    @Test("keeps the edge of its anchor") func anchored() async throws {
         let whole = try ImageSource(
             EncodedBytes(try await gallery.get("/house/1.png").body), codecs: builtInCodecs
         ).image()
@@ -150,7 +149,7 @@ import Testing
         #expect(PixelComparison(part, expected).maximumDifference == 0)
     }
 
-    @Test("has a tag of its own for each size and is not sent to whoever has it")
+    @Test("has an entity tag for each size, and gets 304 for it")
     func notModified() async throws {
         let small = try await gallery.get("/house/10x10/1.png")
         let large = try await gallery.get("/house/20x20/1.png")
@@ -163,7 +162,7 @@ import Testing
         #expect(again.headers[.lastModified] == small.headers[.lastModified])
     }
 
-    @Test("is compared by tags that may contain commas, weak or among others") func tags()
+    @Test("is compared with lists of tags, weak tags and tags with commas") func tags()
         async throws
     {
         let tag = try #require(
@@ -183,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("gets another tag when its original changes") func changed() async throws {
+    @Test("gets another entity tag when its original changes") func changed() async throws {
         let before = try await gallery.get("/house/10x10/1.png")
         try gallery.picture("house/1.png", PixelSize(width: 50, height: 30), seed: 2)
         let tag = try #require(before.headers[.eTag])
@@ -193,13 +192,13 @@ import Testing
         #expect(try after.pixelSize() == PixelSize(width: 10, height: 6))
     }
 
-    @Test("is kept for ever under an address with the version") func immutable() async throws {
+    @Test("is immutable under a URL with the version") func immutable() async throws {
         let version = try gallery.identity("house/1.png").version
         let answer = try await gallery.get("/house/10x10/1.png?v=\(version)")
         #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
     }
 
-    @Test("answers HEAD as GET without a body") func head() async throws {
+    @Test("has the same headers for HEAD, without a body") func head() async throws {
         let whole = try await gallery.get("/house/10x10/1.png")
         let answer = try await gallery.request(.head, "/house/10x10/1.png")
         #expect(answer.status == 200)
@@ -207,7 +206,7 @@ import Testing
         #expect(answer.headers[.contentLength] == "\(whole.body.count)")
     }
 
-    @Test("of a damaged picture is refused with the reason, and of no picture at all too")
+    @Test("of a damaged image or another file is rejected with the reason")
     func damaged() async throws {
         let bytes = try gallery.picture("whole.png")
         try gallery.file("cut.png", Array(bytes.prefix(bytes.count / 2)))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Reading a request") struct RequestParsingTests {
+@Suite("Request parsing") struct RequestParsingTests {
     @Test(
-        "understands dates as HTTP writes them",
+        "parses and formats HTTP dates",
         arguments: [
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
@@ -19,7 +19,7 @@ import Testing
         #expect(HTTPDate(text)?.seconds == seconds)
     }
 
-    @Test("ignores what is no date") func noDates() {
+    @Test("ignores invalid dates") func noDates() {
         for text in [
             "", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
             "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 32 Nov 1994 08:49:37 GMT",
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("reads ranges") func ranges() {
+    @Test("parses ranges") func ranges() {
         #expect(ByteRange(nil, byteCount: 10) == .whole)
         #expect(ByteRange("bytes=0-0", byteCount: 10) == .part(0..<1))
         #expect(ByteRange("bytes=9-", byteCount: 10) == .part(9..<10))
@@ -40,7 +40,7 @@ import Testing
         #expect(ByteRange("bytes=--1", byteCount: 10) == .whole)
     }
 
-    @Test("orders names as people do") func naturalOrder() {
+    @Test("orders names naturally") func naturalOrder() {
         let ordered = [
             "1.jpg", "2.jpg", "10.jpg", "a", "A1", "a2", "a02", "a10", "a100b2", "a100b10",
             "img 9", "IMG_1", "z",

@@ -17,7 +17,7 @@ import Testing
 
     init() throws { gallery = try TestGallery() }
 
-    @Test("answers the page at / with its policy") func page() async throws {
+    @Test("returns the page at / with its content security policy") func page() async throws {
         let answer = try await gallery.get("/")
         #expect(answer.status == 200)
         #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
@@ -34,7 +34,7 @@ import Testing
         #expect(try await gallery.get("/-/gallery/missing.js").status == 404)
     }
 
-    @Test("answers every file in the folder of the page, byte for byte") func files() async throws {
+    @Test("returns every file of the page byte for byte") func files() async throws {
         let folder = SampleFiles.packageDirectory.appending(path: "Sources/ServedFiles/Gallery")
         let files = try FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil)
@@ -51,13 +51,13 @@ import Testing
         #expect(style.headers[.contentType] == "text/css; charset=utf-8")
     }
 
-    @Test("says that it runs") func health() async throws {
+    @Test("reports its health") func health() async throws {
         let answer = try await gallery.get("/healthz")
         #expect(answer.status == 200)
         #expect(answer.text == #"{"status":"ok"}"#)
     }
 
-    @Test("runs on when the pipeline takes nothing more") func closedPipeline() async throws {
+    @Test("stays healthy when the pipeline is closed") func closedPipeline() async throws {
         try gallery.picture("1.png")
         await gallery.pipeline.close()
         #expect(try await gallery.get("/10x10/1.png").status == 503)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "refuses other methods",
+        "rejects other methods",
         arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch, .trace])
     func methods(method: HTTPRequest.Method) async throws {
         for address in ["/", "/healthz", "/missing.png", "/-/listing/"] {
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    @Test("refuses an address of more than 8 KiB") func longAddress() async throws {
-        let limit = ImageResponder.maximumAddressByteCount
+    @Test("rejects a URL of more than 8 KiB") func longAddress() async throws {
+        let limit = RequestAdmission.maximumPathByteCount
         let longest = "/" + String(repeating: "a", count: limit - 1)
         #expect(try await gallery.get(longest).status == 404)
         #expect(try await gallery.get(longest + "a").status == 414)
@@ -89,7 +89,7 @@ import Testing
         let server = ImageServer(
             configuration: configuration, pipeline: gallery.pipeline, logger: .init(label: "test"))
         #expect(throws: ServerError.notAFolder(path: configuration.directory)) {
-            try server.responder()
+            try server.requestHandler()
         }
     }
 
@@ -116,14 +116,14 @@ import Testing
         (LoadError.badStatus(url: "/secret", code: 500), 502),
         (LoadError.badResponse(url: "/secret", reason: "/secret"), 502),
         (LoadError.queueFull, 503), (LoadError.cancelled, 503), (CancellationError(), 503),
-        (ServerError.changedMeanwhile, 503), (CocoaLikeError(), 500),
+        (ServerError.originalChanged, 503), (CocoaLikeError(), 500),
     ]
 
     private struct CocoaLikeError: Error, CustomStringConvertible {
         let description = "/secret"
     }
 
-    @Test("answers every error with its status, and never with a path", arguments: failures.indices)
+    @Test("maps every error to its status, without a file path", arguments: failures.indices)
     func errors(index: Int) async throws {
         let (error, status) = Self.failures[index]
         let answer = ErrorResponse(error)

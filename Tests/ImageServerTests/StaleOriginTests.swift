@@ -8,9 +8,9 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("A picture that its origin lets be shown while it is asked again", .timeLimit(.minutes(10)))
+@Suite("An image with stale-while-revalidate", .timeLimit(.minutes(10)))
 struct StaleOriginTests {
-    /// The first picture, then, when the test sends it, one of another shape.
+    /// The first image, then, when the test sends it, one of another shape.
     private static let newer = ScriptedServer.Answer(picture: LiveOrigin.picture(40, 20), control)
     private static let control = ["Cache-Control: max-age=1, stale-while-revalidate=60"]
 
@@ -23,11 +23,11 @@ struct StaleOriginTests {
             { _, index in index == 0 ? first : nil }, body)
     }
 
-    /// Pictures stay in memory, or the old answer is looked up on the disk.
+    /// Images stay in memory, or the old response is read from the disk.
     private static let memoryByteLimits = [1 << 20, 0]
 
     @Test(
-        "is answered at once, and the newer one to whoever asks next", arguments: memoryByteLimits)
+        "is returned stale at once, and fresh to the next request", arguments: memoryByteLimits)
     func stale(memoryByteLimit: Int) async throws {
         try await Self.with(memoryByteLimit: memoryByteLimit) { origin in
             let first = try await origin.get()
@@ -37,7 +37,7 @@ struct StaleOriginTests {
             #expect(origin.server.requests.count == 1, "it is fresh for a second")
 
             origin.clock.advance(by: .seconds(2))
-            // The origin does not answer, so nobody who waits for it gets here.
+            // The origin does not respond, so that no request that waits for it gets here.
             for _ in 0..<3 { #expect(try await origin.get().body == first.body) }
             await eventually { origin.server.requests.count == 2 }
 
@@ -48,7 +48,7 @@ struct StaleOriginTests {
         }
     }
 
-    @Test("is no longer shown after that time, if it is not in memory") func tooOld() async throws {
+    @Test("is not returned after that time, unless it is in memory") func tooOld() async throws {
         try await Self.with(memoryByteLimit: 0) { origin in
             let first = try await origin.get()
             #expect(first.status == 200)

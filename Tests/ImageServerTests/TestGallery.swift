@@ -15,10 +15,10 @@ import Synchronization
 
 @testable import ImageServer
 
-/// A folder of pictures of its own for each test, removed with the last reference, and a server
-/// for it without a network.
+/// A folder of images for one test, removed with the last reference, and a server for it without a
+/// network.
 final class TestGallery: Sendable {
-    /// The folder around the one that is served: what stands here is outside.
+    /// The folder around the served folder.
     let outside: URL
     let folder: URL
     let pipeline: ImagePipeline
@@ -26,7 +26,7 @@ final class TestGallery: Sendable {
     let store: RenditionStore?
     private let changes: @Sendable (inout ImageServer.Configuration) -> Void
 
-    // With stores, if there are any, outside of the folder; a clock is for what comes from the web.
+    // Stores are outside of the served folder; the clock is for remote originals.
     init(
         keepsRenditions: Bool = false, web transport: (any HTTPTransport)? = nil,
         clock: FakeClock? = nil,
@@ -95,7 +95,7 @@ final class TestGallery: Sendable {
             configuration: configuration, pipeline: pipeline, logger: Logger(label: "test"))
     }
 
-    /// Writes a picture; folders on the way are made.
+    /// Writes an image; creates folders on the way.
     @discardableResult
     func picture(
         _ path: String, _ size: PixelSize = PixelSize(width: 40, height: 30), seed: UInt64 = 1
@@ -106,7 +106,7 @@ final class TestGallery: Sendable {
         return bytes
     }
 
-    /// Writes any bytes below the folder that is served.
+    /// Writes a file below the served folder.
     func file(_ path: String, _ bytes: [UInt8]) throws {
         let file = folder.appending(path: path)
         try FileManager.default.createDirectory(
@@ -115,12 +115,12 @@ final class TestGallery: Sendable {
     }
 
     func identity(_ path: String) throws -> FileIdentity {
-        // As the server names it: the temporary folder may be behind a link.
-        let root = try PhotoDirectory(folder.path).path
+        // Resolved as by the server: the temporary folder may be behind a link.
+        let root = try ServedDirectory(folder.path).path
         return try FileIdentity(path: "\(root)/\(path)")
     }
 
-    /// What a client gets of `other`, or of a server for the folder.
+    /// The response of `other`, or of a new server for the folder.
     func get(
         _ address: String, _ headers: HTTPFields = [:], from other: ImageServer? = nil
     ) async throws -> Answer {
@@ -136,7 +136,7 @@ final class TestGallery: Sendable {
                 method: method, scheme: "http", authority: "localhost", path: address,
                 headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body)))
-        let response = try await (other ?? server).responder().respond(
+        let response = try await (other ?? server).requestHandler().respond(
             to: request, over: nil)
         let collector = BodyCollector()
         try await response.body.write(collector)
@@ -146,7 +146,7 @@ final class TestGallery: Sendable {
     }
 }
 
-/// What a client got.
+/// A response with its body.
 struct Answer: Sendable {
     let status: Int
     let headers: HTTPFields
@@ -154,12 +154,12 @@ struct Answer: Sendable {
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The object that a JSON body holds.
+    /// The object in a JSON body.
     func json() throws -> [String: Any] {
         try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] ?? [:]
     }
 
-    /// The size of the picture in the body.
+    /// The size of the image in the body.
     func pixelSize() throws -> PixelSize {
         try ImageSource(EncodedBytes(body), codecs: builtInCodecs).pixelSize
     }

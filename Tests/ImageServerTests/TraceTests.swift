@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageServer
 
-/// Keeps what is logged.
+/// Collects log messages.
 private struct LogKeeper: LogHandler {
     let lines: Lines
     var metadata: Logger.Metadata = [:]
@@ -27,7 +27,7 @@ private struct LogKeeper: LogHandler {
     func log(event: LogEvent) { lines.all.withLock { $0.append(event.metadata ?? [:]) } }
 }
 
-@Suite("The trace that a request belongs to", .timeLimit(.minutes(10))) struct TraceTests {
+@Suite("The trace context of a request", .timeLimit(.minutes(10))) struct TraceTests {
     private static let id = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let parent = "00-\(id)-00f067aa0ba902b7-01"
     private static let other = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -41,13 +41,13 @@ private struct LogKeeper: LogHandler {
         return headers
     }
 
-    /// The fields of a request that an origin got, in lower case.
+    /// The fields of a request received by an origin, in lower case.
     private static func fields(_ request: String, _ name: String) -> [String] {
         request.lowercased().split(separator: "\r\n").map(String.init)
             .filter { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
     }
 
-    @Test("goes on to the origin as it came, and has no say in what is kept") func passedOn()
+    @Test("is passed to the origin, and does not affect caches") func passedOn()
         async throws
     {
         let answer = ScriptedServer.Answer(
@@ -64,8 +64,7 @@ private struct LogKeeper: LogHandler {
         }
     }
 
-    @Test("goes no further if it is malformed, too long, or not there") func dropped() async throws
-    {
+    @Test("is not passed on if it is malformed, too long or missing") func dropped() async throws {
         let answer = ScriptedServer.Answer(picture: LiveOrigin.picture())
         try await LiveOrigin.with({ _, _ in answer }) { origin in
             let malformed = ["00-\(Self.id)-0000000000000000-01", "00-\(Self.id)", "x"]
@@ -84,7 +83,7 @@ private struct LogKeeper: LogHandler {
         }
     }
 
-    @Test("stands in what is logged of a request that is refused") func logged() async throws {
+    @Test("is logged with rejected requests") func logged() async throws {
         let gallery = try TestGallery()
         let lines = LogKeeper.Lines()
         let server = ImageServer(

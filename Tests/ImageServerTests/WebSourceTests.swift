@@ -13,7 +13,7 @@ import Testing
 
 @testable import ImageServer
 
-/// A web of a few addresses that notes what it was asked for.
+/// A transport with a few URLs that records requests.
 private final class StubWeb: HTTPTransport {
     struct Page {
         var status = 200
@@ -53,7 +53,7 @@ private struct StubBody: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: pieces[...]) }
 }
 
-@Suite("An original on the web") struct WebSourceTests {
+@Suite("A remote original") struct WebSourceTests {
     private func gallery(_ pages: [String: StubWeb.Page]) throws -> (TestGallery, StubWeb) {
         let web = StubWeb(pages)
         let store = ObjectStore(
@@ -77,7 +77,7 @@ private struct StubBody: AsyncSequence, Sendable {
         return .init(fields: fields, body: body)
     }
 
-    @Test("is served at any size, fetched once for sizes that are asked for in turn")
+    @Test("is served in any size, and loaded once for consecutive sizes")
     func served() async throws {
         let file = try Self.png()
         let (gallery, web) = try gallery([
@@ -113,7 +113,7 @@ private struct StubBody: AsyncSequence, Sendable {
     }
 
     @Test(
-        "is refused in a bucket that is not listed, and without the key of an object",
+        "is rejected in an unlisted bucket, and without an object key",
         arguments: [
             "s3://secrets/a.png", "s3://photos.evil/a.png", "s3://photos", "s3://photos/",
             "s3://photos/../secrets/a.png", "s3://photos/%2E%2E/secrets/a.png", "s3:///a.png",
@@ -130,7 +130,7 @@ private struct StubBody: AsyncSequence, Sendable {
     }
 
     @Test(
-        "is refused before anybody is asked unless its host is listed",
+        "is rejected without a request unless its host is listed",
         arguments: [
             "https://evil.example/a.png", "http://good.example/a.png",
             "https://good.example@evil.example/a.png", "https://good.example.evil.example/a.png",
@@ -152,8 +152,7 @@ private struct StubBody: AsyncSequence, Sendable {
         #expect(web.requests.isEmpty)
     }
 
-    @Test("follows redirects to listed hosts alone, and not for ever") func redirects() async throws
-    {
+    @Test("follows a limited number of redirects to listed hosts") func redirects() async throws {
         let file = try Self.png()
         func moved(_ place: String) -> StubWeb.Page {
             .init(status: 302, fields: [.location: place])
@@ -174,7 +173,7 @@ private struct StubBody: AsyncSequence, Sendable {
         #expect(web.requests.count < 20)
     }
 
-    @Test("is the same, whatever host the request says that it was made for") func forwarded()
+    @Test("does not depend on the Host header of the request") func forwarded()
         async throws
     {
         let (gallery, web) = try gallery(["https://good.example/a.png": page(try Self.png())])
@@ -190,7 +189,7 @@ private struct StubBody: AsyncSequence, Sendable {
         #expect(web.requests.allSatisfy { $0 == "https://good.example/a.png" })
     }
 
-    @Test("that is none is told from one that is not there") func broken() async throws {
+    @Test("that is not an image differs from a missing one") func broken() async throws {
         let (gallery, _) = try gallery([
             "https://good.example/page": page(Array("<html>".utf8)),
             "https://good.example/large": page(Array(repeating: 0, count: 2 << 20)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    // It includes the same header, and may then pass for the owner of `stat`.
+    // Includes the same header, and may be taken for the module that declares `stat`.
     internal import CNIOLinux
     internal import Glibc
 #else
@@ -9,8 +9,9 @@
 #endif
 internal import EncodedImages
 
-/// What the file system says of a file without reading it; links are followed.
+/// The status of a file or folder; symbolic links are followed.
 struct FileStatus {
+    /// The type of the file.
     enum Kind {
         case file, folder, other
     }
@@ -19,17 +20,17 @@ struct FileStatus {
     let device: UInt64
     let inode: UInt64
     let byteCount: Int
-    /// Nanoseconds since 1970.
+    /// The modification time in nanoseconds since 1970.
     let modificationTime: Int
 
-    /// The C call is `stat`; `nil` if nothing is at `path`.
+    /// Calls `stat`; fails if there is no file at `path`.
     init?(of path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// The C call is `fstat`.
+    /// Calls `fstat`.
     init?(ofOpenFile descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }

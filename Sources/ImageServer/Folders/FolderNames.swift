@@ -7,27 +7,26 @@ internal import EncodedImages
     internal import Darwin
 #endif
 
-/// The names in a folder that are served, in no order; those that are not UTF-8, which no address can
-/// name, are not.
+/// The served names in a folder, unordered; names that are not UTF-8 are omitted.
 struct FolderNames {
     var folders: [String] = []
-    /// Files that look like pictures by their extension.
-    var pictures: [String] = []
-    /// Where those of the names lead that are symbolic links.
+    /// The files with the extension of an image format.
+    var images: [String] = []
+    /// The resolved targets of the names that are symbolic links.
     var targets: [ComparedByBytes: String] = [:]
 
-    /// Reads a folder without opening any of its files; `nil` if that is impossible.
+    /// Reads a folder without opening its files; fails if it is unreadable.
     ///
     /// - Parameters:
-    ///   - path: the folder's resolved path.
-    ///   - directory: what links may lead into.
-    ///   - extensions: file name extensions of pictures, in lower case.
-    init?(_ path: String, in directory: PhotoDirectory, extensions: Set<String>) {
+    ///   - path: the resolved path of the folder.
+    ///   - directory: the served folder; links to targets outside are omitted.
+    ///   - extensions: the file name extensions of images in lower case.
+    init?(_ path: String, in directory: ServedDirectory, extensions: Set<String>) {
         guard let stream = unsafe opendir(path) else { return nil }
         defer { unsafe _ = closedir(stream) }
         while let entry = unsafe readdir(stream) {
             let type = unsafe Int(entry.pointee.d_type)
-            // As a closure on the pointer: the name may be longer than the field's declared size.
+            // By offset: the name may be longer than the declared size of the field.
             let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
             let start = unsafe UnsafeRawPointer(entry).advanced(by: offset)
             guard
@@ -52,12 +51,12 @@ struct FolderNames {
     private mutating func add(_ name: String, _ kind: FileStatus.Kind, _ extensions: Set<String>) {
         switch kind {
         case .folder: folders.append(name)
-        case .file where Self.looksLikePicture(name, extensions): pictures.append(name)
+        case .file where Self.isImageName(name, extensions): images.append(name)
         case .file, .other: break
         }
     }
 
-    private static func looksLikePicture(_ name: String, _ extensions: Set<String>) -> Bool {
+    private static func isImageName(_ name: String, _ extensions: Set<String>) -> Bool {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
         return extensions.contains(name[name.utf8.index(after: dot)...].lowercased())
     }

@@ -4,27 +4,27 @@ internal import EncodedImages
 internal import ImageLoading
 internal import Synchronization
 
-/// A folder as it was at one moment.
+/// The contents of a folder at one time.
 struct FolderContents: Sendable {
-    /// In natural order.
+    /// The names of subfolders in natural order.
     let folders: [String]
-    /// The pictures directly inside each of `folders`.
-    let pictureCounts: [Int]
-    /// In natural order.
-    let pictures: [String]
-    /// Of each of `pictures`.
+    /// The number of images directly inside each of `folders`.
+    let imageCounts: [Int]
+    /// The names of images in natural order.
+    let images: [String]
+    /// The identity of each of `images`.
     let identities: [FileIdentity]
-    /// Changes whenever a name, a picture or a count does.
+    /// A fingerprint of all names, identities and counts.
     let revision: String
 }
 
-/// Reads folders, and remembers what reading them again would bring anyway.
+/// Reads folders, and caches their sorted names.
 ///
-/// Names are read and sorted again when the folder's modification time has changed. Every file is
-/// looked at again for each answer, because writing to one leaves no mark on its folder. Nothing
-/// watches: a folder that nobody asks for costs nothing, and network drives work like others.
+/// Names are read again when the folder's modification time has changed. The status of every file is
+/// read for each request, because writing to a file does not change its folder. There is no file
+/// system watcher: idle folders cost nothing, and network drives work.
 ///
-/// A lock: held for a look into a table, never while the disk is read. All calls wait for the disk.
+/// Lock: held for a table lookup, never while the disk is read. All functions block on the disk.
 final class FolderReader: Sendable {
     private struct Cache {
         var sorted: [FolderIdentity: SortedNames] = [:]
@@ -33,26 +33,26 @@ final class FolderReader: Sendable {
 
     private struct SortedNames {
         let folders: [String]
-        let pictures: [String]
-        /// The resolved path of each of `pictures`.
+        let images: [String]
+        /// The resolved path of each of `images`.
         let paths: [String]
 
-        var count: Int { folders.count + pictures.count }
+        var count: Int { folders.count + images.count }
     }
 
-    let directory: PhotoDirectory
+    let directory: ServedDirectory
     private let extensions: Set<String>
-    /// The names that are remembered, of all folders together.
+    /// The maximum number of cached names of all folders together.
     private let maximumNameCount: Int
     private let cache = Mutex(Cache())
     let recent: RecentFolders
 
     /// - Parameters:
-    ///   - directory: what is served.
-    ///   - extensions: file name extensions of pictures, in lower case.
-    ///   - maximumNameCount: the names that are remembered, of all folders together.
+    ///   - directory: the served folder.
+    ///   - extensions: the file name extensions of images in lower case.
+    ///   - maximumNameCount: the maximum number of cached names of all folders together.
     init(
-        _ directory: PhotoDirectory, extensions: Set<String>, maximumNameCount: Int = 500_000
+        _ directory: ServedDirectory, extensions: Set<String>, maximumNameCount: Int = 500_000
     ) {
         self.directory = directory
         self.extensions = extensions
@@ -60,29 +60,30 @@ final class FolderReader: Sendable {
         recent = RecentFolders(maximumFileCount: maximumNameCount)
     }
 
-    /// Reads a folder, or as much of it as may have changed.
+    /// Reads the current contents of a folder.
     ///
-    /// - Parameter segments: the folder's place below the folder that is served.
-    /// - Returns: the folder as it is now.
+    /// - Parameter segments: the names of folders below the served one.
+    /// - Returns: the contents, with images and subfolders in natural order.
+    /// - Complexity: reads the status of every image; names only if the folder has changed.
     /// - Throws: ``ServerError/notFound``.
     func contents(of segments: [String]) throws(ServerError) -> FolderContents {
         let path = try directory.folder(segments)
         let names = try sortedNames(in: path)
-        let counts = names.folders.map { pictureCount(in: "\(path)/\($0)") }
-        var pictures: [String] = []
+        let counts = names.folders.map { imageCount(in: "\(path)/\($0)") }
+        var images: [String] = []
         var identities: [FileIdentity] = []
-        pictures.reserveCapacity(names.pictures.count)
-        identities.reserveCapacity(names.pictures.count)
-        var revision = Digest()
+        images.reserveCapacity(names.images.count)
+        identities.reserveCapacity(names.images.count)
+        var revision = Fingerprint()
         for (name, count) in zip(names.folders, counts) {
             revision.add(name)
             revision.add(UInt64(count))
         }
         revision.add(UInt64(names.folders.count))
-        for (name, path) in zip(names.pictures, names.paths) {
-            // It may have been removed since the names were read.
+        for (name, path) in zip(names.images, names.paths) {
+            // The file may have been removed since the names were read.
             guard let identity = try? FileIdentity(path: path) else { continue }
-            pictures.append(name)
+            images.append(name)
             identities.append(identity)
             revision.add(name)
             revision.add(UInt64(identity.byteCount))
@@ -90,7 +91,7 @@ final class FolderReader: Sendable {
             revision.add(identity.inode)
         }
         return FolderContents(
-            folders: names.folders, pictureCounts: counts, pictures: pictures,
+            folders: names.folders, imageCounts: counts, images: images,
             identities: identities, revision: revision.text)
     }
 
@@ -100,15 +101,15 @@ final class FolderReader: Sendable {
         guard let names = FolderNames(path, in: directory, extensions: extensions) else {
             throw .notFound
         }
-        let pictures = NaturalOrder.sorted(names.pictures)
+        let images = NaturalOrder.sorted(names.images)
         let sorted = SortedNames(
-            folders: NaturalOrder.sorted(names.folders), pictures: pictures,
-            paths: pictures.map { names.targets[ComparedByBytes($0)] ?? "\(path)/\($0)" })
+            folders: NaturalOrder.sorted(names.folders), images: images,
+            paths: images.map { names.targets[ComparedByBytes($0)] ?? "\(path)/\($0)" })
         if identity.isSettled {
             cache.withLock { cache in
                 cache.sorted = cache.sorted.filter { !$0.key.isSameFolder(as: identity) }
                 let total = cache.sorted.values.reduce(sorted.count) { $0 + $1.count }
-                // Simple, and rare: it takes folders of that many names in use at once.
+                // Rare: only with that many names in use.
                 if total > maximumNameCount { cache.sorted = [:] }
                 cache.sorted[identity] = sorted
             }
@@ -116,13 +117,13 @@ final class FolderReader: Sendable {
         return sorted
     }
 
-    private func pictureCount(in path: String) -> Int {
+    private func imageCount(in path: String) -> Int {
         guard let identity = FolderIdentity(path) else { return 0 }
         if let known = cache.withLock({ $0.counts[identity] }) { return known }
-        // The link to a folder leads where the folder is.
+        // Subfolders may be symbolic links.
         let resolved = directory.target(ofLink: path) ?? path
         let names = FolderNames(resolved, in: directory, extensions: extensions)
-        let count = names?.pictures.count ?? 0
+        let count = names?.images.count ?? 0
         if identity.isSettled {
             cache.withLock { cache in
                 if cache.counts.count >= maximumNameCount { cache.counts = [:] }

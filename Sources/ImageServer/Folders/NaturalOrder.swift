@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A name's place in the order that people expect: `img2` before `img10`, case ignored.
+/// A sort key for natural order: `img2` before `img10`, case-insensitive.
 ///
-/// Numbers are compared by value, leading zeros aside. Names that are then equal are ordered by
-/// their bytes, so the order never depends on the order in which the disk names them.
+/// Numbers are compared by value without leading zeros. Equal keys are ordered by the bytes of the
+/// names, so that the order is total.
 struct NaturalOrder: Comparable {
-    /// Compares like the name: each run of digits is preceded by a `0` and its length.
+    /// The name in lower case; each run of digits is preceded by a `0` and its length.
     private let key: [UInt8]
     private let name: String
 
@@ -20,7 +20,7 @@ struct NaturalOrder: Comparable {
             }
             let digits = rest.prefix(while: Self.isDigit)
             let number = digits.drop { $0 == UInt8(ascii: "0") }
-            // A file's name has at most 255 bytes.
+            // File names have at most 255 bytes.
             key += [UInt8(ascii: "0"), UInt8(clamping: number.count)] + number
             rest = rest.dropFirst(digits.count)
         }
@@ -37,7 +37,7 @@ struct NaturalOrder: Comparable {
         a.name.utf8.elementsEqual(b.name.utf8)
     }
 
-    /// The names in this order; each key is made once.
+    /// Returns the names in natural order; computes each key once.
     static func sorted(_ names: [String]) -> [String] {
         names.map(NaturalOrder.init).sorted().map(\.name)
     }

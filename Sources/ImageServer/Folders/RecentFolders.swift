@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// The contents of large folders, for as long as looking at all of their files again costs much.
+/// A cache of the contents of large folders.
 ///
-/// A small folder is looked at for each request. A large one is looked at again after 50 µs for each
-/// of its files, at most 5 s, so that requests for it take a bounded part of one processor. A file
-/// that is added or removed changes the folder, whose contents are then read at once.
+/// The files of a small folder are checked for each request. Those of a large folder are checked again
+/// after 50 µs per file, at most 5 s, which limits the processor time for it. A file that is added or
+/// removed changes the folder's identity, so that the contents are read at once.
 ///
 /// Lock: held for a table lookup.
 final class RecentFolders: Sendable {
@@ -15,18 +15,18 @@ final class RecentFolders: Sendable {
         let end: ContinuousClock.Instant
     }
 
-    /// The number of files up to which a folder is looked at for each request.
+    /// The number of files up to which a folder is not cached.
     static let smallCount = 1_000
-    private static let timePerFile = Duration.microseconds(50)
-    private static let longestTime = Duration.seconds(5)
+    private static let lifetimePerFile = Duration.microseconds(50)
+    private static let maximumLifetime = Duration.seconds(5)
 
     private let maximumFileCount: Int
     private let entries = Mutex<[FolderIdentity: Entry]>([:])
 
-    /// - Parameter maximumFileCount: the files that are remembered, of all folders together.
+    /// - Parameter maximumFileCount: the maximum number of cached files of all folders together.
     init(maximumFileCount: Int) { self.maximumFileCount = maximumFileCount }
 
-    /// The contents of a folder if they were read a moment ago.
+    /// Returns the cached contents of a folder.
     func contents(_ folder: FolderIdentity, now: ContinuousClock.Instant = .now) -> FolderContents?
     {
         entries.withLock { entries in
@@ -35,17 +35,17 @@ final class RecentFolders: Sendable {
         }
     }
 
-    /// Keeps the contents of a large folder, read when it had that identity.
+    /// Caches the contents of a large folder that were read after `folder`.
     func insert(
         _ contents: FolderContents, _ folder: FolderIdentity, now: ContinuousClock.Instant = .now
     ) {
-        let count = contents.pictures.count + contents.folders.count
+        let count = contents.images.count + contents.folders.count
         guard count > Self.smallCount, count <= maximumFileCount, folder.isSettled else { return }
-        let end = now + min(Self.timePerFile * count, Self.longestTime)
+        let end = now + min(Self.lifetimePerFile * count, Self.maximumLifetime)
         entries.withLock { entries in
             entries = entries.filter { now < $0.value.end && !$0.key.isSameFolder(as: folder) }
             let total = entries.values.reduce(count) {
-                $0 + $1.contents.pictures.count + $1.contents.folders.count
+                $0 + $1.contents.images.count + $1.contents.folders.count
             }
             if total > maximumFileCount { entries = [:] }
             entries[folder] = Entry(contents: contents, end: end)
@@ -54,7 +54,9 @@ final class RecentFolders: Sendable {
 }
 
 extension FolderReader {
-    /// ``contents(of:)``, or what it returned a moment ago of a large folder.
+    /// Returns ``contents(of:)``, or for a large folder its cached result.
+    ///
+    /// - Throws: ``ServerError/notFound``.
     func recentContents(of segments: [String]) throws(ServerError) -> FolderContents {
         guard let folder = FolderIdentity(try directory.folder(segments)) else { throw .notFound }
         if let known = recent.contents(folder) { return known }

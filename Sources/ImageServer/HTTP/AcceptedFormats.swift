@@ -2,14 +2,14 @@
 
 internal import EncodedImages
 
-/// Which formats of pictures a client says that it can show (RFC 9110, section 12.5.1).
+/// The image formats of an `Accept` header, with their weights (RFC 9110, section 12.5.1).
 struct AcceptedFormats {
-    /// From 0 to 1, by media type in lower case.
+    /// Weights from 0 to 1, by media type in lower case.
     private var weights: [Substring: Double] = [:]
     private static let maximumCount = 64
 
-    /// - Parameter header: such as `image/avif,image/webp;q=0.9,*/*;q=0.8`; what makes no sense in
-    ///   it is not there.
+    /// - Parameter header: the value of `Accept`, such as `image/avif,image/webp;q=0.9,*/*;q=0.8`;
+    ///   invalid entries are ignored.
     init(_ header: String?) {
         guard let header else { return }
         for entry in header.lowercased().split(separator: ",").prefix(Self.maximumCount) {
@@ -23,12 +23,11 @@ struct AcceptedFormats {
         }
     }
 
-    /// The best of the formats that the client names, the first of those that it likes equally.
+    /// Returns the format with the highest weight; of equal weights the first in `formats`.
     ///
-    /// Wildcards count for formats that every client knows, and for those alone: browsers have
-    /// always sent them.
+    /// Wildcards are ignored: all browsers send them, whatever formats they support.
     ///
-    /// - Returns: `nil` if the client names none, or likes JPEG better.
+    /// - Returns: `nil` if no format is listed, or JPEG has a higher weight.
     func best(of formats: [ImageFormat]) -> ImageFormat? {
         let usual = weights["image/jpeg"] ?? 0
         var best: (format: ImageFormat, weight: Double)?
@@ -41,7 +40,7 @@ struct AcceptedFormats {
 }
 
 extension Substring {
-    /// Without blanks at both ends.
+    /// The text without spaces and tabs at both ends.
     var trimmed: Substring {
         let start = drop { $0 == " " || $0 == "\t" }
         return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""

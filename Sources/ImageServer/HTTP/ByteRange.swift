@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which part of a file a `Range` header asks for.
+/// The part of a file that a `Range` header requests (RFC 9110, section 14.2).
 enum ByteRange: Equatable {
-    /// All of it: there is no range, it makes no sense, or it has several parts, which are never
-    /// answered in parts because thousands of them cost nothing to ask for.
+    /// The whole file: the header is missing, invalid, or has several ranges.
+    ///
+    /// Several ranges are ignored because thousands of them cost a client nothing.
     case whole
+    /// One range of bytes.
     case part(Range<Int>)
-    /// It starts behind the end.
+    /// The range starts at or after the end of the file.
     case unsatisfiable
 
     /// - Parameters:
-    ///   - header: such as `bytes=0-99`, `bytes=100-` or, for the last bytes, `bytes=-100`.
-    ///   - byteCount: the bytes of the whole file.
+    ///   - header: the header's value, such as `bytes=0-99`, `bytes=100-` or, for the last bytes,
+    ///     `bytes=-100`.
+    ///   - byteCount: the number of bytes of the file.
     init(_ header: String?, byteCount: Int) {
         self = header.flatMap { Self.parse($0, byteCount: byteCount) } ?? .whole
     }
@@ -37,7 +40,7 @@ enum ByteRange: Equatable {
         }
     }
 
-    /// Digits only; a number that no file reaches stands for any such number.
+    /// Parses digits; a number beyond `Int.max` becomes `Int.max`.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text) ?? .max

@@ -2,25 +2,26 @@
 
 internal import HTTPTypes
 
-/// What a client says of its screen and of its connection, never taken at its word.
+/// The client hints of a request: density, widths and network quality, each checked and rounded.
 struct ClientHints {
-    /// The quality of pictures for whoever wants to save data.
+    /// The encoding quality for clients that save data.
     static let savingQuality = 55
+    /// The header fields that are read.
     static let names = ["Sec-CH-DPR", "Sec-CH-Width", "Sec-CH-Viewport-Width", "ECT", "Save-Data"]
-    /// What a page asks browsers for; `Save-Data` comes without being asked for.
-    static let wantedNames = names.dropLast().joined(separator: ", ")
-    /// In CSS pixels, for clients that do not tell theirs.
-    private static let usualViewportWidth = 1_280.0
-    /// The widths that hints choose from are its multiples, so that few renditions come of them.
+    /// The value of `Accept-CH`; browsers send `Save-Data` without it.
+    static let acceptCH = names.dropLast().joined(separator: ", ")
+    /// The viewport width in CSS pixels of clients that do not send theirs.
+    private static let defaultViewportWidth = 1_280.0
+    /// Widths are rounded up to a multiple of it, which bounds the number of renditions.
     private static let widthStep = 64.0
 
-    /// Device pixels a CSS pixel, in halves from 1 to 4, so that few renditions come of it.
+    /// Device pixels per CSS pixel, rounded up to halves, 1 to 4; `nil` if not sent.
     let density: Double?
-    /// Whether the client wants to save data, or its connection carries little.
+    /// Whether `Save-Data` is on or the effective connection type is 2G.
     let savesData: Bool
-    /// In device pixels, of the place that the picture takes in the page.
-    private let placeWidth: Double?
-    /// In CSS pixels.
+    /// The width of the image's layout box in device pixels.
+    private let layoutWidth: Double?
+    /// The width of the viewport in CSS pixels.
     private let viewportWidth: Double?
 
     init(_ headers: HTTPFields) {
@@ -31,14 +32,14 @@ struct ClientHints {
         savesData =
             headers[named: "Save-Data"]?.lowercased() == "on"
             || ["slow-2g", "2g"].contains(headers[named: "ECT"]?.lowercased())
-        placeWidth = number("Sec-CH-Width")
+        layoutWidth = number("Sec-CH-Width")
         viewportWidth = number("Sec-CH-Viewport-Width")
     }
 
-    /// The width in device pixels where an address leaves it open.
+    /// The width in device pixels for paths that leave it to the client.
     func width(atMost maximum: Int) -> Int {
         let density = density ?? 1
-        let dense = placeWidth ?? (viewportWidth ?? Self.usualViewportWidth) * density
+        let dense = layoutWidth ?? (viewportWidth ?? Self.defaultViewportWidth) * density
         let steps = ((savesData ? dense / density : dense) / Self.widthStep).rounded(.up)
         return Int(min(steps * Self.widthStep, Double(maximum)))
     }

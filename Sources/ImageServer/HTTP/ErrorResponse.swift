@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
-internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import LoadScheduling
-internal import NIOCore
 internal import ImageLoading
 
-/// What a client is told of an error: a status and a line without a path of the file system.
+/// The response to a failed request: a status and one line of text without file system paths.
 ///
-/// This is the one place where errors become statuses.
+/// This is the only place where errors are mapped to status codes.
 struct ErrorResponse {
     let status: HTTPResponse.Status
     let message: String
-    /// When a client that asked too often may ask again.
+    /// The value of `Retry-After` for 429 responses.
     private var retrySeconds = 1
-    /// Whether no other request is answered on the connection.
+    /// Whether the connection is closed after the response.
     private var closesConnection = false
+    /// The length of the file for 416 responses.
+    private var rangedByteCount: Int?
 
     init(_ error: any Error) {
         switch error {
@@ -25,7 +24,7 @@ struct ErrorResponse {
         case let error as LoadError: self.init(error)
         case let error as CodecError: self.init(decoding: error)
         case is CancellationError: self.init(LoadError.cancelled)
-        default: self.init(status: .internalServerError, message: "the server failed")
+        default: self.init(status: .internalServerError, message: "internal server error")
         }
     }
 
@@ -35,9 +34,9 @@ struct ErrorResponse {
             case .notFound: .notFound
             case .malformedRequest: .badRequest
             case .methodNotAllowed: .methodNotAllowed
-            case .addressTooLong: .uriTooLong
+            case .pathTooLong: .uriTooLong
             case .rangeNotSatisfiable: .rangeNotSatisfiable
-            case .changedMeanwhile, .tookTooLong, .tooManyConnections: .serviceUnavailable
+            case .originalChanged, .deadlineExceeded, .tooManyConnections: .serviceUnavailable
             case .badSignature, .forbidden: .forbidden
             case .unauthorized: .unauthorized
             case .expired: .gone
@@ -49,34 +48,37 @@ struct ErrorResponse {
             }
         self.init(status: status, message: error.description)
         if case .tooManyRequests(let seconds) = error { retrySeconds = seconds }
+        if case .rangeNotSatisfiable(let byteCount) = error { rangedByteCount = byteCount }
         closesConnection = error == .tooManyConnections
     }
 
     init(_ error: LoadError) {
         switch error {
         case .notFound: self.init(ServerError.notFound)
-        case .fileChanged: self.init(ServerError.changedMeanwhile)
+        case .fileChanged: self.init(ServerError.originalChanged)
         case .decodingFailed(_, let error): self.init(decoding: error)
         case .queueFull:
-            self.init(status: .serviceUnavailable, message: "too busy; try again")
+            self.init(status: .serviceUnavailable, message: "server busy; retry later")
         case .cancelled:
-            self.init(status: .serviceUnavailable, message: "cancelled")
+            self.init(status: .serviceUnavailable, message: "request cancelled")
         case .unreadable:
-            self.init(status: .internalServerError, message: "the picture cannot be read")
+            self.init(status: .internalServerError, message: "cannot read the image")
         case .encodingFailed:
-            self.init(status: .internalServerError, message: "the picture cannot be written")
+            self.init(status: .internalServerError, message: "cannot encode the image")
         case .memoryBudgetExceeded:
-            self.init(status: .unprocessableContent, message: "the picture needs too much memory")
+            self.init(
+                status: .unprocessableContent, message: "the image exceeds the memory budget")
         case .storeFailed:
-            self.init(status: .internalServerError, message: "the store of renditions failed")
+            self.init(status: .internalServerError, message: "the rendition store failed")
         case .addressRefused:
-            self.init(status: .forbidden, message: "this address is not served")
+            self.init(status: .forbidden, message: "originals of this URL are not served")
         case .badStatus(_, let code) where code == 404 || code == 410:
             self.init(ServerError.notFound)
         case .connectionFailed, .badStatus, .badResponse:
-            self.init(status: .badGateway, message: "the original could not be had")
+            self.init(status: .badGateway, message: "cannot load the original from its server")
         case .timedOut, .notKept:
-            self.init(status: .gatewayTimeout, message: "the original could not be had in time")
+            self.init(
+                status: .gatewayTimeout, message: "timeout while loading the original")
         }
     }
 
@@ -85,18 +87,19 @@ struct ErrorResponse {
         case .unknownFormat, .notBuiltIn:
             self.init(status: .unsupportedMediaType, message: error.description)
         case .sandboxUnavailable, .decoderStopped(.killed):
-            self.init(status: .serviceUnavailable, message: "the picture cannot be decoded now")
+            self.init(
+                status: .serviceUnavailable, message: "decoder unavailable; retry later")
         case .malformed, .truncated, .unsupported, .limitExceeded, .decoderStopped:
             self.init(status: .unprocessableContent, message: error.description)
         case .cancelled:
             self.init(LoadError.cancelled)
         case .fileChanged:
-            self.init(ServerError.changedMeanwhile)
-        // These carry the words of the system or of a library, which are not for strangers.
+            self.init(ServerError.originalChanged)
+        // The texts of these come from the system or a library and may contain file paths.
         case .file:
-            self.init(status: .internalServerError, message: "the picture cannot be read")
+            self.init(status: .internalServerError, message: "cannot read the image")
         case .library:
-            self.init(status: .internalServerError, message: "the picture cannot be decoded")
+            self.init(status: .internalServerError, message: "cannot decode the image")
         }
     }
 
@@ -105,32 +108,17 @@ struct ErrorResponse {
         self.message = message
     }
 
-    /// Whether the same request may succeed a moment later.
-    var isPassing: Bool { status == .serviceUnavailable }
+    /// Whether a retry may succeed.
+    var isTransient: Bool { status == .serviceUnavailable }
 
-    /// `{"error": …}`, never kept by a cache.
+    /// The body is `{"error": …}`; caches must not store it.
     var response: Response {
         var headers: HTTPFields = [.cacheControl: "no-store"]
-        if isPassing { headers[.retryAfter] = "1" }
+        if isTransient { headers[.retryAfter] = "1" }
         if closesConnection { headers[.connection] = "close" }
         if status == .tooManyRequests { headers[.retryAfter] = "\(retrySeconds)" }
         if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        if let rangedByteCount { headers[.contentRange] = "bytes */\(rangedByteCount)" }
         return .json(["error": message], status: status, headers: headers)
-    }
-}
-
-extension Response {
-    /// A body of JSON whose keys are sorted, so that equal values are equal bytes.
-    static func json(
-        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
-    ) -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and lists of them can always be encoded.
-        let body = (try? encoder.encode(value)) ?? Data()
-        var headers = headers
-        headers[.contentType] = "application/json"
-        let bytes = ResponseBody(byteBuffer: ByteBuffer(bytes: body))
-        return Response(status: status, headers: headers, body: bytes)
     }
 }

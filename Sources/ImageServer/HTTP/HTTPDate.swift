@@ -2,11 +2,11 @@
 
 internal import FoundationEssentials
 
-/// A moment in whole seconds as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// A date in whole seconds in the format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
-/// The two obsolete spellings of RFC 9110 are not read; a header that has one is ignored.
+/// The two obsolete formats (RFC 9110, section 5.6.7) are not parsed; headers with them are ignored.
 struct HTTPDate: Hashable {
-    /// Seconds since 1970, leap seconds not counted.
+    /// Seconds since 1970 without leap seconds.
     let seconds: Int
 
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
@@ -16,8 +16,10 @@ struct HTTPDate: Hashable {
 
     init(seconds: Int) { self.seconds = seconds }
 
+    /// The current date.
     static var now: HTTPDate { HTTPDate(seconds: Int(Date().timeIntervalSince1970)) }
 
+    /// Parses a date; `nil` if `text` has another format.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
@@ -34,6 +36,7 @@ struct HTTPDate: Hashable {
             + time[0] * 3_600 + time[1] * 60 + time[2]
     }
 
+    /// The value of a header field.
     var text: String {
         let dayNumber = Int((Double(seconds) / 86_400).rounded(.down))
         let time = seconds - dayNumber * 86_400
@@ -48,8 +51,8 @@ struct HTTPDate: Hashable {
         number < 10 ? "0\(number)" : "\(number)"
     }
 
-    // Both directions: Howard Hinnant, “chrono-Compatible Low-Level Date Algorithms”. Years begin
-    // in March, so that the leap day is the last; an era is 400 years or 146,097 days.
+    // Howard Hinnant, “chrono-Compatible Low-Level Date Algorithms”: years begin in March, so that
+    // the leap day is the last day; an era is 400 years or 146,097 days.
 
     private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year

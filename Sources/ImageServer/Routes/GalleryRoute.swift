@@ -2,60 +2,77 @@
 
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import NIOCore
 internal import ServedFiles
 
-/// A file built into the program, with its entity tag.
-struct GalleryFile: Sendable {
-    let mediaType: String
-    let bytes: [UInt8]
-    /// Changes with the bytes.
-    let tag: String
+/// `GET /`: the gallery page; `GET /-/gallery/NAME`: one of its files.
+struct GalleryRoute: Route {
+    let usesClientHints: Bool
 
-    /// The files of the gallery page, by name.
-    static let all = ServedFile.gallery.mapValues(GalleryFile.init)
+    var steps: RequestSteps { .light }
 
-    /// The OpenAPI description of the routes.
-    static let description = GalleryFile(.apiDescription)
+    func matches(_ request: IncomingRequest) -> Bool { request.path != nil && name(request) != nil }
 
-    private init(_ file: ServedFile) {
-        mediaType = file.mediaType
-        bytes = file.bytes
-        var digest = Digest()
-        digest.add(bytes)
-        tag = digest.text
+    func response(to request: IncomingRequest) throws -> Response {
+        guard let name = name(request), let file = BuiltInFile.gallery[name] else {
+            throw ServerError.notFound
+        }
+        var response = file.response(to: request)
+        if name == "index.html", usesClientHints {
+            response.headers[named: "Accept-CH"] = ClientHints.acceptCH
+        }
+        return response
+    }
+
+    private func name(_ request: IncomingRequest) -> String? {
+        let segments = request.segments
+        if segments.isEmpty { return "index.html" }
+        return segments.count == 3 && segments[0] == "-" && segments[1] == "gallery"
+            ? segments[2] : nil
     }
 }
 
-extension ImageResponder {
-    /// Scripts, styles and data come from this server alone, no other page may frame this one, and
-    /// no text ever becomes markup or code.
-    static let contentSecurityPolicy =
+/// `GET /-/openapi.json`: the OpenAPI description of all routes, without a signature.
+struct DescriptionRoute: Route {
+    var steps: RequestSteps { [.connectionLimit, .pageGuard] }
+
+    func matches(_ request: IncomingRequest) -> Bool {
+        request.encodedPath == "/-/openapi.json"
+    }
+
+    func response(to request: IncomingRequest) -> Response {
+        BuiltInFile.apiDescription.response(to: request)
+    }
+}
+
+/// A file that is built into the program, with its entity tag.
+private struct BuiltInFile: Sendable {
+    /// The files of the gallery page by name.
+    static let gallery = ServedFile.gallery.mapValues(BuiltInFile.init)
+    static let apiDescription = BuiltInFile(.apiDescription)
+
+    /// Allows scripts, styles and data of this server only; forbids framing, inline code and any
+    /// conversion of text to markup.
+    private static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
         + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         + "require-trusted-types-for 'script'; trusted-types 'none'"
 
-    /// `GET /` answers the page, `GET /-/gallery/NAME` a file that it is made of.
-    func gallery(_ name: String, _ request: Request) throws -> Response {
-        guard let file = GalleryFile.all[name] else { throw ServerError.notFound }
-        var answer = answer(file, request)
-        if name == "index.html", configuration.usesClientHints,
-            let acceptCH = HTTPField.Name("Accept-CH")
-        {
-            answer.headers[acceptCH] = ClientHints.wantedNames
-        }
-        return answer
+    private let file: ServedFile
+    private let validators: Validators
+
+    private init(_ file: ServedFile) {
+        self.file = file
+        var fingerprint = Fingerprint()
+        fingerprint.add(file.bytes)
+        validators = Validators(tag: fingerprint.text)
     }
 
-    func answer(_ file: GalleryFile, _ request: Request) -> Response {
-        let validators = Validators(tag: file.tag)
+    func response(to request: IncomingRequest) -> Response {
         var headers = validators.fields
         headers[.cacheControl] = "no-cache"
         headers[.contentSecurityPolicy] = Self.contentSecurityPolicy
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         headers[.contentType] = file.mediaType
-        return Response(
-            status: .ok, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
+        return .ok(file.bytes, headers)
     }
 }

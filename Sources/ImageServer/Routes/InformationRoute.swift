@@ -3,35 +3,97 @@
 internal import EncodedImages
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import NIOCore
 internal import ImageLoading
 internal import Pixels
 internal import Placeholders
 
-/// What `/info/…` says of a picture; what the file does not state is missing.
+/// `GET /info/house/1.jpg`: size, format and metadata of an image as JSON.
+struct InformationRoute: Route {
+    let originals: Originals
+    let pipeline: ImagePipeline
+
+    var prefix: String? { "info" }
+
+    func response(to request: IncomingRequest) async throws -> Response {
+        let names = request.segments.dropFirst()
+        let identity = try await originals.identity(Array(names))
+        let facts = try await originals.facts(identity)
+        let validators = Validators(
+            original: identity,
+            tag: "\(identity.version)-info-\(facts.placeholder?.base64 ?? "")")
+        let headers = request.imageHeaders(identity, validators)
+        if validators.isNotModified(request.headers) { return .notModified(headers) }
+        let metadata = try await pipeline.metadataFields(of: identity.path)
+        try await originals.checkCurrent(identity)
+        return .json(
+            ImageInformation(names.last ?? "", identity, facts, metadata), headers: headers)
+    }
+}
+
+/// `GET /placeholder/house/1.jpg`: the ThumbHash of an image, as bytes or as JSON with a data URI.
+struct PlaceholderRoute: Route {
+    let originals: Originals
+    let pipeline: ImagePipeline
+
+    var prefix: String? { "placeholder" }
+
+    func response(to request: IncomingRequest) async throws -> Response {
+        let format = request.query("format")
+        guard format == nil || format == "json" else {
+            throw ServerError.malformedRequest(reason: "invalid format; expected json or none")
+        }
+        let identity = try await originals.identity(Array(request.segments.dropFirst()))
+        let hash = try await thumbHash(identity)
+        let isJSON = format == "json"
+        let validators = Validators(
+            original: identity,
+            tag: "\(identity.version)-placeholder-\(hash.base64)\(isJSON ? "-json" : "")")
+        var headers = request.imageHeaders(identity, validators)
+        if validators.isNotModified(request.headers) { return .notModified(headers) }
+        guard isJSON else {
+            headers[.contentType] = "application/octet-stream"
+            return .ok(hash.bytes, headers)
+        }
+        let destination = try ImageDestination(format: "png", codecs: pipeline.codecs)
+        return .json(
+            ["thumbhash": hash.base64, "uri": try destination.dataURI(hash.image())],
+            headers: headers)
+    }
+
+    /// Returns the stored hash, otherwise makes one from a small image.
+    private func thumbHash(_ identity: FileIdentity) async throws -> ThumbHash {
+        if let stored = try await originals.facts(identity).placeholder { return stored }
+        let image = try await pipeline.image(
+            for: ImageRequest(original: identity, options: DecodeOptions(maximumSide: 96)))
+        try await originals.checkCurrent(identity)
+        return ThumbHash(image.image)
+    }
+}
+
+/// The JSON object of `/info/…`; properties that the file does not contain are missing.
 ///
-/// Where the picture was taken is nobody's business.
-struct PictureInformation: Encodable {
+/// The GPS position is omitted for privacy.
+private struct ImageInformation: Encodable {
     let name: String
     let format: String
     let mediaType: String
     let width: Int
     let height: Int
     let byteCount: Int
-    /// Seconds since 1970.
+    /// The modification time in seconds since 1970.
     let modified: Int
     let version: String
-    /// The same in every answer, or missing until a rendition has been made.
+    /// The ThumbHash in Base64; missing until a rendition has been made.
     let placeholder: String?
     var title: String?
     var camera: String?
     var lens: String?
-    /// Seconds.
+    /// The exposure time in seconds.
     var exposure: Double?
     /// The f-number.
     var aperture: Double?
     var iso: Int?
-    /// Millimetres.
+    /// The focal length in millimetres.
     var focalLength: Double?
     var taken: String?
     var copyright: String?
@@ -59,59 +121,5 @@ struct PictureInformation: Encodable {
         focalLength = exif.focalLength?.value
         taken = exif.taken?.description ?? xmp.dateCreated
         copyright = xmp.rights ?? exif.copyright
-    }
-}
-
-extension ImageResponder {
-    /// `GET /info/house/1.jpg` answers what is known of a picture, as JSON.
-    func information(_ names: [String], _ request: Request) async throws -> Response {
-        let identity = try await disk { [photos] in try photos.original(names) }
-        let facts = try await facts(of: identity)
-        let validators = Validators(
-            original: identity,
-            tag: "\(identity.version)-info-\(facts.placeholder?.base64 ?? "")")
-        let headers = pictureHeaders(identity, validators, request)
-        if validators.isNotModified(request.headers) { return .notModified(headers) }
-        let metadata = try await pipeline.metadataFields(of: identity.path)
-        try await checkCurrent(identity)
-        return .json(
-            PictureInformation(names.last ?? "", identity, facts, metadata), headers: headers)
-    }
-
-    /// `GET /placeholder/house/1.jpg` answers the picture's ThumbHash: its bytes, or as JSON the
-    /// hash in Base64 and the address of a picture that it makes.
-    func placeholder(_ names: [String], _ request: Request) async throws -> Response {
-        let format = request.uri.queryParameters["format"]
-        guard format == nil || format == "json" else {
-            throw ServerError.malformedRequest(reason: "the format is json, or is left out")
-        }
-        let identity = try await disk { [photos] in try photos.original(names) }
-        let hash = try await thumbHash(of: identity)
-        let isJSON = format == "json"
-        let validators = Validators(
-            original: identity,
-            tag: "\(identity.version)-placeholder-\(hash.base64)\(isJSON ? "-json" : "")")
-        var headers = pictureHeaders(identity, validators, request)
-        if validators.isNotModified(request.headers) { return .notModified(headers) }
-        guard isJSON else {
-            headers[.contentType] = "application/octet-stream"
-            return Response(
-                status: .ok, headers: headers,
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: hash.bytes)))
-        }
-        let destination = try ImageDestination(format: "png", codecs: pipeline.codecs)
-        return .json(
-            ["thumbhash": hash.base64, "uri": try destination.dataURI(hash.image())],
-            headers: headers)
-    }
-
-    /// The one that is kept, else one that is made from a small picture.
-    private func thumbHash(of identity: FileIdentity) async throws -> ThumbHash {
-        if let kept = try await facts(of: identity).placeholder { return kept }
-        let image = try await pipeline.image(
-            for: ImageRequest(
-                path: identity.path, options: DecodeOptions(maximumSide: 96)))
-        try await checkCurrent(identity)
-        return ThumbHash(image.image)
     }
 }

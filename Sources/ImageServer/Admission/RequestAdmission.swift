@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+
+/// The checks of a request's head that decide whether it is processed at all.
+struct RequestAdmission: Sendable {
+    /// The signatures that URLs must have.
+    enum SignatureRule: Sendable {
+        /// URLs need no signature.
+        case none
+        /// URLs end in a signature made with one of the keys.
+        case query(AddressSignature)
+        /// Only imgproxy paths, which contain their own signature, are accepted.
+        case imgproxyOnly
+    }
+
+    /// The maximum number of bytes of path and query.
+    static let maximumPathByteCount = 8_192
+
+    let pageGuard: PageGuard
+    let signatures: SignatureRule
+
+    /// Checks all of the following, for requests that get a cached response.
+    ///
+    /// - Throws: ``ServerError``.
+    func check(_ request: HTTPRequest) throws(ServerError) {
+        try pageGuard.check(request)
+        try checkLength(request)
+        try checkSignature(request)
+    }
+
+    /// - Throws: ``ServerError/pathTooLong``.
+    func checkLength(_ request: HTTPRequest) throws(ServerError) {
+        guard (request.path ?? "").utf8.count <= Self.maximumPathByteCount else {
+            throw .pathTooLong
+        }
+    }
+
+    /// - Throws: ``ServerError/badSignature``, ``ServerError/expired`` or
+    ///   ``ServerError/forbidden(reason:)``.
+    func checkSignature(_ request: HTTPRequest) throws(ServerError) {
+        switch signatures {
+        case .none: return
+        case .query(let signature):
+            try signature.check(request.path ?? "", now: HTTPDate.now.seconds)
+        case .imgproxyOnly:
+            throw .forbidden(reason: "only signed imgproxy URLs are accepted")
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import HTTPTypes
+internal import ImageLoading
+internal import NIOCore
+internal import Synchronization
+
+/// A cache of complete responses with renditions.
+///
+/// A response is fresh for ``lifetime`` after the file of its original was checked, then the file must
+/// be checked again.
+///
+/// Lock: held for a table lookup.
+final class HotRenditions: Sendable {
+    /// The parts of a request that determine the response.
+    struct Key: Hashable {
+        /// Path and query as sent.
+        @ComparedByBytes var path: String
+        /// The values of the headers that renditions vary by, or "-" for missing ones.
+        let headers: [ComparedByBytes]
+    }
+
+    /// A 200 response.
+    struct CachedResponse: Sendable {
+        let original: FileIdentity
+        let validators: Validators
+        /// The headers of the complete response.
+        let headers: HTTPFields
+        let body: ByteBuffer
+    }
+
+    private struct Entry {
+        let response: CachedResponse
+        /// The time before the last check of the original.
+        var checked: ContinuousClock.Instant
+        var lastUse: UInt64
+
+        var byteCount: Int { response.body.storageCapacity + HotRenditions.entryOverhead }
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        var byteCount = 0
+        /// The number of uses, for the least recently used order.
+        var clock: UInt64 = 0
+    }
+
+    /// The time for which a checked original counts as unchanged.
+    static let lifetime = Duration.milliseconds(100)
+    private static let maximumEntryByteCount = 1 << 20
+    /// The estimated size in bytes of a key and its headers, which limits the number of entries.
+    static let entryOverhead = 3 << 10
+
+    private let byteLimit: Int
+    private let varyingNames: [HTTPField.Name]
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - byteLimit: the maximum size of all entries in bytes.
+    ///   - varyingNames: the names of the headers that renditions vary by.
+    init(byteLimit: Int, varyingNames: [HTTPField.Name] = []) {
+        self.byteLimit = byteLimit
+        self.varyingNames = varyingNames
+    }
+
+    /// Returns the key of a request; `nil` for methods other than `GET`.
+    func key(for request: HTTPRequest) -> Key? {
+        guard request.method == .get, let path = request.path else { return nil }
+        return Key(
+            path: path,
+            headers: varyingNames.map { ComparedByBytes(request.headerFields[$0] ?? "-") })
+    }
+
+    /// Returns a fresh response.
+    func response(_ key: Key, now: ContinuousClock.Instant) -> CachedResponse? {
+        state.withLock { state in
+            guard let index = state.entries.index(forKey: key),
+                state.entries.values[index].checked.duration(to: now) < Self.lifetime
+            else { return nil }
+            state.clock += 1
+            state.entries.values[index].lastUse = state.clock
+            return state.entries.values[index].response
+        }
+    }
+
+    /// Returns the response for an original whose identity was read after `time`.
+    func response(
+        _ key: Key, of original: FileIdentity, checked time: ContinuousClock.Instant
+    ) -> CachedResponse? {
+        state.withLock { state in
+            guard let index = state.entries.index(forKey: key),
+                state.entries.values[index].response.original == original
+            else { return nil }
+            state.clock += 1
+            state.entries.values[index].lastUse = state.clock
+            state.entries.values[index].checked = time
+            return state.entries.values[index].response
+        }
+    }
+
+    /// Stores a response for an original whose identity was read after `time`.
+    func insert(_ response: CachedResponse, _ key: Key, checked time: ContinuousClock.Instant) {
+        guard response.body.readableBytes <= min(Self.maximumEntryByteCount, byteLimit) else {
+            return
+        }
+        state.withLock { state in
+            state.clock += 1
+            let entry = Entry(response: response, checked: time, lastUse: state.clock)
+            let old = state.entries.updateValue(entry, forKey: key)
+            state.byteCount += entry.byteCount - (old?.byteCount ?? 0)
+            guard state.byteCount > byteLimit else { return }
+            // Evicts a quarter at once, since sorting for each insertion would be expensive.
+            for (key, entry) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+                guard state.byteCount > byteLimit - byteLimit / 4 else { break }
+                state.entries[key] = nil
+                state.byteCount -= entry.byteCount
+            }
+        }
+    }
+
+    /// Removes all responses for an original.
+    func removeAll(of path: String) {
+        state.withLock { state in
+            for (key, entry) in state.entries
+            where entry.response.original.path.hasSameBytes(as: path) {
+                state.entries[key] = nil
+                state.byteCount -= entry.byteCount
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import HummingbirdCore
+
+/// The routes, in the order in which they are matched.
+struct RouteTable: Sendable {
+    private let routes: [any Route]
+
+    init(_ services: ServerServices) {
+        let s = services
+        var routes: [any Route] = [
+            HealthRoute(),
+            ReadinessRoute(pipeline: s.pipeline),
+            DescriptionRoute(),
+        ]
+        if let metrics = s.metrics { routes.append(MetricsRoute(metrics: metrics)) }
+        if let keys = s.imgproxyKeys {
+            routes.append(
+                ImgproxyRoute(
+                    keys: keys, renditions: s.localRenditions, responder: s.renditions,
+                    negotiation: s.negotiation, grammar: s.grammar, webSources: s.webSources))
+        }
+        routes += [
+            IIIFRoute(
+                originals: s.originals, responder: s.renditions, tiles: s.tiles,
+                negotiation: s.negotiation, grammar: s.grammar, publicURL: s.publicURL),
+            GalleryRoute(usesClientHints: s.negotiation.usesClientHints),
+            ListingRoute(
+                folders: s.folders, pipeline: s.pipeline, queue: s.queues.folders,
+                limiter: s.limiter, maximumSide: s.grammar.maximumSide),
+            TileRoute(originals: s.originals, tiles: s.tiles),
+            InformationRoute(originals: s.originals, pipeline: s.pipeline),
+            PlaceholderRoute(originals: s.originals, pipeline: s.pipeline),
+            SpriteRoute(
+                originals: s.originals, folders: s.folders, sheets: s.sheets, queues: s.queues,
+                limiter: s.limiter, grammar: s.grammar, negotiation: s.negotiation),
+            RenditionRoute(renditions: s.localRenditions, grammar: s.grammar),
+            OriginalRoute(originals: s.originals, outgoing: s.outgoing),
+        ]
+        if !s.purgeTokens.isEmpty {
+            routes.append(
+                PurgeRoute(
+                    originals: s.originals, pipeline: s.pipeline, tiles: s.tiles.images,
+                    hot: s.hot, grammar: s.grammar, tokens: s.purgeTokens,
+                    hasImgproxy: s.imgproxyKeys != nil, prefixes: Set(routes.compactMap(\.prefix))))
+        }
+        self.routes = routes
+    }
+
+    /// Returns the first route that has a resource at the path, and supports the method.
+    func route(for request: IncomingRequest) -> (any Route)? {
+        routes.first { $0.methods.contains(request.method) && $0.matches(request) }
+    }
+
+    /// The steps of a request without a route, which gets an error after them.
+    ///
+    /// `DELETE` requests are authorized by a token and need no signature.
+    static func stepsWithoutRoute(_ request: IncomingRequest) -> RequestSteps {
+        request.method == .delete ? .light.subtracting(.signature) : .light
+    }
+
+    /// The error for a request without a route.
+    func error(for request: IncomingRequest) -> ServerError {
+        if request.isRead { return .notFound }
+        let isKnown = request.path != nil || routes.contains { $0.matches(request) }
+        return isKnown ? .methodNotAllowed : .notFound
+    }
+
+    /// The value of `Allow`: the methods of all routes that have a resource at the path.
+    func allowedMethods(for request: IncomingRequest) -> String {
+        var methods: [HTTPRequest.Method] = [.get, .head]
+        for route in routes where route.matches(request) {
+            methods += route.methods.filter { !methods.contains($0) }
+        }
+        return methods.map(\.rawValue).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import ImageLoading
+
+/// What the requests of a server share for its whole lifetime: caches, limits and queues.
+struct ServerState: Sendable {
+    let pipeline: ImagePipeline
+    let tileImages: TileImages
+    /// The part of the pipeline's memory budget that sprite sheets may use.
+    let sheetMemory: MemoryBudget
+    let limiter: RateLimiter?
+    let hot: HotRenditions
+    let connections: OpenConnections
+    let outgoing: OutgoingBytes
+    let queues = WorkQueues()
+
+    init(_ configuration: ImageServer.Configuration, _ pipeline: ImagePipeline) {
+        self.pipeline = pipeline
+        tileImages = TileImages(
+            pipeline.codecs, pipeline.limits, store: configuration.tileStore,
+            byteLimit: configuration.tileByteLimit, pipeline.budget)
+        sheetMemory = MemoryBudget(byteLimit: pipeline.budget.byteLimit / 4)
+        limiter = configuration.clientRate.map {
+            RateLimiter(rate: $0, burst: max(1, Int($0 * 10)))
+        }
+        hot = HotRenditions(
+            byteLimit: configuration.hotByteLimit,
+            varyingNames: configuration.negotiation.varyingNames)
+        let count = max(1, configuration.maximumConnectionCount)
+        connections = OpenConnections(limit: count, clientLimit: max(32, count / 4))
+        outgoing = OutgoingBytes(byteLimit: configuration.outgoingByteLimit, streamLimit: count)
+    }
+}
+
+/// The services that the routes are made of.
+struct ServerServices: Sendable {
+    let pipeline: ImagePipeline
+    let originals: Originals
+    let folders: FolderReader
+    let renditions: RenditionResponder
+    let localRenditions: LocalRenditions
+    let tiles: TileResponder
+    let sheets: SpriteSheets
+    let negotiation: ContentNegotiation
+    let grammar: OptionGrammar
+    let hot: HotRenditions
+    let outgoing: OutgoingBytes
+    let queues: WorkQueues
+    let limiter: RateLimiter?
+    let pageGuard: PageGuard
+    let metrics: PrometheusMetrics?
+    let imgproxyKeys: ImgproxyKeys?
+    let webSources: WebSources?
+    let publicURL: String?
+    let purgeTokens: [String]
+
+    /// - Throws: ``ServerError`` if the folder does not exist, or a preset or device is invalid.
+    init(_ configuration: ImageServer.Configuration, _ state: ServerState) throws(ServerError) {
+        let directory = try ServedDirectory(configuration.directory)
+        pipeline = state.pipeline
+        hot = state.hot
+        outgoing = state.outgoing
+        queues = state.queues
+        limiter = state.limiter
+        metrics = configuration.metrics
+        imgproxyKeys = configuration.imgproxy
+        webSources = configuration.webSources
+        publicURL = configuration.publicAddress
+        purgeTokens = configuration.purgeTokens
+        originals = Originals(directory, pipeline)
+        folders = FolderReader(
+            directory, extensions: configuration.imageExtensions,
+            maximumNameCount: configuration.folderNameLimit)
+        negotiation = configuration.negotiation
+        grammar = OptionGrammar(
+            formats: configuration.formatNames, presets: try configuration.presetOptions(),
+            devices: configuration.devices, maximumSide: configuration.maximumSide,
+            allowsPresetsOnly: configuration.allowsPresetsOnly)
+        pageGuard = PageGuard(configuration)
+        renditions = RenditionResponder(
+            originals: originals, pipeline: pipeline, limits: configuration.renditionLimits,
+            queues: queues, displayFormatNames: negotiation.displayFormatNames)
+        localRenditions = LocalRenditions(
+            originals: originals, responder: renditions, negotiation: negotiation, hot: hot,
+            pageGuard: pageGuard)
+        tiles = TileResponder(originals: originals, images: state.tileImages)
+        sheets = SpriteSheets(
+            pipeline: pipeline, memory: state.sheetMemory, formats: grammar.formats,
+            maximumSide: grammar.maximumSide)
+    }
+}
+
+extension ImageServer.Configuration {
+    /// The limits on renditions.
+    var renditionLimits: RenditionLimits {
+        RenditionLimits(
+            maximumSide: maximumSide, maximumEnlargedPixelCount: maximumEnlargedPixelCount,
+            maximumSlowPixelCount: maximumSlowPixelCount)
+    }
+
+    var negotiation: ContentNegotiation {
+        ContentNegotiation(
+            formats: negotiatedFormatNames.compactMap { name in
+                writableFormats.first { $0.isNamed(name) }
+            },
+            animationFormatNames: animationFormatNames,
+            displayFormatNames: Set(writableFormats.filter(\.isForDisplays).map(\.name)),
+            usesClientHints: usesClientHints, sizes: sizes, maximumSide: maximumSide,
+            targetSSIM: targetSSIM)
+    }
+
+    /// The rule for signatures of paths other than imgproxy's.
+    var signatureRule: RequestAdmission.SignatureRule {
+        if !signatureKeys.isEmpty { return .query(AddressSignature(keys: signatureKeys)) }
+        return imgproxy?.keys.isEmpty == false && !allowsUnsigned ? .imgproxyOnly : .none
+    }
+}
+
+extension PageGuard {
+    init(_ configuration: ImageServer.Configuration) {
+        self.init(
+            address: configuration.bindAddress, host: configuration.host,
+            publicURL: configuration.publicAddress, allowedOrigins: configuration.allowedOrigins)
+    }
+}
