@@ -8,8 +8,8 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A load that is given up", .timeLimit(.minutes(5))) struct CancellationTests {
-    @Test("S8: ends with the last one who waits, and not before")
+@Suite("A cancelled load", .timeLimit(.minutes(5))) struct CancellationTests {
+    @Test("S8: ends with its last consumer, and not before")
     func lastConsumer() async throws {
         let harness = PipelineHarness()
         let request = harness.request()
@@ -28,7 +28,7 @@ import Testing
         await eventually { harness.pipeline.originals.loadCount == 0 }
     }
 
-    @Test("S8: goes on at the lowest priority when it was asked to outlive those who wait")
+    @Test("S8: continues at the lowest priority when it outlives its consumers")
     func outliving() async throws {
         let harness = PipelineHarness()
         var request = harness.request()
@@ -42,7 +42,7 @@ import Testing
         #expect(harness.loader.cancelCount == 0)
     }
 
-    @Test("S9: does not decode what was given up between the bytes and the decode")
+    @Test("S9: does not decode after it was cancelled between load and decode")
     func beforeDecode() async throws {
         let harness = PipelineHarness()
         harness.pipeline.queues.decodes.isSuspended = true
@@ -59,7 +59,7 @@ import Testing
         #expect(harness.loader.startCount == 1)
     }
 
-    @Test("S9: does not process or keep what was given up after the decode")
+    @Test("S9: does not process or store after it was cancelled after the decode")
     func afterDecode() async throws {
         let harness = PipelineHarness()
         let processor = CountingProcessor(1)
@@ -77,7 +77,7 @@ import Testing
         #expect(harness.pipeline.memory.byteCount == 0)
     }
 
-    @Test("S9: does not read a file that nobody waits for any more")
+    @Test("S9: does not read a file without a consumer")
     func beforeRead() async throws {
         let folder = try TestFolder()
         let codec = FakeCodec()
@@ -94,7 +94,7 @@ import Testing
         #expect(codec.decodes == [])
     }
 
-    @Test("S10: begins once more for whoever asks before it has ended")
+    @Test("S10: begins again for a request that arrives before it has ended")
     func slowCancel() async throws {
         let harness = PipelineHarness(isGated: true)
         let first = harness.ask(harness.request())
@@ -119,7 +119,7 @@ import Testing
         #expect(harness.codec.decodes == [0, 0])
     }
 
-    @Test("S11: is as urgent as the most urgent of those who wait")
+    @Test("S11: runs at the highest priority of its consumers")
     func priority() async throws {
         let harness = PipelineHarness()
         let decodes = harness.pipeline.queues.decodes
@@ -152,7 +152,7 @@ import Testing
         #expect(try await low.value == 0)
     }
 
-    @Test("S11: never keeps an older urgency, however fast it changes")
+    @Test("S11: never keeps an older priority, however fast it changes")
     func rapidChanges() async throws {
         let harness = PipelineHarness()
         harness.pipeline.queues.decodes.isSuspended = true
@@ -176,7 +176,7 @@ import Testing
     }
 }
 
-@Suite("A queue of work", .timeLimit(.minutes(5))) struct WorkQueueTests {
+@Suite("A work queue", .timeLimit(.minutes(5))) struct WorkQueueTests {
     private let queue = WorkQueue(width: 1, maximumWaitingCount: 100)
     private let done = Done()
 
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(
-        "S12: goes by priority, then by age; what is raised goes last of its new peers and what is lowered first"
+        "S12: runs by priority, then by age; raised work is last of its new priority and lowered work first"
     )
     func order() async throws {
         queue.isSuspended = true
@@ -209,7 +209,7 @@ import Testing
         #expect(done.all == ["high 1", "low 1", "middle", "high 2", "low 2", "low 3"])
     }
 
-    @Test("S12: begins more at once when it is widened, and lets what runs end when narrowed")
+    @Test("S12: begins more work when it is widened, and lets running work end when narrowed")
     func width() async throws {
         let gates = (0..<4).map { _ in Gate() }
         for (index, gate) in gates.enumerated() {
@@ -233,7 +233,7 @@ import Testing
         #expect(Set(done.all) == ["began 0", "began 1", "began 2", "began 3"])
     }
 
-    @Test("S12: has room again when work throws")
+    @Test("S12: accepts work again after work has thrown")
     func throwing() async throws {
         await #expect(throws: LoadError.queueFull) {
             try await queue.run(.visible) { () throws(LoadError) in throw .queueFull }
@@ -242,7 +242,7 @@ import Testing
         await queue.close()
     }
 
-    @Test("refuses what it has no room for")
+    @Test("rejects work when it is full")
     func full() async throws {
         let small = WorkQueue(width: 1, maximumWaitingCount: 1)
         small.isSuspended = true
