@@ -42,7 +42,7 @@ import Testing
         #expect(Set(tiles).count == paths.count)
     }
 
-    @Test("have facts of their own in the store, and are forgotten one by one")
+    @Test("have separate facts in the store, and are removed one by one")
     func facts() throws {
         let store = try folder.store()
         defer { store.close() }
@@ -59,7 +59,7 @@ import Testing
         #expect(store.facts(of: identities) == facts.filter { $0.key != identities[0] })
     }
 
-    @Test("have pictures, renditions and facts of their own in a pipeline")
+    @Test("have separate images, renditions and facts in a pipeline")
     func pipeline() async throws {
         let store = try folder.store()
         let pipeline = ImagePipeline(FakeCodec(), store: store)
@@ -86,7 +86,7 @@ import Testing
         await pipeline.close()
     }
 
-    @Test("have sprites of their own in an index")
+    @Test("have separate sprites in an index")
     func sprites() {
         let names = EquivalentNames.all
         let index = SpriteIndex(

@@ -15,7 +15,7 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    @Test("decodes what it has in memory no second time")
+    @Test("does not decode an image in memory again")
     func memory() async throws {
         let codec = FakeCodec()
         let pipeline = ImagePipeline(codec)
@@ -24,7 +24,7 @@ import Testing
         #expect(codec.decodes == [7])
     }
 
-    @Test("encodes what the store has no second time, also in another process")
+    @Test("does not encode a stored rendition again, also in another process")
     func store() async throws {
         let codec = FakeCodec()
         let path = try folder.write("a.fake", grey: 7)
@@ -39,7 +39,7 @@ import Testing
         #expect(codec.decodes == [7])
     }
 
-    @Test("shows a file that was replaced, and nothing of the old one")
+    @Test("shows the new version of a replaced file, and nothing of the old one")
     func replacedFile() async throws {
         let codec = FakeCodec()
         let pipeline = ImagePipeline(codec, store: try folder.store())
@@ -54,7 +54,7 @@ import Testing
         #expect(new.original.version != old.original.version)
     }
 
-    @Test("keeps nothing under the name of a file that was replaced while it was read")
+    @Test("stores nothing for a file that was replaced while it was read")
     func replacedMeanwhile() async throws {
         let codec = FakeCodec(isGated: true)
         let pipeline = ImagePipeline(codec)
@@ -68,7 +68,7 @@ import Testing
         #expect(codec.decodes == [1, 2])
     }
 
-    @Test("answers from memory and store while every decode thread is held up")
+    @Test("answers from memory and store while all decode threads are blocked")
     func heldUp() async throws {
         let free = FakeCodec()
         let kept = try folder.write("kept.fake", grey: 1)
@@ -92,7 +92,7 @@ import Testing
         #expect(try await blocked.value == 3)
     }
 
-    @Test("refuses more work than may wait")
+    @Test("rejects work beyond the maximum number that waits")
     func queueFull() async throws {
         let codec = FakeCodec(isGated: true)
         let pipeline = ImagePipeline(codec) { $0.maximumQueuedDecodeCount = 1 }
@@ -107,7 +107,7 @@ import Testing
         #expect(try await waiting.value == 1)
     }
 
-    @Test("says what is wrong with a file, by its name")
+    @Test("reports what is wrong with a file, with its path")
     func failures() async throws {
         let pipeline = ImagePipeline(FakeCodec(), store: try folder.store())
         let missing = folder.url.appending(path: "missing.fake").path

@@ -35,7 +35,7 @@ import Testing
         return cache
     }
 
-    @Test("asks the cache that came first before the next, and no more of them than it must")
+    @Test("calls the caches in order, and no more of them than necessary")
     func caches() throws {
         let first = cache(5)
         let tiles = TileCache(byteLimit: 1_000, budget: budget)
@@ -61,7 +61,7 @@ import Testing
         withExtendedLifetime((other, third)) {}
     }
 
-    @Test("has half of the tiles given up on a warning, and all when memory is critical")
+    @Test("evicts half of the tiles on a warning, and all when memory is critical")
     func pressure() {
         let tiles = TileCache(byteLimit: 1_000, budget: budget)
         for x in 0..<4 { tiles.put(x) }
@@ -73,7 +73,7 @@ import Testing
         #expect((budget.byteCount, tiles.byteCount) == (0, 0))
     }
 
-    @Test("a level is decoded once there is room for it, and its tiles are charged") func level()
+    @Test("decodes a level once it fits, and reserves the bytes of its tiles") func level()
         async throws
     {
         let maker = TileMaker()
@@ -96,7 +96,7 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("takes back what is released, when it is let go of or in part")
+    @Test("regains reservations that are released, in whole or in part")
     func releasing() async throws {
         var reservation: MemoryReservation? = try await budget.reserve(600)
         #expect(budget.byteCount == 600)
@@ -112,7 +112,7 @@ import Testing
         withExtendedLifetime(reservation) {}
     }
 
-    @Test("refuses at once what can never fit, so that a smaller picture can be made")
+    @Test("rejects at once a reservation that can never fit, so that a smaller image can be made")
     func tooMuch() async {
         let expected = LoadError.memoryBudgetExceeded(needed: 1_001, allowed: 1_000)
         await #expect(throws: expected) { try await budget.reserve(1_001) }
@@ -120,7 +120,9 @@ import Testing
         #expect(budget.byteCount == 0)
     }
 
-    @Test("refuses what waits once it can no longer fit") func limitLowered() async throws {
+    @Test("rejects a waiting reservation once it can no longer fit") func limitLowered()
+        async throws
+    {
         let running = try await budget.reserve(500)
         let waiting = await reserve("large", 900)
         budget.byteLimit = 800
@@ -137,7 +139,7 @@ import Testing
         #expect(try await waiting.value.byteCount == 300)
     }
 
-    @Test("lets in the most urgent first, then the oldest, and nobody past a large one")
+    @Test("admits by priority, then by age, and nothing past a large reservation")
     func queueing() async throws {
         let running = try await budget.reserve(400)
         let second = try await budget.reserve(600)
@@ -157,7 +159,7 @@ import Testing
         #expect(order.names == expected)
     }
 
-    @Test("starves no large decode by small ones that would fit") func starvation() async throws {
+    @Test("does not starve a large decode by small ones that fit") func starvation() async throws {
         let running = try await budget.reserve(500)
         let large = await reserve("large", 1_000)
         var small: [Task<MemoryReservation, any Error>] = []
@@ -170,7 +172,8 @@ import Testing
         for task in small { #expect(try await task.value.byteCount == 10) }
     }
 
-    @Test("forgets who no longer waits and lets in who stood behind") func cancelling() async throws
+    @Test("removes a cancelled reservation and admits those behind it") func cancelling()
+        async throws
     {
         let running = try await budget.reserve(900)
         let leaving = await reserve("large", 200)
@@ -187,7 +190,8 @@ import Testing
         withExtendedLifetime(running) {}
     }
 
-    @Test("lets what waits become more urgent, at the age that it has") func raising() async throws
+    @Test("raises the priority of a waiting reservation, which keeps its age") func raising()
+        async throws
     {
         let running = try await budget.reserve(1_000)
         let tickets = [budget.makeTicket(), budget.makeTicket()]
@@ -200,7 +204,7 @@ import Testing
         #expect(order.names == ["first", "second", "visible"])
     }
 
-    @Test("is one account for cached pictures, decodes in flight and frames of animations")
+    @Test("is shared by cached images, decodes in flight and frames of animations")
     func oneAccount() async throws {
         let cache = cache(4)
         #expect(budget.byteCount == cache.byteCount)
@@ -221,7 +225,7 @@ import Testing
         withExtendedLifetime((frame, second, third)) {}
     }
 
-    @Test("keeps the bytes of a decode reserved for the picture that it made")
+    @Test("keeps the bytes of a decode reserved for its image")
     func becomingCached() async throws {
         let cache = cache(0)
         let decode = try await budget.reserve(900)
@@ -233,7 +237,7 @@ import Testing
         #expect(budget.byteCount == 0)
     }
 
-    @Test("lets a waiting decode have the bytes of one that has reached the cache")
+    @Test("evicts an image that has reached the cache for a waiting decode")
     func waitingForCached() async throws {
         let cache = cache(0)
         let decodes = [try await budget.reserve(128), try await budget.reserve(700)]
@@ -244,14 +248,14 @@ import Testing
         withExtendedLifetime(decodes) {}
     }
 
-    @Test("has the cache give up what is over a lower limit") func cacheOverLowerLimit() {
+    @Test("lets the cache evict the bytes above a lowered limit") func cacheOverLowerLimit() {
         let cache = cache(4)
         budget.byteLimit = 150
         #expect(cache.byteCount == 128)
         #expect(budget.byteCount == 128)
     }
 
-    @Test("keeps no picture in the cache that it has no room for") func fullOfOthers() throws {
+    @Test("keeps no image in the cache that does not fit") func fullOfOthers() throws {
         let cache = cache(2)
         let frames = try #require(budget.tryReserve(1_000))
         #expect(cache.byteCount == 0)
@@ -263,7 +267,7 @@ import Testing
         #expect(budget.byteCount == 0)
     }
 
-    @Test("never has more than its limit reserved, and loses no byte", arguments: 0..<4)
+    @Test("never has more reserved than its limit, and loses no byte", arguments: 0..<4)
     func manyTasks(seed: UInt64) async throws {
         let cache = cache(3)
         let highest = await withTaskGroup(of: Int.self) { [budget] group in

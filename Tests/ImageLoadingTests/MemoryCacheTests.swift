@@ -15,7 +15,7 @@ import Testing
         MemoryCache(byteLimit: units * Self.unit, countLimit: count)
     }
 
-    @Test("drops what was not used for longest when all else is equal")
+    @Test("evicts the least recently used of images of equal worth")
     func leastRecentlyUsed() {
         let names = ["a", "b", "c", "d", "e"]
         let cache = cache(units: 5)
@@ -27,7 +27,7 @@ import Testing
         #expect(cache.present(names + ["f"]) == ["a", "c", "d", "e", "f"])
     }
 
-    @Test("makes room at once when one is put in over the count")
+    @Test("evicts at once when an insertion exceeds the count")
     func countLimit() {
         let cache = cache(units: 100, count: 2)
         for name in ["a", "b", "c"] {
@@ -38,7 +38,7 @@ import Testing
         #expect(cache.statistics.evictionCount == 1)
     }
 
-    @Test("keeps no picture that takes more than its share, and gives up nothing for it")
+    @Test("stores no image that exceeds its share, and evicts nothing for it")
     func largestShare() {
         let cache = cache(units: 4)
         #expect(cache.put("small"))
@@ -47,7 +47,7 @@ import Testing
         #expect(cache.byteCount == Self.unit)
     }
 
-    @Test("counts a picture that is put in again once, by its new size, as a use")
+    @Test("counts an image that is inserted again once, by its new size, as a use")
     func overwriting() {
         let cache = cache(units: 8)
         cache.put("a")
@@ -61,7 +61,7 @@ import Testing
         #expect(cache.present(["a", "b"]) == ["a"])
     }
 
-    @Test("no longer finds what has outlived its time, however often it was asked for")
+    @Test("does not find expired images, however often they were used")
     func lifetime() {
         let clock = TestClock()
         let cache = MemoryCache(byteLimit: 1_000, lifetime: .seconds(10), now: { clock.now })
@@ -84,7 +84,7 @@ import Testing
         #expect(cache.byteCount == 0)
     }
 
-    @Test("holds to a lower limit at once")
+    @Test("applies a lower limit at once")
     func loweringLimits() {
         let cache = cache(units: 8)
         for name in ["a", "b", "c", "d", "e", "f"] { cache.put(name) }
@@ -96,7 +96,7 @@ import Testing
         #expect(cache.statistics.imageCount == 0)
     }
 
-    @Test("keeps what was read since others were last swept away")
+    @Test("keeps images that were used since the last eviction")
     func readSinceSweep() {
         let cache = cache(units: 4)
         for name in ["a", "b", "c", "d"] { cache.put(name) }
@@ -105,7 +105,7 @@ import Testing
         #expect(cache.present(["a", "b", "c", "d"]) == ["b"])
     }
 
-    @Test("stores nothing within a limit of 0, not even what others hold")
+    @Test("stores nothing with a limit of 0, not even images that consumers hold")
     func limitOfZero() {
         for cache in [cache(units: 0), cache(units: 4, count: 0)] {
             let held = LoadedImage.units(1, .named("a"))
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("counts what is there exactly, whatever is done", arguments: 0..<8)
+    @Test("counts its contents exactly after any sequence of operations", arguments: 0..<8)
     func randomOperations(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let clock = TestClock()
@@ -155,7 +155,7 @@ import Testing
         #expect(cache.byteCount == 0)
     }
 
-    @Test("gives up first what costs little to make again for its size")
+    @Test("evicts images of low cost for their size first")
     func cost() {
         let cache = cache(units: 8)
         cache.put("dear", cost: .milliseconds(100))
@@ -167,7 +167,7 @@ import Testing
         #expect(cache.present(["dear", "cheap", "large and dear"]) == ["dear"])
     }
 
-    @Test("gives up in the end what was dear but is asked for no more")
+    @Test("eventually evicts expensive images that are not used any more")
     func aging() {
         let cache = cache(units: 4)
         cache.put("dear", cost: .microseconds(10))
@@ -180,7 +180,7 @@ import Testing
         #expect(evictedAfter.map { (20...40).contains($0) } == true)
     }
 
-    @Test("gives up first what is far from what is looked at, wherever that has moved")
+    @Test("evicts images far from the visible ones first, also after scrolling")
     func distance() {
         let cache = cache(units: 8)
         let names = ["0", "1", "2", "3", "4", "5"]
@@ -201,7 +201,7 @@ import Testing
         #expect(cache.present(names) == ["3", "4", "5"])
     }
 
-    @Test("says how often it helped") func statistics() {
+    @Test("counts hits and misses") func statistics() {
         let cache = cache(units: 4)
         cache.put("a")
         _ = cache.image(for: .named("a"))
@@ -212,7 +212,7 @@ import Testing
         #expect(cache.statistics.missCount == 1)
     }
 
-    @Test("lets no preview take the place of a finished picture") func previews() {
+    @Test("does not replace a finished image by a preview") func previews() {
         let cache = cache(units: 8)
         let key = ImageKey.named("a")
         cache.insert(.units(1, key, isPreview: true))
@@ -225,11 +225,11 @@ import Testing
     }
 }
 
-@Suite("A picture that is in use") struct MemoryCacheUseTests {
+@Suite("An image that is in use") struct MemoryCacheUseTests {
     private let cache = MemoryCache(byteLimit: 4 * 64)
     private let shown = LoadedImage.units(1, .named("shown"))
 
-    @Test("is found again after it had to go, the same object")
+    @Test("is found after its eviction, as the same object")
     func evicted() {
         cache.insert(shown)
         for number in 0..<8 { cache.put("\(number)") }
@@ -241,14 +241,14 @@ import Testing
         #expect(cache.byteCount == 4 * 64)
     }
 
-    @Test("is found again although it was too large to be kept") func tooLarge() {
+    @Test("is found although it was too large to be stored") func tooLarge() {
         let large = LoadedImage.units(3, .named("large"))
         #expect(!cache.insert(large))
         #expect(cache.image(for: large.key) === large)
         #expect(cache.byteCount == 0)
     }
 
-    @Test("is no longer found once nobody holds it") func released() {
+    @Test("is not found once it has no holder") func released() {
         let key = ImageKey.named("brief")
         do {
             let brief = LoadedImage.units(1, key)
@@ -261,7 +261,7 @@ import Testing
         #expect(cache.state.withLock { $0.entries.isEmpty })
     }
 
-    @Test("is forgotten when it is removed by its key, its original or with all others")
+    @Test("is not found after removal by its key, its original or of all images")
     func removal() {
         let removals: [(MemoryCache) -> Void] = [
             { [shown] in $0.remove(shown.key) },

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "serves a smaller size if it need not be exact, and no larger one",
+        "serves a smaller size if the request is inexact, and no larger one",
         arguments: [ResizeMode.fit, .fill, .stretch])
     func downsampled(mode: ResizeMode) {
         let expected: [(Int, ShownPart.Precision, Bool)] = [
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("is off by one pixel only in the side that decides")
+    @Test("differs by one pixel only in the deciding side")
     func governingSide() {
         // A tall strip: one pixel more in width is ten in height.
         let strip = PixelSize(width: 100, height: 1_000)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("is measured by the side that meets the box first to fit it, and last to fill it")
+    @Test("is compared by the side that meets the box first to fit it, and last to fill it")
     func fitAndFill() {
         let wanted = [box(50, 200, .fit), box(50, 200, .fill), box(200, 50, .fit)]
         #expect(
@@ -67,7 +67,7 @@ import Testing
         #expect(!satisfies(square(100), of: square(1_000), box(50, 100, .fill), .exact))
     }
 
-    @Test("serves any size that need not be exact with all the pixels of a small original")
+    @Test("serves any inexact size with all pixels of a small original")
     func notDownsampled() {
         var enlarged = box(500, 500)
         enlarged.allowsEnlarging = true
@@ -80,7 +80,7 @@ import Testing
         #expect(!satisfies(square(100), of: square(101 * 2), DecodeOptions(), .inexact))
     }
 
-    @Test("serves what it shows: all of the original, or the same part of it")
+    @Test("serves requests for the part that it shows, or for parts of the whole original")
     func parts() {
         let original = PixelSize(width: 1_000, height: 500)
         let cut = ShownPart(box(100, 100, .fill), of: original)
@@ -92,7 +92,7 @@ import Testing
         #expect(!stretched.satisfies(ShownPart(box(200, 200), of: original), .inexact))
     }
 
-    @Test("serves nothing larger if the original is drawn at any size")
+    @Test("serves no larger size of a vector original")
     func scalable() {
         let drawn = ShownPart(box(100, 100), of: square(10), isScalable: true)
         #expect(drawn.size == square(100))
@@ -110,7 +110,7 @@ import Testing
             isPreview: isPreview)
     }
 
-    @Test("is not what steps after decoding have made, except at its own size")
+    @Test("does not serve processed images, except at their own size")
     func processors() {
         func key(_ side: Int) -> ImageKey {
             .named("a", DecodeOptions(maximumSide: side), processors: ["rounded(8)"])
@@ -145,7 +145,7 @@ import Testing
         #expect(image(own, square(100), of: square(1_000)).satisfies(own, .exact))
     }
 
-    @Test("is the smallest that is large enough, else the sharpest to be shown meanwhile")
+    @Test("is the smallest that is large enough, or else the sharpest one meanwhile")
     func lookup() {
         let cache = MemoryCache(byteLimit: 100 << 20)
         func key(_ side: Int) -> ImageKey { .named("a", DecodeOptions(maximumSide: side)) }
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(
-        "makes what decoding the original would have made",
+        "makes the same image as a decode of the original",
         arguments: [PixelFormat.rgb8, .rgba8, .gray8, .yCbCr420], [ResizeMode.fit, .fill, .stretch])
     func resized(format: PixelFormat, mode: ResizeMode) throws {
         let size = PixelSize(width: 401, height: 267)
@@ -226,7 +226,7 @@ import Testing
         #expect((larger.resized(for: .named("a", options)) == nil) == (format == .yCbCr420))
     }
 
-    @Test("is the picture itself where it has the size that is wanted") func sameSize() {
+    @Test("is the image itself where it has the requested size") func sameSize() {
         let options = DecodeOptions(maximumSide: 100)
         let image = image(.named("a", options), square(100), of: square(1_000))
         let result = image.resized(for: .named("a", options))

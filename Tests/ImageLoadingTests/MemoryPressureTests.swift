@@ -61,7 +61,7 @@ import Testing
         #expect(status.maximumByteCount == 209_715_200)
     }
 
-    @Test("is none where the files are missing or make no sense")
+    @Test("is none where the files are missing or malformed")
     func unreadable() {
         #expect(MemoryStatus(MemoryStatusFiles()).level(after: nil) == .normal)
         var files = MemoryStatusFiles()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("grows with the time that is lost by waiting for memory") func stalls() {
+    @Test("grows with the time in which tasks stall on memory") func stalls() {
         let expected: [(Double, Double, MemoryPressureLevel)] = [
             (0, 0, .normal), (9.9, 0, .normal), (10, 0, .warning), (39, 4.9, .warning),
             (40, 0, .critical), (10, 5, .critical),
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("grows with what the control group uses, files that nobody reads apart")
+    @Test("grows with the memory of the control group, without inactive files")
     func groupUse() {
         let expected: [(Int, Int, String, String, MemoryPressureLevel)] = [
             (800, 0, "max", "1000", .normal), (850, 0, "max", "1000", .warning),
@@ -121,7 +121,7 @@ import Testing
         #expect(status(high: 3, max: 17, oom: 2).level(after: before) == .critical)
     }
 
-    @Test("is told of when it changes, and only then") func watching() async {
+    @Test("is reported when it changes, and only then") func watching() async {
         let source = FakeMemoryFiles()
         let (levels, sink) = AsyncStream.makeStream(of: MemoryPressureLevel.self)
         let pressure = MemoryPressure(source: source) { sink.yield($0) }
@@ -135,7 +135,7 @@ import Testing
         pressure.stop()
     }
 
-    @Test("is watched until the last reference is gone") func ending() async {
+    @Test("is observed until the last reference is gone") func ending() async {
         let source = FakeMemoryFiles()
         var pressure: MemoryPressure? = MemoryPressure(source: source) { _ in }
         #expect(!source.isStopped)
@@ -144,7 +144,7 @@ import Testing
         withExtendedLifetime(pressure) {}
     }
 
-    @Test("gives up a share of what is cached, and what is on screen stays findable")
+    @Test("evicts a share of the cache, and images on screen are still found")
     func trimming() {
         let cache = MemoryCache(byteLimit: 100 * 64)
         let shown = LoadedImage.units(1, .named("shown"))
@@ -190,7 +190,7 @@ import Testing
         #expect(MemoryStatus(files).level(after: nil) == .warning)
     }
 
-    @Test("is read from this machine, and watching it ends when told")
+    @Test("is read from this machine, and the observation can be stopped")
     func thisMachine() {
         let machine = LinuxMemoryFiles()
         let status = MemoryStatus(machine.read())
@@ -201,7 +201,7 @@ import Testing
         #expect(empty.read() == MemoryStatusFiles())
     }
 
-    @Test("what is freed goes back to the system, also from below what is still used")
+    @Test("returns freed memory to the system, also from below memory in use")
     func returned() throws {
         func held() throws -> Int {
             let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)

@@ -44,7 +44,7 @@ import Testing
         func prefersYCbCr(_ options: EncodeOptions) -> Bool { options.chromaSubsampling == .half }
     }
 
-    @Test("are encoded without RGB, which is what everybody else gets")
+    @Test("are encoded without RGB, which other requests receive")
     func formats() async throws {
         let folder = try TestFolder()
         let path = folder.url.appending(path: "a.jpg").path

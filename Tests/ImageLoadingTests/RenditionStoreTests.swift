@@ -29,7 +29,7 @@ import Testing
             original: key.original)
     }
 
-    @Test("gives back what was put in, also when opened again and to another process")
+    @Test("returns inserted renditions, also when opened again and to another process")
     func roundTrip() throws {
         try folder.write("a.fake")
         let key = try key("a.fake")
@@ -46,7 +46,7 @@ import Testing
         #expect(again.byteCount == 100)
     }
 
-    @Test("keeps apart what was asked for and which original it is of")
+    @Test("distinguishes requests and originals")
     func keys() throws {
         try folder.write("a.fake")
         let store = try folder.store()
@@ -57,7 +57,7 @@ import Testing
         #expect(store.rendition(for: try key("a.fake", side: 2)) == nil, "the file was replaced")
     }
 
-    @Test("keeps apart what must look how like the original") func similarities() {
+    @Test("distinguishes target similarities") func similarities() {
         var request = RenditionRequest.fake("a.fake", side: 2)
         let texts = [nil, 0.9, 0.95].map { target in
             request.encodeOptions.targetSSIM = target
@@ -66,7 +66,7 @@ import Testing
         #expect(Set(texts).count == 3)
     }
 
-    @Test("drops what was not used for longest, and counts every byte")
+    @Test("evicts the least recently used, and counts every byte")
     func eviction() throws {
         let store = try folder.store(byteLimit: 1_000)
         var keys: [RenditionKey] = []
@@ -89,7 +89,7 @@ import Testing
         #expect(try folder.store(byteLimit: 500).byteCount <= 500, "the limit has become lower")
     }
 
-    @Test("drops a rendition whose bytes were damaged")
+    @Test("removes a rendition whose bytes are damaged")
     func damagedBytes() throws {
         try folder.write("a.fake")
         let key = try key("a.fake")
@@ -104,7 +104,7 @@ import Testing
         #expect(store.rendition(for: key) == rendition(key))
     }
 
-    @Test("moves aside a database that is none, is damaged or is of another version")
+    @Test("moves aside a file that is no database, is damaged or of another version")
     func replaced() throws {
         try folder.write("a.fake")
         let key = try key("a.fake")
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("goes on anew when the database is damaged while it is open")
+    @Test("continues with a new database when the open one is damaged")
     func damagedWhileOpen() throws {
         try folder.write("a.fake")
         let key = try key("a.fake")
@@ -145,7 +145,7 @@ import Testing
         #expect(store.rendition(for: key) == rendition(key))
     }
 
-    @Test("remembers facts until the file changes")
+    @Test("returns facts until the file changes")
     func facts() async throws {
         let path = try folder.write("a.fake", side: 4)
         let store = try folder.store()
@@ -157,7 +157,7 @@ import Testing
         #expect(try await pipeline.facts(for: path).pixelSize == PixelSize(width: 9, height: 9))
     }
 
-    @Test("is private to its user, in the place that the environment names")
+    @Test("is private to its user, in the directory of the environment")
     func place() throws {
         _ = try folder.store()
         for path in [folder.storeDirectory, folder.databasePath] {

@@ -81,7 +81,7 @@ struct ReproducibleRenditionTests {
         }
     }
 
-    @Test("do not depend on images that views had made or kept") func afterViews() async throws {
+    @Test("do not depend on images that views have made or stored") func afterViews() async throws {
         let references = try await references()
         let pipeline = pipeline(store: try folder.store())
         for request in requests {
@@ -95,7 +95,7 @@ struct ReproducibleRenditionTests {
         }
     }
 
-    @Test("are not changed by a view of the same size that is under way") func sharedLoad() {
+    @Test("are not changed by a view of the same size in flight") func sharedLoad() {
         let image = request(100).image
         let original = OriginalIdentity.named("a")
         var reproducible = SharedImageKey(image: ImageKey(image, of: original))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("Requests that are under way", .timeLimit(.minutes(5))) struct SharedDecodeTests {
+@Suite("Requests in flight", .timeLimit(.minutes(5))) struct SharedDecodeTests {
     private let codec = FakeCodec(isGated: true)
     private let folder: TestFolder
     private let pipeline: ImagePipeline
@@ -44,7 +44,7 @@ import Testing
         #expect(codec.decodes == [7])
     }
 
-    @Test("end with the last one who waits") func lastConsumer() async throws {
+    @Test("end with their last consumer") func lastConsumer() async throws {
         let path = try folder.write("a.fake", grey: 7)
         let tasks = [try await request(path), try await request(path, consumers: 2)]
         #expect(await codec.nextEvent() == .began(7))
@@ -57,7 +57,7 @@ import Testing
         #expect(await codec.nextEvent() == .cancelled(7))
     }
 
-    @Test("go on for the others when one leaves") func otherConsumers() async throws {
+    @Test("continue for the others when one leaves") func otherConsumers() async throws {
         let path = try folder.write("a.fake", grey: 7)
         let leaving = try await request(path)
         let staying = try await request(path, consumers: 2)
@@ -68,7 +68,7 @@ import Testing
         #expect(codec.decodes == [7])
     }
 
-    @Test("begin anew when joined after they were given up") func joinedTooLate() async throws {
+    @Test("begin again when joined after cancellation") func joinedTooLate() async throws {
         let path = try folder.write("a.fake", grey: 7)
         let first = try await request(path)
         #expect(await codec.nextEvent() == .began(7))
@@ -80,7 +80,7 @@ import Testing
         #expect(codec.decodes == [7, 7])
     }
 
-    @Test("are taken out of the queue when nobody waits") func cancelledWhileWaiting() async throws
+    @Test("are removed from the queue without consumers") func cancelledWhileWaiting() async throws
     {
         let running = try await request(try folder.write("a.fake", grey: 1))
         #expect(await codec.nextEvent() == .began(1))
@@ -95,7 +95,7 @@ import Testing
         #expect(codec.decodes == [1])
     }
 
-    @Test("run in the order of their urgency, then of their age") func order() async throws {
+    @Test("run by priority, then by age") func order() async throws {
         var tasks = [try await request(try folder.write("first.fake", grey: 0))]
         #expect(await codec.nextEvent() == .began(0))
         let priorities: [LoadPriority] = [
@@ -111,7 +111,7 @@ import Testing
         #expect(codec.decodes == [0, 3, 5, 2, 6, 1, 4])
     }
 
-    @Test("become as urgent as whoever joins, and no more once that one leaves")
+    @Test("take the priority of a new consumer, until it leaves")
     func raised() async throws {
         var tasks = [try await request(try folder.write("first.fake", grey: 0))]
         #expect(await codec.nextEvent() == .began(0))
@@ -131,7 +131,9 @@ import Testing
         #expect(codec.decodes == [0, 3, 4, 1, 2])
     }
 
-    @Test("end before the pipeline is closed, which then takes none") func closing() async throws {
+    @Test("end before the pipeline is closed, which then rejects new ones") func closing()
+        async throws
+    {
         let store = try folder.store()
         let pipeline = ImagePipeline(codec, store: store)
         let path = try folder.write("a.fake", grey: 7)

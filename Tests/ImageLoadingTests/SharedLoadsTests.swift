@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A load that several have joined") struct SharedLoadsTests {
+@Suite("A shared load") struct SharedLoadsTests {
     private typealias Loads = SharedLoads<String, Int, NoUpdate>
 
     private let loads = Loads()
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("answers those who took the places of others who left") func places() async throws {
+    @Test("answers consumers that took the places of others") func places() async throws {
         let first = join(.fixed(.prefetch))
         let urgency = LoadUrgency(.background)
         let second = join(urgency)
@@ -42,7 +42,7 @@ import Testing
         #expect(loads.count == 0)
     }
 
-    @Test("answers who begins to wait after its end") func late() async throws {
+    @Test("answers a consumer that waits after its end") func late() async throws {
         let first = join(.fixed(.visible))
         let second = join(.fixed(.visible))
         gate.continuation.finish()
@@ -52,7 +52,7 @@ import Testing
         #expect(try first.get() == second.get())
     }
 
-    @Test("ends with the last who leaves, though others have waited and left before")
+    @Test("ends with its last consumer, although others have left before")
     func end() async {
         let joined = (0..<3).map { _ in join(LoadUrgency(.visible)) }
         for load in joined {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LoadScheduling
 
-@Suite("How urgent a load is") struct LoadUrgencyTests {
+@Suite("The priority of a load") struct LoadUrgencyTests {
     // As the first bytes of a picture do, whose preview is to be as urgent as the picture.
-    @Test("can be read by work that is just told of it")
+    @Test("can be read by an observer during its notification")
     func reading() {
         let urgency = LoadUrgency(.visible)
         let seen = Log<LoadPriority>()

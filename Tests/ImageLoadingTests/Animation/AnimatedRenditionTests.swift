@@ -31,7 +31,7 @@ import Testing
         await eventually { harness.pipeline.resources.playing.count == 0 }
     }
 
-    @Test("is its first frame unless more is asked for, and the format can move")
+    @Test("is its first frame unless an animation is requested and the format supports it")
     func first() async throws {
         let harness = AnimationHarness(FakeAnimation(5))
         #expect(try await harness.rendition(animationFormat: nil).bytes == still)
@@ -40,7 +40,7 @@ import Testing
         #expect(harness.codec.decodes == [], "no frames are read")
     }
 
-    @Test("of what does not move is a picture") func picture() async throws {
+    @Test("of a still image is a still image") func picture() async throws {
         let harness = AnimationHarness(FakeAnimation(1, loopCount: 0))
         #expect(try await harness.rendition().bytes == still)
     }
@@ -56,7 +56,7 @@ import Testing
         #expect(rendition.pixelSize == PixelSize(width: 8, height: 4))
     }
 
-    @Test("is one load for all who ask, and kept apart from that of the first frame")
+    @Test("is one shared load, separate from that of the first frame")
     func shared() async throws {
         let folder = try TestFolder()
         let store = try folder.store()
@@ -69,7 +69,8 @@ import Testing
         #expect(harness.codec.decodes == [0, 1, 2])
     }
 
-    @Test("is given up between two frames when nobody waits any more") func cancelled() async throws
+    @Test("is cancelled between two frames when the last consumer leaves") func cancelled()
+        async throws
     {
         let harness = AnimationHarness(FakeAnimation(50, isGated: true))
         let task = Task { try await harness.rendition { $0.memoryUse = [] } }
@@ -84,7 +85,7 @@ import Testing
         #expect(harness.pipeline.renditions.loadCount == 0)
     }
 
-    @Test("is its first frame if another is damaged, and keeps nobody else from theirs")
+    @Test("is its first frame if another frame is damaged, and does not block other renditions")
     func damaged() async throws {
         let harness = AnimationHarness(FakeAnimation(5, damagedFrame: 3))
         for _ in 0..<3 { #expect(try await harness.rendition().bytes == still) }
@@ -92,7 +93,7 @@ import Testing
         await eventually { harness.pipeline.resources.playing.count == 0 }
     }
 
-    @Test("of more pixels than may be animated is its first frame", arguments: [0, 1])
+    @Test("of more pixels than the limit is its first frame", arguments: [0, 1])
     func tooLarge(missing: Int) async throws {
         let count = FakeAnimation.size.area * 5 - missing
         let harness = AnimationHarness(FakeAnimation(5)) {
@@ -106,7 +107,7 @@ import Testing
         #expect(enlarged.bytes == [255, 17, 0, 0], "what is written counts, too")
     }
 
-    @Test("beyond the limits of decoding is refused by the header") func limits() async throws {
+    @Test("beyond the decode limits is rejected by its header") func limits() async throws {
         let harness = AnimationHarness(FakeAnimation(5)) {
             $0.limits.maximumAnimationPixelCount = FakeAnimation.size.area * 5 - 1
         }
@@ -120,7 +121,7 @@ import Testing
         #expect(harness.codec.decodes == [])
     }
 
-    @Test("takes no more memory than its canvas and a frame, or is its first frame")
+    @Test("needs no more memory than its canvas and a frame, or is its first frame")
     func memory() async throws {
         let base = AnimationHarness.baseByteCount
         let harness = AnimationHarness(FakeAnimation(50), byteLimit: base)
@@ -130,8 +131,7 @@ import Testing
         #expect(poor.codec.decodes == [])
     }
 
-    @Test("waits while as many are made as there are threads that decode") func many() async throws
-    {
+    @Test("waits while as many are made as there are decode threads") func many() async throws {
         let harness = AnimationHarness(FakeAnimation(3, isGated: true))
         let sources = (0..<5).map { number in
             ImageRequest.Source.bytes(EncodedBytes(Array("MOVE".utf8)), name: "\(number)")

@@ -12,7 +12,7 @@ import Testing
     private let base = AnimationHarness.baseByteCount
     private let frame = AnimationHarness.frameByteCount
 
-    @Test("are charged as long as it is played")
+    @Test("are reserved while it is played")
     func charged() async throws {
         let harness = AnimationHarness(FakeAnimation(20))
         do {
@@ -30,7 +30,7 @@ import Testing
         await harness.over()
     }
 
-    @Test("are charged no more than the last one after the end")
+    @Test("have no reservation but the last one's after the end")
     func ended() async throws {
         let harness = AnimationHarness(FakeAnimation(3))
         var frames = try await harness.animation().makeAsyncIterator()
@@ -38,7 +38,7 @@ import Testing
         await eventually { harness.budget.byteCount == frame }
     }
 
-    @Test("are fewer ahead where there is no room for more, and none is left out", arguments: 0...2)
+    @Test("are fewer ahead where memory is short, and none is skipped", arguments: 0...2)
     func smallBudget(room: Int) async throws {
         let harness = AnimationHarness(
             FakeAnimation(6, loopCount: 2), byteLimit: base + room * frame + frame / 2)
@@ -56,7 +56,7 @@ import Testing
         #expect(greys == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5])
     }
 
-    @Test("do not fit at all where there is no room for one")
+    @Test("fail where there is no memory for one")
     func tooSmall() async throws {
         let harness = AnimationHarness(FakeAnimation(6), byteLimit: base - 1)
         var frames = try await harness.animation().makeAsyncIterator()
@@ -75,7 +75,7 @@ import Testing
         #expect(harness.codec.decodes == [0, 1])
     }
 
-    @Test("wait for room like other pictures") func waiting() async throws {
+    @Test("wait for memory like other images") func waiting() async throws {
         let harness = AnimationHarness(FakeAnimation(2), byteLimit: base)
         let taken = try await harness.budget.reserve(1)
         let animation = try await harness.animation()
@@ -90,7 +90,7 @@ import Testing
         await harness.over()
     }
 
-    @Test("take nothing from a picture that waits for room")
+    @Test("take no memory from an image that waits for it")
     func others() async throws {
         let harness = AnimationHarness(FakeAnimation(20), byteLimit: base + 2 * frame)
         var frames = try await harness.animation().makeAsyncIterator()
@@ -102,7 +102,7 @@ import Testing
         #expect(try await picture.value.byteCount == 2 * frame)
     }
 
-    @Test("that are ahead are let go of when memory is critical, and decoded when it is their turn")
+    @Test("that are ahead are released when memory is critical, and decoded again in their turn")
     func pressure() async throws {
         let harness = AnimationHarness(FakeAnimation(20, loopCount: 0))
         var frames = try await harness.animation(countAhead: 4).makeAsyncIterator()
@@ -137,7 +137,7 @@ import Testing
         #expect(harness.codec.decodes == greys)
     }
 
-    @Test("that are decoded while memory becomes critical are not kept")
+    @Test("that are being decoded when memory becomes critical are not kept")
     func pressureWhileDecoding() async throws {
         let harness = AnimationHarness(FakeAnimation(20, isGated: true))
         harness.codec.letThrough(2)
@@ -150,7 +150,7 @@ import Testing
         for shown in 1...4 { #expect(try await frames.next()?.grey == shown) }
     }
 
-    @Test("that are ahead are let go of in the background") func background() async throws {
+    @Test("that are ahead are released in the background") func background() async throws {
         let harness = AnimationHarness(FakeAnimation(20))
         var frames = try await harness.animation().makeAsyncIterator()
         _ = try await frames.next()
@@ -161,7 +161,7 @@ import Testing
         await harness.ahead(2)
     }
 
-    @Test("that are decoded while the program goes to the background are not kept")
+    @Test("that are being decoded when the program goes to the background are not kept")
     func backgroundWhileDecoding() async throws {
         let harness = AnimationHarness(FakeAnimation(20, isGated: true))
         harness.codec.letThrough()

@@ -23,7 +23,7 @@ import Testing
         return greys
     }
 
-    @Test("is played as often as its file says", arguments: [0, 1, 2, 5])
+    @Test("repeats as its file specifies", arguments: [0, 1, 2, 5])
     func order(countAhead: Int) async throws {
         let once = AnimationHarness(FakeAnimation(3))
         #expect(try await greys(once.animation(countAhead: countAhead)) == [0, 1, 2])
@@ -38,14 +38,14 @@ import Testing
         for harness in [once, twice, forEver] { await harness.over() }
     }
 
-    @Test("that does not move is one frame, also if it is to be shown for ever")
+    @Test("that is a still image has one frame, even if it repeats forever")
     func still() async throws {
         let harness = AnimationHarness(FakeAnimation(1, loopCount: 0))
         #expect(try await greys(harness.animation()) == [0])
         await harness.over()
     }
 
-    @Test("tells what comes after its end once, and then that nothing comes")
+    @Test("reports its end or error once, and no frame afterwards")
     func end() async throws {
         let harness = AnimationHarness(FakeAnimation(3, damagedFrame: 2))
         var frames = try await harness.animation().makeAsyncIterator()
@@ -59,7 +59,7 @@ import Testing
         #expect(harness.codec.decodes == [0, 1, 2])
     }
 
-    @Test("that is not there, or is no picture, is an error before any frame")
+    @Test("that does not exist, or is not an image, fails before any frame")
     func missing() async throws {
         let harness = AnimationHarness(FakeAnimation(3))
         await #expect(throws: LoadError.notFound(path: "/nowhere")) {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("comes at the size that is asked for, and processed")
+    @Test("has frames of the requested size, processed")
     func sizes() async throws {
         let harness = AnimationHarness(FakeAnimation(3))
         let processor = CountingProcessor(3)
@@ -89,7 +89,7 @@ import Testing
         #expect(processor.applicationCount == 3)
     }
 
-    @Test("decodes no more frames than may be ahead")
+    @Test("decodes at most the allowed number of frames ahead")
     func bounded() async throws {
         let harness = AnimationHarness(FakeAnimation(50))
         var frames = try await harness.animation(countAhead: 3).makeAsyncIterator()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("is decoded no further once nobody looks at it")
+    @Test("is not decoded after its consumer has left")
     func abandoned() async throws {
         let harness = AnimationHarness(FakeAnimation(50, isGated: true))
         harness.codec.letThrough()
@@ -117,7 +117,7 @@ import Testing
         #expect(harness.pipeline.queues.decodes.waitingCount == 0)
     }
 
-    @Test("ends with the task that plays it, also while that waits for a frame")
+    @Test("ends with the task that plays it, also while the task waits for a frame")
     func cancelled() async throws {
         let harness = AnimationHarness(FakeAnimation(50, isGated: true))
         let animation = try await harness.animation()
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "has the frames of another program",
+        "has the same frames as another decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: SampleFiles.own("gif", "valid").filter {
             $0.lastPathComponent == "animation.gif"
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "has the frames of its file read one by one, also after some were let go of",
+        "has the same frames as a sequential decode, also after frames were released",
         arguments: SampleFiles.own("gif", "valid"))
     func samePixels(file: URL) async throws {
         let source = try ImageSource(

@@ -66,7 +66,7 @@ final class TestDate: Sendable {
             pixelSize: PixelSize(width: 3, height: 4), original: key.original)
     }
 
-    @Test("gives back what was put in, whole and at once", arguments: StoreKind.allCases)
+    @Test("returns an inserted rendition at once", arguments: StoreKind.allCases)
     func roundTrip(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -79,7 +79,7 @@ final class TestDate: Sendable {
         }
     }
 
-    @Test("keeps apart names, versions and requests", arguments: StoreKind.allCases)
+    @Test("distinguishes names, versions and requests", arguments: StoreKind.allCases)
     func keys(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -93,7 +93,7 @@ final class TestDate: Sendable {
         }
     }
 
-    @Test("has the new one and one only after a replacement", arguments: StoreKind.allCases)
+    @Test("has only the new rendition after a replacement", arguments: StoreKind.allCases)
     func replacement(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -107,7 +107,7 @@ final class TestDate: Sendable {
     }
 
     @Test(
-        "forgets one, those of an original, or all, and takes them anew",
+        "removes one, those of an original, or all, and accepts them again",
         arguments: StoreKind.allCases)
     func removal(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
@@ -131,7 +131,7 @@ final class TestDate: Sendable {
         #expect(kept() == [0])
     }
 
-    @Test("drops what was not used for longest", arguments: StoreKind.allCases)
+    @Test("evicts the least recently used", arguments: StoreKind.allCases)
     func eviction(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -145,7 +145,7 @@ final class TestDate: Sendable {
         #expect(keys.indices.filter { store.rendition(for: keys[$0]) != nil } == [0, 1])
     }
 
-    @Test("does not find what is too old, and drops it first", arguments: StoreKind.allCases)
+    @Test("does not find expired renditions, and evicts them first", arguments: StoreKind.allCases)
     func age(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind, maximumAge: 10)
         let store = fixture.store
@@ -167,7 +167,7 @@ final class TestDate: Sendable {
         #expect(store.rendition(for: key("young")) != nil, "it is young again")
     }
 
-    @Test("finds by name alone what is fresh, the newest", arguments: StoreKind.allCases)
+    @Test("finds the newest fresh rendition by name alone", arguments: StoreKind.allCases)
     func freshness(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -187,7 +187,7 @@ final class TestDate: Sendable {
         #expect(store.rendition(for: two) == rendition(two, fill: 2))
     }
 
-    @Test("counts what it holds and how it does", arguments: StoreKind.allCases)
+    @Test("counts entries, hits, misses and evictions", arguments: StoreKind.allCases)
     func statistics(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -207,7 +207,7 @@ final class TestDate: Sendable {
         #expect(store.statistics == wanted)
     }
 
-    @Test("remembers facts until the file changes or is removed", arguments: StoreKind.allCases)
+    @Test("returns facts until the file changes or is removed", arguments: StoreKind.allCases)
     func facts(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -232,7 +232,7 @@ final class TestDate: Sendable {
     }
 
     @Test(
-        "keeps a placeholder beside the facts until the file changes", arguments: StoreKind.allCases
+        "keeps a placeholder with the facts until the file changes", arguments: StoreKind.allCases
     )
     func placeholders(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
@@ -260,7 +260,7 @@ final class TestDate: Sendable {
         #expect(store.facts(of: [old, new]) == [new: plain])
     }
 
-    @Test("shows who reads the old one or the new one, whole", arguments: StoreKind.allCases)
+    @Test("shows a reader the old or the new rendition, whole", arguments: StoreKind.allCases)
     func overwriting(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store
@@ -286,7 +286,7 @@ final class TestDate: Sendable {
         #expect(store.rendition(for: key)?.bytes.first == 50)
     }
 
-    @Test("finds and keeps nothing once closed", arguments: StoreKind.allCases)
+    @Test("finds and stores nothing once closed", arguments: StoreKind.allCases)
     func closed(_ kind: StoreKind) throws {
         let fixture = try Fixture(kind)
         let store = fixture.store

@@ -90,7 +90,7 @@ import Testing
         return count
     }
 
-    @Test("in its rows finds what is whole, and makes the rest again")
+    @Test("in its rows finds intact rows, and makes the others again")
     func rows() throws {
         var random = SeededRandom(seed: 24)
         let count = StoreDamage.count(usually: 80)
@@ -118,7 +118,7 @@ import Testing
         #expect(missingCount > count / 2, "the damage damaged nothing")
     }
 
-    @Test("in its sums keeps to its limit once the rows were counted")
+    @Test("in its sums keeps its limit once the rows have been counted")
     func limit() throws {
         let limit = 12_000
         for sum in ["NULL", "-9223372036854775808", "9223372036854775807", "'text'", "1e300"] {
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("in its pages opens, and never gives what was not kept")
+    @Test("in its pages opens, and never returns a value that was not stored")
     func pages() throws {
         var random = SeededRandom(seed: 26)
         let filled = try folder.store(byteLimit: 1 << 20)

@@ -27,7 +27,7 @@ import Testing
             for: key(name))
     }
 
-    @Test("still knows after a restart what was used before it")
+    @Test("keeps the order of use across a restart")
     func recency() throws {
         let first = try folder.store(byteLimit: 1_000)
         for number in 0..<10 { insert("\(number)", into: first) }
@@ -40,7 +40,7 @@ import Testing
         #expect(kept == [0, 3])
     }
 
-    @Test("is made anew when its directory was deleted underneath")
+    @Test("is made again when its directory was deleted")
     func deletedDirectory() throws {
         let store = try folder.store()
         defer { store.close() }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("lets whoever reads go on while everything is removed")
+    @Test("lets readers continue while everything is removed")
     func openRead() throws {
         let store = try folder.store()
         defer { store.close() }
@@ -84,7 +84,7 @@ import Testing
         #expect(store.statistics.entryCount == 0)
     }
 
-    @Test("gives pages back after much was removed, and keeps some for what comes next")
+    @Test("returns pages after large removals, and keeps some for later insertions")
     func shrinking() throws {
         let store = try folder.store(byteLimit: 64 << 20)
         for number in 0..<100 { insert("\(number)", byteCount: 100_000, into: store) }
@@ -102,7 +102,7 @@ import Testing
         store.write { db in try Int.fetchOne(db, sql: "PRAGMA \(name)") }
     }
 
-    @Test("forgets originals that are gone, some at a time")
+    @Test("removes the rows of removed originals, some at a time")
     func originalsGone() throws {
         let store = try folder.store()
         defer { store.close() }
@@ -123,7 +123,7 @@ import Testing
         #expect(store.statistics.entryCount == 1)
     }
 
-    @Test("drops by and by what is too old, without being asked for it")
+    @Test("evicts expired renditions in the background")
     func tooOld() throws {
         let date = TestDate()
         let store = try RenditionStore(

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("An operation on a decoded picture") struct ImageOperationTests {
+@Suite("An operation on a decoded image") struct ImageOperationTests {
     private let photograph = TestPicture.photograph(PixelSize(width: 61, height: 43), .rgba8)
 
     private func apply(
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "keeps the part that is asked for", arguments: [PixelFormat.gray8, .rgb8, .rgba8, .rgb16])
+        "crops to the requested part", arguments: [PixelFormat.gray8, .rgb8, .rgba8, .rgb16])
     func crop(_ format: PixelFormat) throws {
         let image = photograph.converted(to: format)
         for (x, y, left, top) in [(0.0, 1.0, 0, 33), (0.5, 0.5, 21, 17), (9, -1, 41, 0)] {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "blurs as a Gaussian does by its definition",
+        "blurs by the definition of a Gaussian",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [0.6, 1, 2.5, 8, 40])
     func blur(_ sigma: Double) throws {
@@ -74,7 +74,7 @@ import Testing
         #expect(calls.withLock { $0 } == count + 2)
     }
 
-    @Test("keeps one colour as it is when it blurs", arguments: [0.3, 1, 7, 900, 1e9])
+    @Test("keeps a uniform color when it blurs", arguments: [0.3, 1, 7, 900, 1e9])
     func blurOfFlat(_ sigma: Double) throws {
         let flat = TestPicture.flat(PixelSize(width: 9, height: 5), .rgba8, [200, 100, 0, 128])
         #expect(
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "cuts corners where Pillow does",
+        "rounds corners as Pillow does",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [0, 1, 7.5, 21.5])
     func corners(_ radius: Double) throws {
@@ -94,7 +94,7 @@ import Testing
         #expect(comparison.meanDifference < 0.1, "\(comparison)")
     }
 
-    @Test("makes a circle of a square, and leaves out a circle's share of it")
+    @Test("makes a circle of a square, with the area of a circle")
     func circle() throws {
         let size = PixelSize(width: 101, height: 101)
         let round = try apply(
@@ -107,7 +107,7 @@ import Testing
         #expect(abs(area - .pi * 50.5 * 50.5) < 1)
     }
 
-    @Test("moves colours towards one, in the picture's shape")
+    @Test("blends colors with one, and keeps the shape of the image")
     func tint() throws {
         let image = TestPicture.flat(PixelSize(width: 3, height: 2), .rgba8, [200, 100, 0, 128])
         let blue = SRGBColor(red: 0, green: 0, blue: 1)
@@ -122,7 +122,7 @@ import Testing
         #expect(try apply(.tint(blue, amount: 1), to: gray).format == .rgb8)
     }
 
-    @Test("takes what is no number for nothing")
+    @Test("treats NaN as 0")
     func noNumbers() throws {
         let red = SRGBColor(red: .nan, green: 0, blue: 0)
         for operation in [
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("is another for other settings")
+    @Test("has another identity for other settings")
     func identity() {
         let color = SRGBColor(red: 0, green: 0, blue: 1)
         let operations: [ImageOperation] = [
@@ -147,7 +147,7 @@ import Testing
         #expect(Set(operations.map(\.identity)).count == operations.count)
     }
 
-    @Test("does not begin once nobody waits")
+    @Test("does not begin after cancellation")
     func cancelled() {
         let flag = CancellationFlag()
         flag.cancel()

@@ -10,8 +10,8 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A load that is given up", .timeLimit(.minutes(5))) struct CancellationTests {
-    @Test("S8: ends with the last one who waits, and not before")
+@Suite("A cancelled load", .timeLimit(.minutes(5))) struct CancellationTests {
+    @Test("S8: ends with its last consumer, and not before")
     func lastConsumer() async throws {
         let harness = PipelineHarness()
         let request = harness.request()
@@ -30,7 +30,7 @@ import Testing
         await eventually { harness.pipeline.originals.loadCount == 0 }
     }
 
-    @Test("S8: goes on at the lowest priority when it was asked to outlive those who wait")
+    @Test("S8: continues at the lowest priority when it outlives its consumers")
     func outliving() async throws {
         let harness = PipelineHarness()
         var request = harness.request()
@@ -44,7 +44,7 @@ import Testing
         #expect(harness.loader.cancelCount == 0)
     }
 
-    @Test("S9: does not decode what was given up between the bytes and the decode")
+    @Test("S9: does not decode after it was cancelled between load and decode")
     func beforeDecode() async throws {
         let harness = PipelineHarness()
         harness.pipeline.queues.decodes.isSuspended = true
@@ -61,7 +61,7 @@ import Testing
         #expect(harness.loader.startCount == 1)
     }
 
-    @Test("S9: does not process or keep what was given up after the decode")
+    @Test("S9: does not process or store after it was cancelled after the decode")
     func afterDecode() async throws {
         let harness = PipelineHarness()
         let processor = CountingProcessor(1)
@@ -79,7 +79,7 @@ import Testing
         #expect(harness.pipeline.memory.byteCount == 0)
     }
 
-    @Test("S9: does not read a file that nobody waits for any more")
+    @Test("S9: does not read a file without a consumer")
     func beforeRead() async throws {
         let folder = try TestFolder()
         let codec = FakeCodec()
@@ -96,7 +96,7 @@ import Testing
         #expect(codec.decodes == [])
     }
 
-    @Test("S10: begins once more for whoever asks before it has ended")
+    @Test("S10: begins again for a request that arrives before it has ended")
     func slowCancel() async throws {
         let harness = PipelineHarness(isGated: true)
         let first = harness.ask(harness.request())
@@ -121,7 +121,7 @@ import Testing
         #expect(harness.codec.decodes == [0, 0])
     }
 
-    @Test("S11: is as urgent as the most urgent of those who wait")
+    @Test("S11: runs at the highest priority of its consumers")
     func priority() async throws {
         let harness = PipelineHarness()
         let decodes = harness.pipeline.queues.decodes
@@ -154,7 +154,7 @@ import Testing
         #expect(try await low.value == 0)
     }
 
-    @Test("S11: never keeps an older urgency, however fast it changes")
+    @Test("S11: never keeps an older priority, however fast it changes")
     func rapidChanges() async throws {
         let harness = PipelineHarness()
         harness.pipeline.queues.decodes.isSuspended = true

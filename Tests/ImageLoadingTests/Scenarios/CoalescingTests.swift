@@ -11,12 +11,12 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("Requests for the same", .timeLimit(.minutes(5))) struct CoalescingTests {
+@Suite("Equal requests", .timeLimit(.minutes(5))) struct CoalescingTests {
     private let first = CountingProcessor(1)
     private let second = CountingProcessor(2)
     private let third = CountingProcessor(3)
 
-    @Test("S1: cost one download and one decode, and each its own processing")
+    @Test("S1: share one download and one decode, and process separately")
     func oneDownload() async throws {
         let harness = PipelineHarness()
         let requests = [harness.request([first]), harness.request([second])]
@@ -35,7 +35,7 @@ import Testing
         #expect(harness.pipeline.cachedImage(for: harness.request()) == nil)
     }
 
-    @Test("S2: run the processors that they begin with once")
+    @Test("S2: run a common prefix of processors once")
     func prefixes() async throws {
         let harness = PipelineHarness()
         let short = harness.request([first])
@@ -53,7 +53,7 @@ import Testing
         #expect(harness.pipeline.cachedImage(for: harness.request([first, second])) == nil)
     }
 
-    @Test("S3: go on from what is in memory")
+    @Test("S3: continue from an image in memory")
     func intermediate() async throws {
         let harness = PipelineHarness()
         let task = harness.ask(harness.request([first, second]))
@@ -64,7 +64,7 @@ import Testing
         #expect([first, second, third].map(\.applicationCount) == [1, 1, 1])
     }
 
-    @Test("S4: share bytes and not pixels when their sizes differ", arguments: [false, true])
+    @Test("S4: share bytes but not pixels when their sizes differ", arguments: [false, true])
     func sizes(isReversed: Bool) async throws {
         let harness = PipelineHarness()
         var requests = [
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("S5: stay apart when the bytes may differ, or when they are not to be shared")
+    @Test("S5: are separate when their bytes may differ, or when they are not shared")
     func apart() async throws {
         for change: (inout ImageRequest) -> Void in [
             { $0.webUse = .reload }, { $0.fields[.accept] = "image/webp" },
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("S5: stay apart in memory, too, if they send other fields to the web")
+    @Test("S5: are separate in memory, too, if their header fields differ")
     func fields() async throws {
         let web = try HTTPFixture { request, _ in
             let isLatin = request.headerFields[.acceptLanguage] == "la"
@@ -133,7 +133,7 @@ import Testing
         #expect(web.requestCount == 2)
     }
 
-    @Test("S6: are told the newest preview and progress when they join late")
+    @Test("S6: receive the newest preview and progress when they join late")
     func lateJoiner() async throws {
         let harness = PipelineHarness(isProgressive: true)
         let request = harness.request()
@@ -183,7 +183,7 @@ import Testing
         #expect(again === image)
     }
 
-    @Test("S7: are handed over when the one who waited longest fails, or all fail")
+    @Test("S7: are retried when the consumer that has waited longest fails, or all fail")
     func failedLeader() async throws {
         let harness = PipelineHarness()
         var request = harness.request()
@@ -208,7 +208,7 @@ import Testing
         #expect(plain.loader.startCount == 1)
     }
 
-    @Test("S7: go on when the one who waited longest leaves")
+    @Test("S7: continue when the consumer that has waited longest leaves")
     func cancelledLeader() async throws {
         let harness = PipelineHarness()
         let leader = harness.ask(harness.request())

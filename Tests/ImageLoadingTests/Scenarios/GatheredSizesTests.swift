@@ -74,7 +74,7 @@ import Testing
         try await gathered(harness, 0)
     }
 
-    @Test("requested while a decode is under way share the next one") func lateOnes() async throws {
+    @Test("requested during a decode share the next one") func lateOnes() async throws {
         let harness = PipelineHarness(isGated: true) { $0.decodeThreadCount = 2 }
         let first = ask(harness, DecodeOptions(maximumSide: 100))
         await deliver(harness)
@@ -90,7 +90,7 @@ import Testing
         #expect(harness.codec.decodes == [9, 8])
     }
 
-    @Test("are made though the one leaves who came first") func leaving() async throws {
+    @Test("are made although the first consumer leaves") func leaving() async throws {
         let harness = PipelineHarness()
         let first = ask(harness, DecodeOptions(maximumSide: 100))
         try await gathered(harness, 1)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("never make a view wait") func view() async throws {
+    @Test("never delay a view") func view() async throws {
         let harness = PipelineHarness(isGated: true) { $0.decodeThreadCount = 2 }
         let large = ask(harness, DecodeOptions(maximumSide: 400))
         let small = harness.ask(harness.request([], DecodeOptions(maximumSide: 10)))
@@ -134,7 +134,7 @@ import Testing
         #expect(try await large.value.width == 400)
     }
 
-    @Test("do not fail because a larger one finds no room") func noRoom() async throws {
+    @Test("do not fail because there is no memory for a larger one") func noRoom() async throws {
         let harness = PipelineHarness { $0.memoryBudget = MemoryBudget(byteLimit: 20_000) }
         let bytes = EncodedBytes(FakeCodec.file(Self.size, grey: 9))
         let tasks = [100, 600].map { side in

@@ -12,7 +12,9 @@ import Testing
 @Suite("The pipeline's memory", .timeLimit(.minutes(5))) struct MemoryUseTests {
     private func options(_ side: Int) -> DecodeOptions { DecodeOptions(maximumSide: side) }
 
-    @Test("X1: shows a smaller picture until a larger one is there, and cuts smaller ones from it")
+    @Test(
+        "X1: shows a smaller image until a larger one is loaded, and resamples smaller ones from it"
+    )
     func otherSizes() async throws {
         let harness = PipelineHarness()
         let small = harness.ask(harness.request([], options(10)))
@@ -41,7 +43,7 @@ import Testing
         #expect(taken.image.size == PixelSize(width: 20, height: 20))
     }
 
-    @Test("X3: lets a decode wait until there is room in the one budget")
+    @Test("X3: lets a decode wait until it fits into the shared budget")
     func budget() async throws {
         // Room for one picture of 40 rows of 64 bytes and a half.
         let budget = MemoryBudget(byteLimit: 40 * 64 * 3 / 2)
@@ -67,7 +69,7 @@ import Testing
         await eventually { !harness.pipeline.memory.contains(key) }
     }
 
-    @Test("X3: makes a picture smaller that could never fit, for whoever accepts it")
+    @Test("X3: makes an image smaller that could never fit, if the request accepts it")
     func smaller() async throws {
         let budget = MemoryBudget(byteLimit: 20 * 64)
         let harness = PipelineHarness { $0.memoryBudget = budget }
@@ -84,7 +86,7 @@ import Testing
         #expect(try await accepted.value == PixelSize(width: 20, height: 20))
     }
 
-    @Test("X4: answers from memory while every thread that decodes or reads is held up")
+    @Test("X4: answers from memory while all threads that decode or read are blocked")
     func blocked() async throws {
         let harness = PipelineHarness(isGated: true)
         let folder = try TestFolder()
@@ -116,7 +118,7 @@ import Testing
         await pipeline.close()
     }
 
-    @Test("S19: finds a picture that somebody shows, although the cache let go of it")
+    @Test("S19: finds an evicted image that a consumer still holds")
     func heldPicture() async throws {
         let harness = PipelineHarness()
         let asked = Task { [pipeline = harness.pipeline, request = harness.request()] in
@@ -130,7 +132,7 @@ import Testing
         #expect(harness.codec.decodes.count == 1)
     }
 
-    @Test("tells what was done for a picture")
+    @Test("reports the steps of a load")
     func story() async throws {
         let harness = PipelineHarness()
         let processor = CountingProcessor(1)

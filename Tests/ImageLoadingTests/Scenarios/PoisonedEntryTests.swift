@@ -13,9 +13,9 @@ import Testing
 @testable import HTTPCaching
 @testable import ImageLoading
 
-@Suite("S23: What is kept and damaged", .timeLimit(.minutes(5))) struct PoisonedEntryTests {
+@Suite("S23: A damaged stored value", .timeLimit(.minutes(5))) struct PoisonedEntryTests {
     @Test(
-        "is made anew from the original, and replaced, if it is a picture",
+        "is made again from the original, and replaced, if it is an image",
         arguments: [[], [1, 2, 3], Array("FAKE".utf8), Array(repeating: 0, count: 100)]
             as [[UInt8]])
     func picture(_ bytes: [UInt8]) async throws {
@@ -46,7 +46,7 @@ import Testing
                 + FakeCodec.file(PixelSize(width: 4, height: 4), grey: 9))
     }
 
-    @Test("is made anew if it is a rendition that was torn")
+    @Test("is made again if it is a truncated rendition")
     func rendition() async throws {
         let folder = try TestFolder()
         let path = try folder.write("a.fake", grey: 9, side: 16)
@@ -63,7 +63,7 @@ import Testing
         await pipeline.close()
     }
 
-    @Test("is asked for anew, and replaced, if it is an original from the web")
+    @Test("is requested again, and replaced, if it is an original from the network")
     func original() async throws {
         let harness = try StoreHarness()
         let url = try HTTPURL(HTTPFixture.address)
@@ -77,7 +77,7 @@ import Testing
         _ = try await harness.close()
     }
 
-    @Test("is asked for anew once for all who found it damaged")
+    @Test("is requested again once for all loads that found the damage")
     func together() async throws {
         let harness = try StoreHarness(answer: .held)
         let url = try HTTPURL(HTTPFixture.address)
@@ -98,7 +98,7 @@ import Testing
         #expect(harness.web.requestCount == 1)
     }
 
-    @Test("is shown as it comes in anew")
+    @Test("is previewed while it is received again")
     func previews() async throws {
         var answer = FakeAnswer.fresh
         answer.holdsPieces = true
@@ -140,7 +140,7 @@ import Testing
         #expect(kept?.bytes == StoreHarness.file)
     }
 
-    @Test("is asked for once only if the web has nothing better")
+    @Test("is requested only once if the server has no better one")
     func hopeless() async throws {
         let harness = try StoreHarness(
             answer: FakeAnswer(fields: [.cacheControl: "max-age=60"], body: Array("FAKE".utf8)))

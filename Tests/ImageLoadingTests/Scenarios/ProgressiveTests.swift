@@ -8,9 +8,11 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A picture that comes in piece by piece", .timeLimit(.minutes(5)))
+@Suite("An image that is received in parts", .timeLimit(.minutes(5)))
 struct ProgressiveTests {
-    @Test("S13: has at most one decode of a part that waits, and it goes when all is there")
+    @Test(
+        "S13: has at most one waiting decode of a part, which is removed when the image is complete"
+    )
     func backPressure() async throws {
         let harness = PipelineHarness(isProgressive: true)
         let decodes = harness.pipeline.queues.decodes
@@ -40,7 +42,7 @@ struct ProgressiveTests {
         #expect(harness.codec.decodes == [0])
     }
 
-    @Test("S13: drops the decode of a part that waits when the load fails")
+    @Test("S13: removes the waiting decode of a part when the load fails")
     func failure() async throws {
         let harness = PipelineHarness(isProgressive: true)
         let decodes = harness.pipeline.queues.decodes
@@ -60,7 +62,7 @@ struct ProgressiveTests {
         #expect(harness.codec.partialDecodeCount == 0)
     }
 
-    @Test("S14: has previews that are marked, processed, and never taken for the picture")
+    @Test("S14: has previews that are marked and processed, and never returned as the image")
     func previews() async throws {
         let harness = PipelineHarness(isProgressive: true)
         let processor = CountingProcessor(1)

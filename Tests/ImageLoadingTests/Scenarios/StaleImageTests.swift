@@ -10,7 +10,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("X5: A picture of the web that is out of date", .timeLimit(.minutes(5)))
+@Suite("X5: A stale image from the network", .timeLimit(.minutes(5)))
 struct StaleImageTests {
     private static let newFile = FakeCodec.file(PixelSize(width: 40, height: 30), grey: 7)
 
@@ -52,7 +52,7 @@ struct StaleImageTests {
     }
 
     @Test(
-        "is shown at once, asked for once for all who look at it, and replaced on change",
+        "is shown at once, revalidated once for all consumers, and replaced on change",
         arguments: [true, false], [true, false])
     func coalesced(changes: Bool, isInMemory: Bool) async throws {
         let web = try Self.web(changes: changes)
@@ -85,7 +85,7 @@ struct StaleImageTests {
         #expect(web.requestCount == 2)
     }
 
-    @Test("is asked for behind the back of who waits for nothing but a picture")
+    @Test("is revalidated in the background for a request of a single image")
     func background() async throws {
         let web = try Self.web()
         let harness = try StoreHarness(.originals, web: web)
@@ -114,7 +114,7 @@ struct StaleImageTests {
         #expect(try await harness.pipeline.image(for: sizes[1]).image.trail == 7)
     }
 
-    @Test("is all that is shown if the server cannot be asked, and asked for again the next time")
+    @Test("stays if the server fails, and is revalidated again by the next request")
     func unreachable() async throws {
         let web = try HTTPFixture { _, index in
             var answer = FakeAnswer(
@@ -133,7 +133,7 @@ struct StaleImageTests {
         #expect(web.requestCount == 3)
     }
 
-    @Test("is not asked for again as long as it is fresh, or if only what is kept may be used")
+    @Test("is not revalidated while it is fresh, or if only stored responses are accepted")
     func fresh() async throws {
         let web = try Self.web(holds: false)
         let harness = try StoreHarness(.originals, web: web)
@@ -147,7 +147,7 @@ struct StaleImageTests {
         #expect(web.requestCount == 1)
     }
 
-    @Test("is not kept as a rendition until the web says that it is still right")
+    @Test("is not stored as a rendition until the server has confirmed it")
     func renditions() async throws {
         let web = try Self.web(changes: false)
         let first = try StoreHarness(.originals, web: web)
@@ -166,7 +166,7 @@ struct StaleImageTests {
         #expect(third.codec.decodes == [5] && web.requestCount == 2)
     }
 
-    @Test("goes to whoever asks for the bytes, and the newer ones to the next")
+    @Test("answers a request for bytes, and the newer bytes the next request")
     func bytes() async throws {
         let web = try Self.web()
         let harness = try StoreHarness(.originals, web: web)

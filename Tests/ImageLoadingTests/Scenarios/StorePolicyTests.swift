@@ -138,8 +138,8 @@ extension FakeAnswer {
     }
 }
 
-@Suite("S23: What goes to disk", .timeLimit(.minutes(5))) struct StorePolicyTests {
-    @Test("is what the policy says", arguments: StorePolicy.allCases)
+@Suite("S23: The values stored on disk", .timeLimit(.minutes(5))) struct StorePolicyTests {
+    @Test("are those of the policy", arguments: StorePolicy.allCases)
     func policy(_ policy: StorePolicy) async throws {
         let whole = try StoreHarness(policy)
         _ = try await whole.pipeline.image(for: whole.request(side: nil))
@@ -172,7 +172,7 @@ extension FakeAnswer {
     }
 
     @Test(
-        "is for those who share a load what it is for each alone, and written once",
+        "are those of separate loads for a shared load, each written once",
         arguments: StorePolicy.allCases)
     func coalesced(_ policy: StorePolicy) async throws {
         let harness = try StoreHarness(policy, answer: .held)
@@ -194,7 +194,7 @@ extension FakeAnswer {
         #expect(resized.renditions.insertions.count == (policy == .originals ? 0 : 2))
     }
 
-    @Test("is no original that is there already, whatever it is called")
+    @Test("include no original that is a file or in memory")
     func localOriginals() async throws {
         let harness = try StoreHarness(.all)
         let path = try harness.web.folder.write("a.fake")
@@ -210,7 +210,7 @@ extension FakeAnswer {
         #expect(try await harness.close() == 0)
     }
 
-    @Test("is nothing if the request forbids it, unless another of the same load allows it")
+    @Test("are none if the request forbids it, unless another request of the same load allows it")
     func forbidden() async throws {
         for (uses, isKept) in [
             ([[], [.reads]], false), ([[.reads], .all], true), ([.all, []], true),
@@ -235,7 +235,7 @@ extension FakeAnswer {
         }
     }
 
-    @Test("is nothing if the server forbids it")
+    @Test("are none if the server forbids it")
     func noStore() async throws {
         let harness = try StoreHarness(
             .all,
@@ -248,7 +248,7 @@ extension FakeAnswer {
         #expect(try await harness.close() == 0)
     }
 
-    @Test("is found again without a look at the web, as long as the original is fresh")
+    @Test("are found without a request to the server while the original is fresh")
     func freshRendition() async throws {
         let first = try StoreHarness(.renditions)
         let request = RenditionRequest(image: try first.request(), format: "fake")
@@ -277,7 +277,7 @@ extension FakeAnswer {
         _ = try await third.close()
     }
 
-    @Test("S3: shortens the way to a picture, by what another request has left there")
+    @Test("S3: are reused by other requests")
     func intermediate() async throws {
         let folder = try TestFolder()
         let path = try folder.write("a.fake", grey: 0)
