@@ -3,9 +3,9 @@
 package import GRDB
 package import Synchronization
 
-/// The entries that were used since the last write, the latest last.
+/// Which entries of a store were used since that was last written down, the latest last.
 package struct PendingUses {
-    /// The number of uses that are written without waiting for the next insertion.
+    /// So many are written down without waiting for the next insertion.
     package static let maximumCount = 64
 
     private var order: [Int64: Int] = [:]
@@ -25,13 +25,13 @@ package struct PendingUses {
         return order.sorted { $0.value < $1.value }.map(\.key)
     }
 
-    /// Takes all uses and writes them with higher numbers than all earlier uses.
+    /// Takes all and writes them down as later than everything before.
     ///
     /// - Parameters:
-    ///   - uses: the pending uses; unlocked while the database works.
-    ///   - table: the table of the entries, with the columns `id` and `last_use`.
-    ///   - db: the database.
-    /// - Throws: the errors of the database.
+    ///   - uses: what is pending; not locked while the database works.
+    ///   - table: the entries' table, with the columns `id` and `last_use`.
+    ///   - db: where it is.
+    /// - Throws: what the database throws.
     package static func write(
         _ uses: borrowing Mutex<PendingUses>, to table: String, _ db: Database
     ) throws {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 64-bit hash that is the same in every run, unlike `Hasher`.
+/// A hash of 64 bits that is the same in every run, unlike Swift's own.
 ///
-/// It detects damage and distinguishes keys; it is not resistant to constructed collisions.
+/// It finds damage and tells keys apart; it does not withstand someone who looks for collisions.
 /// - SeeAlso: Sebastiano Vigna's SplitMix64, whose finishing steps mix every word here.
 package struct StableHash {
     package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -16,7 +16,7 @@ package struct StableHash {
         value = mixed ^ (mixed >> 31)
     }
 
-    /// Combines the bytes in little-endian words of 8, then their number.
+    /// Takes the bytes in words of eight, the lowest byte first, and then their number.
     package mutating func combine(_ bytes: Span<UInt8>) {
         var word: UInt64 = 0
         for index in bytes.indices {
@@ -30,7 +30,7 @@ package struct StableHash {
     package mutating func combine(_ text: String) { combine(Array(text.utf8).span) }
 }
 
-/// Returns the ``StableHash`` of bytes.
+/// The same for equal bytes in every run.
 package func contentHash(_ bytes: [UInt8]) -> UInt64 { contentHash(bytes.span) }
 
 package func contentHash(_ bytes: Span<UInt8>) -> UInt64 {

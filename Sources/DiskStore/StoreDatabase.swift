@@ -5,21 +5,19 @@ package import Logging
 package import LoadScheduling
 internal import Synchronization
 
-/// The open database of a store; it is replaced by an empty one if it is damaged or its file was
-/// removed.
+/// The open database of a store; one that turns out to be damaged, or whose file somebody has
+/// removed, is replaced by an empty one.
 ///
-/// Damage after opening is not an error: entries that cannot be read are created again. All calls
-/// block; make them on a thread of a `WorkQueue`.
+/// Whatever happens to it after it was opened is no error to a user: what cannot be read is made
+/// again. Its calls block; they belong on a thread of a `WorkQueue`.
 package final class StoreDatabase: Sendable {
     private let file: StoreFile
     private let logger: Logger
     /// The open database, `nil` once closed.
     ///
-    /// The lock is held for long only while a database is replaced.
+    /// A lock: it is held long only while a database is replaced.
     private let opened: Mutex<OpenDatabase?>
 
-    /// Opens the database of a file.
-    ///
     /// - Throws: `LoadError.storeFailed(reason:)`.
     package init(_ file: StoreFile, logger: Logger) throws(LoadError) {
         self.file = file
@@ -27,26 +25,24 @@ package final class StoreDatabase: Sendable {
         opened = Mutex(try file.open())
     }
 
-    /// Reads from the database.
-    ///
-    /// - Returns: the result of `body`, `nil` if it throws or the database is closed.
+    /// The answer of `body`, or `nil` if it fails.
     package func read<Value>(_ body: (Database) throws -> Value?) -> Value? {
         access { try $0.read(body) }
     }
 
-    /// Runs `body` in a transaction.
+    /// Does all of `body` or nothing.
     ///
-    /// - Returns: the result of `body`, `nil` if it throws or the database is closed.
+    /// - Returns: the answer of `body`, or `nil` if it failed.
     @discardableResult
     package func write<Value>(_ body: (Database) throws -> Value?) -> Value? {
         access { try $0.write(body) }
     }
 
-    /// Closes the database; later calls return `nil`.
+    /// From then on nothing is found and nothing kept.
     package func close() {
         let closing = opened.withLock { $0.take() }
         do {
-            // The pool closes a reader last, and a reader cannot truncate the write-ahead log.
+            // A reader is the last to be closed, and a reader cannot empty the write-ahead log.
             _ = try closing?.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try closing?.pool.close()
         } catch {
@@ -57,7 +53,7 @@ package final class StoreDatabase: Sendable {
     private func access<Value>(_ body: (DatabasePool) throws -> Value?) -> Value? {
         guard var database = opened.withLock({ $0 }) else { return nil }
         if file.identity != database.identity {
-            // The open file has no name any more; its entries would be lost with the process.
+            // What is open works as before, and would be gone with the process.
             replace(database) { () throws(LoadError) in try file.open() }
             guard let newer = opened.withLock({ $0 }) else { return nil }
             database = newer
@@ -90,7 +86,7 @@ package final class StoreDatabase: Sendable {
     }
 }
 
-/// A database and the identity of its file when it was opened.
+/// A database, and which file it was when it was opened.
 struct OpenDatabase: Sendable {
     let pool: DatabasePool
     let identity: StoreFile.Identity?

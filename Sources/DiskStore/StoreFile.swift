@@ -9,13 +9,13 @@ internal import EncodedImages
 internal import GRDB
 package import LoadScheduling
 
-/// The file of a store: its path, its tables, and how it is opened.
+/// The file of a store: where it lies, how it is opened and which tables it has.
 package struct StoreFile: Sendable {
     package let directory: String
     package let name: String
-    /// The version of the tables and of the meaning of their rows.
+    /// Changes with the tables, and with what their rows mean.
     package let version: Int
-    /// The SQL statements that create the tables.
+    /// Makes the tables.
     package let schema: String
 
     package init(directory: String, name: String, version: Int, schema: String) {
@@ -27,23 +27,23 @@ package struct StoreFile: Sendable {
 
     package var path: String { "\(directory)/\(name).sqlite" }
     private var lockPath: String { "\(directory)/\(name).lock" }
-    /// The path to which an unusable database is moved; only the latest is kept.
+    /// Where a database goes that cannot be used; only the latest is kept.
     package var asidePath: String { "\(path).aside" }
 
-    /// The identity of a file, independent of its name.
+    /// Which file it is, whatever its name.
     struct Identity: Equatable {
         let device: UInt64
         let inode: UInt64
     }
 
-    /// The identity of the current file, `nil` if it does not exist.
+    /// Which file there is now, if there is one.
     var identity: Identity? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// Opens the database; creates its directory and creates or replaces the file where needed.
+    /// The database, made or replaced if need be, as its directory is.
     func open() throws(LoadError) -> OpenDatabase {
         try makeDirectory(directory)
         let lock = try FileLock(lockPath)
@@ -60,7 +60,7 @@ package struct StoreFile: Sendable {
         }
     }
 
-    /// Replaces a damaged database with a new one.
+    /// A new database in place of one that turned out to be damaged.
     func openAnew() throws(LoadError) -> OpenDatabase {
         do {
             let lock = try FileLock(lockPath)
@@ -70,17 +70,16 @@ package struct StoreFile: Sendable {
         return try open()
     }
 
-    /// Returns whether an error means that the database is damaged.
+    /// Whether the database itself, and not one access to it, is what is wrong.
     static func isDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     }
 
-    /// Returns whether SQLite refuses every new row because a damaged one had the largest row
-    /// number.
+    /// Returns whether SQLite refuses every new row because a damaged one had the largest row number.
     ///
-    /// `AUTOINCREMENT` never reuses a number, so that an exhausted sequence stays exhausted when
-    /// the row is removed. The error is the same as for a full disk.
+    /// `AUTOINCREMENT` never gives out a number again, so that a full sequence stays full when the
+    /// row is removed. The error is the same as for a full disk.
     static func isOutOfRowNumbers(_ error: any Error, _ pool: DatabasePool) -> Bool {
         guard (error as? DatabaseError)?.resultCode == .SQLITE_FULL else { return false }
         let isOut = try? pool.read { db in
@@ -94,10 +93,10 @@ package struct StoreFile: Sendable {
         return isOut == true
     }
 
-    /// Returns whether opening may succeed later without a change of the file.
+    /// Whether opening may succeed later without a change of the file.
     ///
-    /// All other errors count as damage: a changed byte of the header may make the file read-only,
-    /// or change its encoding or format.
+    /// Everything else counts as damage: a changed byte of the header may make the file one that
+    /// cannot be written, of another encoding or of an unknown format.
     private static func mayPass(_ error: any Error) -> Bool {
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_NOMEM?, .SQLITE_FULL?, .SQLITE_CANTOPEN?,
@@ -107,10 +106,10 @@ package struct StoreFile: Sendable {
         }
     }
 
-    /// An error: the tables have another version or are damaged.
+    /// The tables are those of another version, or damaged.
     private struct OtherTables: Error {}
 
-    /// Returns whether a database has exactly the tables of ``schema``.
+    /// Whether the tables of a database are those that ``schema`` makes.
     private func hasOwnTables(_ db: Database) throws -> Bool {
         let statements = try String.fetchAll(
             db,
@@ -119,7 +118,7 @@ package struct StoreFile: Sendable {
                 WHERE ifnull(name, '') NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
         let count = schema.split(separator: "\n").count { $0.hasPrefix("CREATE ") }
-        // SQLite stores the text of each statement unchanged.
+        // SQLite keeps a statement as it was written.
         return statements.count == count
             && statements.allSatisfy { !$0.isEmpty && schema.contains($0) }
     }
@@ -134,15 +133,15 @@ package struct StoreFile: Sendable {
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
-            // Truncates a log that grew while readers prevented a checkpoint.
+            // A log that grew once, for want of a moment without readers, does not stay large.
             try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
-            // Takes effect only before the first page; free pages can then be released in steps.
+            // Only while there is no page yet. Free pages can then be given back step by step.
             if try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 {
                 try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
         }
-        // With the write-ahead log GRDB sets `synchronous` to NORMAL: a crash of the system may
-        // lose the last transactions and never leaves a partial one.
+        // With the write-ahead log GRDB sets `synchronous` to NORMAL: a crash of the machine may
+        // lose the last renditions, and never leaves a part of one.
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.write { db in
             let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -162,14 +161,14 @@ package struct StoreFile: Sendable {
     }
 }
 
-/// Creates a directory and its parents, with access for their owner only.
+/// Makes a directory and those above it, private to the user.
 package func makeDirectory(_ path: String) throws(LoadError) {
     var built = path.hasPrefix("/") ? "/" : ""
     for name in path.split(separator: "/") {
         built += "\(name)/"
         if unsafe mkdir(built, 0o700) == 0 { continue }
         let code = errno
-        // For an existing directory the error may also be another one, such as EROFS.
+        // One that exists is refused for other reasons too, such as a file system only for reading.
         var status = stat()
         guard unsafe stat(built, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             let reason = systemError(code == EEXIST ? ENOTDIR : code)
@@ -178,7 +177,7 @@ package func makeDirectory(_ path: String) throws(LoadError) {
     }
 }
 
-/// A file lock that prevents other processes from opening the store at the same time.
+/// Keeps other processes from opening the same store while this one looks at what it is.
 private struct FileLock {
     private let descriptor: Int32
 
@@ -196,6 +195,6 @@ private struct FileLock {
         }
     }
 
-    /// Releases the lock; the system does so too when the process is killed.
+    /// The lock goes with the descriptor, also when the process is killed.
     func release() { close(descriptor) }
 }

@@ -2,13 +2,13 @@
 
 package import GRDB
 
-// A full or failing disk, or another program, may have changed the rows. Columns are read with
-// `decode(_:forColumn:)`, which throws for NULL and other types; the subscript traps.
+// Rows come from a file that a full disk, a failing one or another program may have changed. Columns
+// are read with `decode(_:forColumn:)`, which throws for NULL and other types; the subscript traps.
 
 /// The checksum of the values of a row, in their order.
 ///
-/// SQLite has checksums in the write-ahead log but none in the database: a changed byte may yield a
-/// row with another size, name or date.
+/// SQLite has checksums of the log, none of the database: a changed byte may leave a row of another
+/// size, name or date.
 package struct RowChecksum {
     private var hash = StableHash()
 
@@ -27,7 +27,7 @@ package struct RowChecksum {
 }
 
 extension Row {
-    /// The byte count of an entry; 0 for a damaged count, so that sums do not overflow.
+    /// The bytes that an entry counts for; 0 for a damaged count, so that sums do not overflow.
     package var countedByteCount: Int {
         let count = try? decode(Int.self, forColumn: "byte_count")
         return count.flatMap { Database.entryByteCounts.contains($0) ? $0 : nil } ?? 0
@@ -35,17 +35,17 @@ extension Row {
 }
 
 extension Database {
-    /// The valid byte counts of an entry; larger entries are not stored.
+    /// The byte counts that an entry can have: no store keeps anything larger than this.
     package static let entryByteCounts = 0...1 << 40
-    /// The valid row numbers; SQLite assigns none above the largest, and inserts nothing after a
-    /// row that has it.
+    /// The numbers that a row can have; SQLite gives out none above the largest, and keeps nothing
+    /// any more behind a row that has it.
     package static let rowNumbers: ClosedRange<Int64> = 1...1 << 62
-    /// The upper bound of the numbers of uses, which no store reaches.
+    /// Above every number of a use: a store does not see so many.
     private static let useLimit = 1 << 62
 
-    /// Returns the number of the latest use in a table of entries, without damaged numbers.
+    /// The number of the latest use in a table of entries, leaving out numbers that are damaged.
     package func lastUse(in table: String) throws -> Int {
-        // Uses the index; SQLite sorts texts and blobs after all numbers.
+        // By the index; texts and bytes are larger than every number.
         let row = try Row.fetchOne(
             cachedStatement(
                 sql: """
@@ -55,7 +55,7 @@ extension Database {
         return try max(0, row?.decode(Int?.self, forColumn: "last_use") ?? 0)
     }
 
-    /// Removes the entries with damaged byte counts, uses or row numbers.
+    /// Removes the entries of a table whose counts, uses or numbers are damaged.
     package func dropUncountable(in table: String) throws {
         let counts = Self.entryByteCounts
         try execute(
@@ -69,7 +69,7 @@ extension Database {
                 """)
     }
 
-    /// Returns the stored sum of all byte counts, `nil` if it is damaged.
+    /// The sum of the bytes of all entries as it is kept; `nil` if it is damaged.
     package func totalByteCount() throws -> Int? {
         let row = try Row.fetchOne(cachedStatement(sql: "SELECT byte_count FROM total"))
         let sum = try? row?.decode(Int.self, forColumn: "byte_count")

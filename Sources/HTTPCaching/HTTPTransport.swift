@@ -18,11 +18,13 @@ public protocol HTTPTransport: Sendable {
 
 /// The head of a response, and its body as an asynchronous sequence.
 public struct HTTPTransportResponse: Sendable {
+    /// The status and the fields.
     public let head: HTTPResponse
     /// The parts of the body in order; iterated once; throws the errors of
     /// ``HTTPTransport/send(_:)``.
     public let body: any AsyncSequence<[UInt8], LoadError> & Sendable
 
+    /// Creates a response.
     public init(head: HTTPResponse, body: any AsyncSequence<[UInt8], LoadError> & Sendable) {
         self.head = head
         self.body = body

@@ -9,8 +9,10 @@ public import LoadScheduling
 /// information are rejected, because it mostly disguises the host.
 /// - SeeAlso: RFC 3986.
 public struct HTTPURL: Hashable, Sendable {
+    /// The scheme of a URL.
     public enum Scheme: String, Hashable, Sendable { case http, https }
 
+    /// The scheme.
     public let scheme: Scheme
     /// The host name or IP address, an IPv6 address in brackets.
     public let host: String
@@ -142,6 +144,7 @@ private func unescaped(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 extension HTTPURL: CustomStringConvertible {
+    /// The URL as text.
     public var description: String { "\(scheme.rawValue)://\(authority)\(path)" }
 }
 

@@ -9,11 +9,11 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
-/// Carries requests over AsyncHTTPClient, by HTTP/1.1 or HTTP/2, over TLS where the address says so.
+/// An HTTP transport over AsyncHTTPClient: HTTP/1.1 or HTTP/2, with TLS for `https`.
 ///
-/// Who makes one closes it.
+/// The creator must call ``close()``.
 public final class AsyncHTTPTransport: HTTPTransport {
-    /// A client that connects to one number whenever it is asked for a name.
+    /// A client that connects to one IP address for a host name.
     private struct PinnedClient {
         let address: String
         let client: HTTPClient
@@ -22,15 +22,17 @@ public final class AsyncHTTPTransport: HTTPTransport {
     private let configuration: HTTPClient.Configuration
     private let client: HTTPClient
     private let addressGuard: AddressGuard?
-    /// By the names of hosts.
+    /// The clients by host name.
     private let pinned = Mutex<[String: PinnedClient]>([:])
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - connectTimeout: the time until there is a connection.
-    ///   - readTimeout: the time in which nothing comes. The loader has its own; this one holds for
-    ///     connections that it does not watch.
-    ///   - addressGuard: which machines may be asked; `nil` for all. Each name of a host then has
-    ///     connections of its own, so there should be a list of those that are asked.
+    ///   - connectTimeout: the maximum time to connect.
+    ///   - readTimeout: the maximum time without received bytes, for connections that the loader's
+    ///     own timeouts do not cover.
+    ///   - addressGuard: the allowed IP addresses; `nil` for all. Each host name then has its own
+    ///     connections, so that the hosts should be from a fixed list.
     public init(
         connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60),
         addressGuard: AddressGuard? = nil
@@ -41,7 +43,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
                 connect: TimeAmount(connectTimeout), read: TimeAmount(readTimeout)),
             decompression: .disabled)
         configuration.httpVersion = .automatic
-        // Trying again is the loader's business.
+        // The loader retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         self.configuration = configuration
         self.addressGuard = addressGuard
@@ -49,9 +51,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
 
-    /// Ends all connections; requests in flight fail.
+    /// Closes all connections; requests in flight fail.
     public func close() async {
-        // It fails only when it has been done before.
+        // It throws only if the client has been shut down before.
         try? await client.shutdown()
         let clients = pinned.withLock { pinned in
             defer { pinned = [:] }
@@ -60,7 +62,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         for client in clients { try? await client.shutdown() }
     }
 
-    /// The client for a host: one that connects to a number that has been checked.
+    /// Returns the client for a host, which connects to a checked IP address.
     private func client(for host: String, _ url: String) async throws(LoadError) -> HTTPClient {
         guard let addressGuard else { return client }
         let addresses: [String]
@@ -74,11 +76,12 @@ public final class AsyncHTTPTransport: HTTPTransport {
             throw .connectionFailed(url: url, reason: "\(error)")
         }
         guard let address = addresses.first else {
-            throw .addressRefused(url: url, reason: "its host is on a network that is not asked")
+            throw .addressRefused(
+                url: url, reason: "the host resolves to an IP address that is not allowed")
         }
         let (client, old) = pinned.withLock { pinned -> (HTTPClient, HTTPClient?) in
             let known = pinned[host]
-            // Names of several numbers are answered in another order each time.
+            // DNS returns several addresses in a different order each time.
             if let known, addresses.contains(known.address) { return (known.client, nil) }
             var configuration = configuration
             configuration.dnsOverride = [host: address]
@@ -87,17 +90,18 @@ public final class AsyncHTTPTransport: HTTPTransport {
             pinned[host] = PinnedClient(address: address, client: client)
             return (client, known?.client)
         }
-        // Who is still served by it tries again.
+        // Requests in flight fail and are retried.
         if let old { try? await old.shutdown() }
         return client
     }
 
-    /// The name without the port.
+    /// Returns the host without the port.
     private static func host(of authority: String) -> String {
         let name = authority.lastIndex(of: ":").map { authority[..<$0] } ?? authority[...]
         return authority.last == "]" ? authority : String(name)
     }
 
+    /// Sends a request and waits for the head of the response.
     public func send(
         _ request: HTTPRequest
     ) async throws(LoadError) -> HTTPTransportResponse {
@@ -116,12 +120,12 @@ public final class AsyncHTTPTransport: HTTPTransport {
         } catch {
             throw LoadError(transport: error, url: url)
         }
-        // The type traps beyond these.
+        // `HTTPResponse.Status` traps for other codes.
         guard (100...999).contains(response.status.code) else {
-            throw .badResponse(url: url, reason: "a status of \(response.status.code)")
+            throw .badResponse(url: url, reason: "invalid status code: \(response.status.code)")
         }
         var fields = HTTPFields()
-        // The type traps beyond so many, and no server of pictures needs a part of them.
+        // `HTTPFields` traps when it has too many fields; image servers send far fewer.
         for header in response.headers.prefix(1000) {
             guard let name = HTTPField.Name(header.name) else { continue }
             fields.append(HTTPField(name: name, value: header.value))
@@ -133,7 +137,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 }
 
-/// A body in arrays of bytes and with errors of ours.
+/// A body as byte arrays, with errors of type `LoadError`.
 private struct TransportBody: AsyncSequence, Sendable {
     let url: String
     let buffers: HTTPClientResponse.Body
@@ -163,7 +167,7 @@ private struct TransportBody: AsyncSequence, Sendable {
 }
 
 extension LoadError {
-    /// What an error of the client means to whoever waits for the picture.
+    /// Converts an error of the client.
     init(transport error: any Error, url: String) {
         if error is CancellationError || Task.isCancelled {
             self = .cancelled

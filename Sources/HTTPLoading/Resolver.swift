@@ -6,13 +6,13 @@
     internal import Darwin
 #endif
 
-/// The number of a machine.
+/// An IP address.
 struct HostNumber: Hashable, Sendable {
-    /// 4 bytes of IPv4 or 16 of IPv6, the highest first.
+    /// 4 bytes of IPv4 or 16 of IPv6, in network byte order.
     let bytes: [UInt8]
     let text: String
 
-    /// Fails for what is no number in its usual form.
+    /// Parses the standard text form; returns `nil` for other text.
     init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         let isIPv6 = text.contains(":")
@@ -25,17 +25,17 @@ struct HostNumber: Hashable, Sendable {
     }
 }
 
-/// Looks names up as every program of the system does.
+/// Resolves host names with `getaddrinfo`.
 enum Resolver {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// All numbers of a name; waits for the network.
+    /// Returns all IP addresses of a host name; blocks until the resolver responds.
     static func numbers(of name: String) throws -> [HostNumber] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
-        // Each number once, not once for each kind of socket.
+        // Each address once, not once for each socket type.
         unsafe hints.ai_protocol = Int32(IPPROTO_TCP)
         var list: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(name, nil, &hints, &list)
@@ -52,9 +52,9 @@ enum Resolver {
             let end = text.firstIndex(of: 0) ?? text.endIndex
             let number = String(
                 decoding: text[..<end].map(UInt8.init(bitPattern:)), as: UTF8.self)
-            // One with a zone, such as fe80::1%eth0, is no number that we could compare.
+            // An address with a zone, such as fe80::1%eth0, cannot be compared with blocks.
             guard let number = HostNumber(number) else {
-                throw Failure(description: "\(name) has the number \(number)")
+                throw Failure(description: "\(name) has the unsupported address \(number)")
             }
             numbers.append(number)
             unsafe next = entry.pointee.ai_next
@@ -64,6 +64,6 @@ enum Resolver {
 
     private static func failure(_ code: Int32) -> Failure {
         let reason = unsafe gai_strerror(code).map { unsafe String(cString: $0) }
-        return Failure(description: reason ?? "the name cannot be looked up")
+        return Failure(description: reason ?? "the host name cannot be resolved")
     }
 }

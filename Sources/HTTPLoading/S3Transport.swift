@@ -6,19 +6,22 @@ public import HTTPTypes
 public import LoadScheduling
 internal import MessageDigests
 
-/// Signs what is asked of a store of objects that speaks S3, and sends everything on.
+/// A transport that signs requests to an S3 object store and forwards all requests.
 ///
-/// It signs at the last moment, so that trying again, going on where a download broke off and asking
-/// whether something has changed are signed as they are sent.
+/// Requests are signed when they are sent, retries, resumed downloads and conditional requests
+/// included.
 /// - SeeAlso: AWS Signature Version 4, with the headers signed and no body.
 public struct S3Transport: HTTPTransport {
-    /// Who asks.
+    /// The access key of the client.
     public struct Credentials: Sendable {
+        /// The access key ID.
         public let keyID: String
+        /// The secret access key.
         public let secret: String
-        /// Goes with keys that are lent for a while.
+        /// The session token of temporary credentials.
         public let sessionToken: String?
 
+        /// Creates credentials.
         public init(keyID: String, secret: String, sessionToken: String? = nil) {
             self.keyID = keyID
             self.secret = secret
@@ -33,13 +36,15 @@ public struct S3Transport: HTTPTransport {
     private let credentials: Credentials
     private let now: @Sendable () -> Date
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - transport: carries the requests.
-    ///   - endpoint: the store; requests to other servers are not signed.
-    ///   - buckets: the first names of the paths that are signed, `nil` for all; other requests to the
-    ///     store are sent without a signature, wherever a redirect leads.
-    ///   - region: where it stands, such as `eu-central-1`.
-    ///   - credentials: who asks.
+    ///   - transport: sends the requests.
+    ///   - endpoint: the URL of the object store; requests to other servers are not signed.
+    ///   - buckets: the buckets for which requests are signed, `nil` for all; other requests to the
+    ///     store are sent without a signature, those after redirects included.
+    ///   - region: the region, such as `eu-central-1`.
+    ///   - credentials: the access key.
     public init(
         _ transport: any HTTPTransport, endpoint: HTTPURL, buckets: Set<String>?, region: String,
         credentials: Credentials
@@ -59,6 +64,7 @@ public struct S3Transport: HTTPTransport {
         self.now = now
     }
 
+    /// Signs the request if it is for an object, and sends it.
     public func send(
         _ request: HTTPRequest
     ) async throws(LoadError) -> HTTPTransportResponse {
@@ -66,18 +72,18 @@ public struct S3Transport: HTTPTransport {
         else { return try await transport.send(request) }
         let url = try HTTPURL(
             "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(request.path ?? "/")")
-        // The store may take it for a path in another bucket than the one that was checked.
+        // The store may resolve the path to another bucket than the one that was checked.
         guard !url.hasEscapedDotSegments else {
-            throw .addressRefused(url: "\(url)", reason: "not the key of an object")
+            throw .addressRefused(url: "\(url)", reason: "the path is not a valid object key")
         }
         var request = request
         request.path = url.path
         return try await transport.send(isSigned(url) ? signed(request) : request)
     }
 
-    /// Whether an address is that of an object that may be asked for with the credentials.
+    /// Returns whether a URL is that of an object in a signed bucket.
     private func isSigned(_ url: HTTPURL) -> Bool {
-        // The signature covers a path without a query, such as one that lists a bucket.
+        // Only paths without a query are signed; a query could list a bucket.
         guard !url.path.contains("?") else { return false }
         guard let buckets else { return true }
         let parts = url.path.dropFirst().split(
@@ -101,7 +107,7 @@ public struct S3Transport: HTTPTransport {
         fields["range"] = request.headerFields[.range]
         let names = fields.keys.sorted()
         let signedNames = names.joined(separator: ";")
-        // The address of an object has no query.
+        // The URL of an object has no query.
         var lines = [request.method.rawValue, request.path ?? "/", ""]
         for name in names { lines.append("\(name):\(fields[name] ?? "")") }
         lines += ["", signedNames, fields["x-amz-content-sha256"] ?? ""]

@@ -39,6 +39,7 @@ public struct SpriteIndex: Hashable, Sendable, Codable {
         case width, height, sprites
     }
 
+    /// Decodes a value; the JSON form is that of ``SpriteIndex/json``.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         size = PixelSize(
@@ -47,6 +48,7 @@ public struct SpriteIndex: Hashable, Sendable, Codable {
         sprites = try values.decode([Sprite].self, forKey: .sprites)
     }
 
+    /// Encodes the value in the form of ``SpriteIndex/json``.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(size.width, forKey: .width)
@@ -60,6 +62,7 @@ extension SpriteIndex.Sprite: Codable {
         case name, x, y, width, height
     }
 
+    /// Decodes a value; the JSON form is that of ``SpriteIndex/json``.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         name = try values.decode(String.self, forKey: .name)
@@ -69,6 +72,7 @@ extension SpriteIndex.Sprite: Codable {
             height: try values.decode(Int.self, forKey: .height))
     }
 
+    /// Encodes the value in the form of ``SpriteIndex/json``.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(name, forKey: .name)

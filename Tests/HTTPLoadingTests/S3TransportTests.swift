@@ -114,7 +114,7 @@ private final class NotingTransport: HTTPTransport {
             method: .get, scheme: "https", authority: "s3.example", path: "/\(path)")
         await #expect(
             throws: LoadError.addressRefused(
-                url: "https://s3.example/\(path)", reason: "not the key of an object")
+                url: "https://s3.example/\(path)", reason: "the path is not a valid object key")
         ) { _ = try await transport.send(request) }
         #expect(noting.requests.isEmpty)
     }

@@ -2,6 +2,7 @@
 
 /// The positions of the items of a view along its scroll axis, in pixels from the start.
 public protocol ScrollLayout: Sendable {
+    /// The number of items.
     var itemCount: Int { get }
 
     /// Returns the extent of an item; lower and upper bounds never decrease from one item to the

@@ -37,6 +37,7 @@ public final class FolderTileStore: TileStore {
         }
     }
 
+    /// Opens the file of a pyramid, `nil` if it does not exist or is damaged.
     public func tiles(for key: TileSetKey) -> (any StoredTiles)? {
         let path = path(of: key)
         guard let file = try? TileFile(path, key: key.text) else { return nil }
@@ -45,11 +46,13 @@ public final class FolderTileStore: TileStore {
         return file
     }
 
+    /// Evicts files beyond the limit and starts a new file.
     public func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter {
         makeRoom()
         return try TileFileWriter(path(of: key), key: key.text)
     }
 
+    /// Removes the file of a pyramid.
     public func removeTiles(for key: TileSetKey) { unsafe _ = unlink(path(of: key)) }
 
     /// Evicts the least recently used files; readers keep theirs open.

@@ -107,6 +107,7 @@ public final class MemoryTileStore: TileStore {
     /// The size of all tiles in bytes.
     public var byteCount: Int { sets.withLock { $0.reduce(0) { $0 + $1.tiles.byteCount } } }
 
+    /// Returns the tiles of a pyramid, `nil` if it is not stored.
     public func tiles(for key: TileSetKey) -> (any StoredTiles)? {
         sets.withLock { sets in
             guard let index = sets.firstIndex(where: { $0.key == key }) else { return nil }
@@ -127,10 +128,12 @@ public final class MemoryTileStore: TileStore {
         }
     }
 
+    /// Starts to write a pyramid.
     public func makeTiles(for key: TileSetKey) throws(LoadError) -> any TileWriter {
         Writer(self, key)
     }
 
+    /// Removes a pyramid.
     public func removeTiles(for key: TileSetKey) {
         sets.withLock { $0.removeAll { $0.key == key } }
     }
