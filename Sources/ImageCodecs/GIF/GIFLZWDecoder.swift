@@ -80,12 +80,7 @@ struct GIFLZWDecoder {
     /// - Returns: whether every code was in the table.
     private mutating func expand(bits: Int, _ needed: Int) -> Bool {
         var made = 0
-        var table = strings.mutableSpan
-        var output = bytes.mutableSpan
-        var result = unsafe output.mutableBytes
-        let isValid = unsafe Self.expand(
-            compressed.span.bytes, bitCount: (compressed.count - 8) * 8, bits, &table,
-            into: &result, needed, &made)
+        let isValid = Self.expand(compressed, bits, &strings, into: &bytes, needed, &made)
         count = made
         return isValid
     }
@@ -95,9 +90,14 @@ struct GIFLZWDecoder {
     /// A string begins before `written` and ends at most there, so no copy reads unwritten indices.
     /// The last copy is shortened to `needed` and may overwrite `writeAhead` bytes after it.
     private static func expand(
-        _ source: RawSpan, bitCount: Int, _ rootBits: Int, _ strings: inout MutableSpan<UInt64>,
-        into result: inout MutableRawSpan, _ needed: Int, _ made: inout Int
+        _ compressed: [UInt8], _ rootBits: Int, _ table: inout [UInt64],
+        into indices: inout [UInt8], _ needed: Int, _ made: inout Int
     ) -> Bool {
+        let source = unsafe compressed.span.bytes
+        let bitCount = (compressed.count - 8) * 8
+        var strings = table.mutableSpan
+        var output = indices.mutableSpan
+        var result = unsafe output.mutableBytes
         let clear = 1 << rootBits
         var width = rootBits &+ 1
         var next = clear &+ 2

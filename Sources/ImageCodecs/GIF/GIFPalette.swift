@@ -94,10 +94,11 @@ struct GIFPalette {
         at start: Int
     ) {
         let colors = colors.span
+        var place = start
         for x in 0..<indices.count {
             let color = unsafe colors[unchecked: Int(indices[unchecked: x])]
-            unsafe pixels.storeBytes(
-                of: color, toUncheckedByteOffset: start &+ x &* bytesPerPixel, as: UInt32.self)
+            unsafe pixels.storeBytes(of: color, toUncheckedByteOffset: place, as: UInt32.self)
+            place &+= bytesPerPixel
         }
     }
 }
