@@ -71,62 +71,65 @@ private struct QOIChunks {
         let end = bytes.count - QOICodec.endMarker.count
         let channelCount = channelCount
         var (offset, pixel, repeats) = (offset, pixel, repeats)
-        defer { (self.offset, self.pixel, self.repeats) = (offset, pixel, repeats) }
         var shown = Self.premultiplied(pixel, channelCount)
-        var seen = seen.mutableSpan
         var span = row.mutableSpan
         var pixels = unsafe span.mutableBytes
-        for x in 0..<width {
-            if repeats > 0 {
-                repeats &-= 1
-            } else {
-                guard offset < end else { return false }
-                repeats = Self.readChunk(bytes, &offset, seen.span, &pixel)
-                unsafe seen[unchecked: QOICodec.indexPosition(of: pixel)] = pixel
-                shown = Self.premultiplied(pixel, channelCount)
+        let isComplete = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe seen.withUnsafeMutableBufferPointer { seen in
+                for x in 0..<width {
+                    if repeats > 0 {
+                        repeats &-= 1
+                    } else {
+                        guard offset < end else { return false }
+                        unsafe Self.readChunk(bytes, &offset, seen, &pixel, &repeats)
+                        unsafe seen[QOICodec.indexPosition(of: pixel)] = pixel
+                        shown = Self.premultiplied(pixel, channelCount)
+                    }
+                    unsafe pixels.storeBytes(
+                        of: shown.littleEndian, toUncheckedByteOffset: x &* channelCount,
+                        as: UInt32.self)
+                }
+                return true
             }
-            unsafe pixels.storeBytes(
-                of: shown.littleEndian, toUncheckedByteOffset: x &* channelCount,
-                as: UInt32.self)
         }
-        return true
+        (self.offset, self.pixel, self.repeats) = (offset, pixel, repeats)
+        return isComplete
     }
 
     /// Decodes a chunk and advances past it; the caller has checked its start.
-    ///
-    /// - Returns: the remaining repetitions of the pixel.
     @inline(__always)
     private static func readChunk(
-        _ bytes: Span<UInt8>, _ offset: inout Int, _ seen: Span<UInt32>, _ pixel: inout UInt32
-    ) -> Int {
-        let first = unsafe UInt32(bytes[unchecked: offset])
+        _ bytes: UnsafeBufferPointer<UInt8>, _ offset: inout Int,
+        _ seen: UnsafeMutableBufferPointer<UInt32>,
+        _ pixel: inout UInt32, _ repeats: inout Int
+    ) {
+        let first = unsafe UInt32(bytes[offset])
         offset &+= 1
         switch first {
         case 0xFE:
             unsafe pixel =
-                pixel & 0xFF00_0000 | UInt32(bytes[unchecked: offset])
-                | UInt32(bytes[unchecked: offset &+ 1]) << 8
-                | UInt32(bytes[unchecked: offset &+ 2]) << 16
+                pixel & 0xFF00_0000 | UInt32(bytes[offset])
+                | UInt32(bytes[offset &+ 1]) << 8
+                | UInt32(bytes[offset &+ 2]) << 16
             offset &+= 3
         case 0xFF:
             unsafe pixel =
-                UInt32(bytes[unchecked: offset]) | UInt32(bytes[unchecked: offset &+ 1]) << 8
-                | UInt32(bytes[unchecked: offset &+ 2]) << 16
-                | UInt32(bytes[unchecked: offset &+ 3]) << 24
+                UInt32(bytes[offset]) | UInt32(bytes[offset &+ 1]) << 8
+                | UInt32(bytes[offset &+ 2]) << 16
+                | UInt32(bytes[offset &+ 3]) << 24
             offset &+= 4
-        case 0..<0x40: unsafe pixel = seen[unchecked: Int(first)]
+        case 0..<0x40: unsafe pixel = seen[Int(first)]
         case 0x40..<0x80:
             pixel = sum(
                 pixel, (first &>> 4 & 3) &- 2, (first &>> 2 & 3) &- 2, (first & 3) &- 2)
         case 0x80..<0xC0:
-            let second = unsafe UInt32(bytes[unchecked: offset])
+            let second = unsafe UInt32(bytes[offset])
             offset &+= 1
             let green = (first & 63) &- 32
             pixel = sum(
                 pixel, green &+ (second &>> 4) &- 8, green, green &+ (second & 15) &- 8)
-        default: return Int(first & 63)
+        default: repeats = Int(first & 63)
         }
-        return 0
     }
 
     /// Adds to red, green and blue separately, modulo 256.
