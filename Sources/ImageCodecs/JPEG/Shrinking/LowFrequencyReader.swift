@@ -69,7 +69,7 @@
             var entries: [ValueEntry] = []
             var tables: [(first: Int, other: Int)] = []
             for component in rows.indices {
-                // Components mostly chunk their scanTables.
+                // Components mostly share their Huffman tables.
                 let (dc, ac) = (scanTables.dc[component], scanTables.ac[component])
                 let isWanted = rows[component].lastKept > 0
                 let twin = (0..<component).first {
