@@ -34,7 +34,7 @@ extension Thumbnail {
         var objects: [JSON] = []
         var hasFailed = false
         for file in files.paths {
-            let story = LoadStory()
+            let story = LoadMetrics()
             let request = RenditionRequest(
                 image: ImageRequest(path: file, options: decodeOptions), format: format,
                 encodeOptions: encodeOptions)

@@ -2,9 +2,9 @@
 
 internal import ImageCommands
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Returns the listening socket that the parent process passed, as systemd does for socket

@@ -5,9 +5,9 @@ internal import LoadScheduling
 internal import ImageCommands
 public import ArgumentParser
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import CoreMetrics
 internal import EncodedImages

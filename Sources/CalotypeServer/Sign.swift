@@ -3,9 +3,9 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import ImageServer
 internal import ImageCommands
@@ -46,7 +46,7 @@ struct Sign: ParsableCommand {
                 let end = Int(Date().timeIntervalSince1970) + expiresIn
                 signed += (url.contains("?") ? "&" : "?") + "expires=\(end)"
             }
-            print(AddressSignature.signed(signed, key: key))
+            print(PathSignature.signed(signed, key: key))
         }
     }
 }

@@ -4,7 +4,7 @@ internal import CSandbox
 public import EncodedImages
 public import Pixels
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 extension DecoderSandbox: RemoteDecoder {
@@ -26,7 +26,7 @@ extension DecoderSandbox: RemoteDecoder {
             of: image, isExtended: isExtended, sharedByteCount: shared.count,
             resultByteCount: byteCount)
         var request = WorkerRequest(
-            .convert, RemotePicture(shared, limits: DecodeLimits()), byteCount: byteCount,
+            .convert, RemoteImage(shared, limits: DecodeLimits()), byteCount: byteCount,
             body: body)
         request.isOwn = true
         return try perform(decodes, request) { (reader, memory) throws(WireError) in
@@ -69,7 +69,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func header(
-        of picture: RemotePicture
+        of picture: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader) {
         try inspect(.header, picture, Self.maximumHeaderByteCount(picture.limits)) {
             reader throws(WireError) in
@@ -82,20 +82,20 @@ extension DecoderSandbox: RemoteDecoder {
         }
     }
 
-    public func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks {
+    public func metadata(of picture: RemoteImage) throws(CodecError) -> MetadataBlocks {
         try inspect(.metadata, picture, Self.maximumBlocksByteCount(picture.limits)) {
             reader throws(WireError) in try reader.value()
         }
     }
 
-    public func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields {
+    public func metadataFields(of picture: RemoteImage) throws(CodecError) -> MetadataFields {
         try inspect(.metadataFields, picture, MetadataFields.maximumByteCount) {
             reader throws(WireError) in try reader.value()
         }
     }
 
     public func metadata(
-        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks {
         var body = WireWriter()
         body.write(policy)
@@ -107,7 +107,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func image(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage {
         let request = decodeRequest(.image, picture, options, byteCount, cancellation)
@@ -117,7 +117,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func images(
-        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [DecodedImage?] {
         let byteCount = byteCounts.reduce(0, +)
@@ -142,7 +142,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func preview(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? {
         // A preview needs a copy of the file.
@@ -156,7 +156,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func rows(
-        of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport {
         let receiver = BandReceiver(consumer, picture.limits)
@@ -166,7 +166,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func frames(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames {
         let frames = SandboxedFrames(
@@ -183,7 +183,7 @@ extension DecoderSandbox: RemoteDecoder {
         let bytes = EncodeRequest.sharedBytes(of: image, options)
         let shared = try prepare(EncodedBytes(bytes))
         var request = WorkerRequest(
-            .encode, RemotePicture(shared, limits: DecodeLimits()), byteCount: nil,
+            .encode, RemoteImage(shared, limits: DecodeLimits()), byteCount: nil,
             body: EncodeRequest.body(of: image, format, options, sharedByteCount: shared.count),
             // No encoder produces more than twice the bytes of the pixels.
             maximumResponseByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
@@ -192,7 +192,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     private func decodeRequest(
-        _ kind: Message.Kind, _ picture: RemotePicture, _ options: DecodeOptions,
+        _ kind: Message.Kind, _ picture: RemoteImage, _ options: DecodeOptions,
         _ byteCount: Int?, _ cancellation: CancellationFlag?,
         furtherOptions: [DecodeOptions] = []
     ) -> WorkerRequest {
@@ -202,18 +202,18 @@ extension DecoderSandbox: RemoteDecoder {
         return WorkerRequest(
             kind, picture, byteCount: byteCount,
             body: DecodeRequest.body(
-                workerPicture(picture), options, furtherOptions, byteCount: byteCount),
+                workerImage(picture), options, furtherOptions, byteCount: byteCount),
             maximumResponseByteCount: overflows ? .max : responseByteCount,
             cancellation: cancellation)
     }
 
     /// Reads a header or metadata in an inspection worker.
     private func inspect<Response>(
-        _ kind: Message.Kind, _ picture: RemotePicture, _ maximumResponseByteCount: Int,
+        _ kind: Message.Kind, _ picture: RemoteImage, _ maximumResponseByteCount: Int,
         appending more: [UInt8] = [], _ read: (inout WireReader) throws(WireError) -> Response
     ) throws(CodecError) -> Response {
         let body = DecodeRequest.body(
-            workerPicture(picture), DecodeOptions(), byteCount: nil)
+            workerImage(picture), DecodeOptions(), byteCount: nil)
         let request = WorkerRequest(
             kind, picture, byteCount: nil, body: body + more,
             maximumResponseByteCount: maximumResponseByteCount)
@@ -226,7 +226,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     /// Returns the request's image with limits that a worker can satisfy.
-    private func workerPicture(_ picture: RemotePicture) -> RemotePicture {
+    private func workerImage(_ picture: RemoteImage) -> RemoteImage {
         var picture = picture
         picture.limits.maximumMemoryByteCount = min(
             picture.limits.maximumMemoryByteCount, configuration.maximumResultByteCount)

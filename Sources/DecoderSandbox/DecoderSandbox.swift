@@ -17,7 +17,7 @@ public final class DecoderSandbox: Sendable {
         /// The maximum number of animations that are read at the same time.
         public var animationCount: Int
         /// The number of images after which a worker is replaced.
-        public var maximumPictureCount = 1000
+        public var maximumImageCount = 1000
         /// The time limit for one image, in seconds, after which the worker is killed.
         public var deadlineSeconds = 30.0
         /// The minimum time limit for an image that resembles others that reached the deadline, in seconds.

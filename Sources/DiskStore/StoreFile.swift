@@ -2,9 +2,9 @@
 
 internal import EncodedImages
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import GRDB
 package import LoadScheduling

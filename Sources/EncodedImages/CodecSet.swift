@@ -56,7 +56,7 @@ public struct CodecSet: Sendable {
     }
 
     /// A set that decodes in this process, for files that this program wrote itself.
-    public var decodedHere: CodecSet {
+    public var decodedInProcess: CodecSet {
         CodecSet(codecs, missing: missing, colorConverter: colorConverter)
     }
 

@@ -125,7 +125,7 @@ public struct EncodedBytes: Sendable {
     /// - Throws: ``CodecError/fileChanged``.
     package func checkUnchanged() throws(CodecError) {
         guard case .file(let file, let mapping) = storage else { return }
-        guard mapping?.wasCutShort != true, file.isUnchanged else { throw .fileChanged }
+        guard mapping?.wasTruncated != true, file.isUnchanged else { throw .fileChanged }
     }
 
     /// Calls `body`, then ``checkUnchanged()``, even if `body` throws.

@@ -6,7 +6,7 @@ public import Pixels
 public protocol ImageCodec: Sendable {
     /// The format.
     var format: ImageFormat { get }
-    /// The decoder; a ``RefusingDecoder`` for a format that can only be written.
+    /// The decoder; a ``RejectingDecoder`` for a format that can only be written.
     var decoder: any ImageDecoder { get }
     /// The encoder; `nil` for a format that can only be read.
     var encoder: (any ImageEncoder)? { get }
@@ -19,7 +19,7 @@ public protocol ImageCodec: Sendable {
 
 extension ImageCodec {
     /// Whether this codec decodes files in this process.
-    public var canRead: Bool { !(decoder is RefusingDecoder) }
+    public var canRead: Bool { !(decoder is RejectingDecoder) }
 
     /// Returns the length of the longest matching signature; 0 if none matches.
     public func recognizedByteCount(_ file: Span<UInt8>) -> Int {
@@ -33,7 +33,7 @@ extension ImageCodec {
 
 extension ImageCodec {
     /// A codec that recognizes the same files and refuses to decode them outside of a sandbox.
-    public var refusedOutsideOfSandbox: any ImageCodec { RefusedCodec(codec: self) }
+    public var rejectedOutsideSandbox: any ImageCodec { RefusedCodec(codec: self) }
 }
 
 private struct RefusedCodec: ImageCodec {
@@ -41,7 +41,7 @@ private struct RefusedCodec: ImageCodec {
 
     var format: ImageFormat { codec.format }
     var decoder: any ImageDecoder {
-        RefusingDecoder(.unsupported(feature: "\(format.name) outside of a sandbox"))
+        RejectingDecoder(.unsupported(feature: "\(format.name) outside of a sandbox"))
     }
     var encoder: (any ImageEncoder)? { codec.encoder }
 
@@ -49,7 +49,7 @@ private struct RefusedCodec: ImageCodec {
 }
 
 /// A decoder that throws an error for every file.
-public struct RefusingDecoder: ImageDecoder {
+public struct RejectingDecoder: ImageDecoder {
     private let error: CodecError
 
     /// A decoder that throws this error.

@@ -57,7 +57,7 @@ public struct ImageSource: Sendable {
         _ limits: DecodeLimits
     ) throws(CodecError) {
         let (name, header) = try bytes.whileUnchanged { () throws(CodecError) in
-            try remote.header(of: RemotePicture(bytes, page: page, limits: limits))
+            try remote.header(of: RemoteImage(bytes, page: page, limits: limits))
         }
         guard let format = codecs.codecs.first(where: { $0.format.name == name })?.format else {
             throw .decoderStopped(.nonsense(reason: "unknown format \(name)"))
@@ -108,7 +108,7 @@ public struct ImageSource: Sendable {
         switch engine {
         case .remote(let remote, let page):
             let blocks = try bytes.whileUnchanged { () throws(CodecError) in
-                try remote.metadata(of: RemotePicture(bytes, page: page, limits: limits))
+                try remote.metadata(of: RemoteImage(bytes, page: page, limits: limits))
             }
             // The remote decoder has checked their contents.
             try limits.checkSizes(of: blocks)
@@ -133,7 +133,7 @@ public struct ImageSource: Sendable {
         if case .remote(let remote, let page) = engine {
             return try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.metadataFields(
-                    of: RemotePicture(bytes, page: page, limits: limits))
+                    of: RemoteImage(bytes, page: page, limits: limits))
             }
         }
         return MetadataFields(try metadata())
@@ -144,13 +144,13 @@ public struct ImageSource: Sendable {
     ///
     /// - Throws: ``CodecError``.
     public func metadata(
-        forWriting policy: MetadataPolicy, _ changes: PictureChanges
+        forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks {
         guard policy.kept == .all else { return MetadataBlocks() }
         if case .remote(let remote, let page) = engine {
             let blocks = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.metadata(
-                    of: RemotePicture(bytes, page: page, limits: limits), forWriting: policy,
+                    of: RemoteImage(bytes, page: page, limits: limits), forWriting: policy,
                     changes)
             }
             try limits.checkSizes(of: blocks)
@@ -180,7 +180,7 @@ public struct ImageSource: Sendable {
         if case .remote(let remote, let page) = engine, header.frameCount > 1 {
             let frames = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.frames(
-                    of: RemotePicture(bytes, page: page, limits: limits), options,
+                    of: RemoteImage(bytes, page: page, limits: limits), options,
                     byteCount: maximumByteCount(options), cancellation: cancellation)
             }
             return ImageFrames(
@@ -284,7 +284,7 @@ public struct ImageSource: Sendable {
             try limits.check(.side, resultSize(options).largestSide)
             let decoded = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.image(
-                    of: RemotePicture(bytes, page: page, limits: limits), options,
+                    of: RemoteImage(bytes, page: page, limits: limits), options,
                     byteCount: maximumByteCount(options), cancellation: cancellation)
             }
             try ResultForm(header, options).check(decoded.image)
@@ -324,7 +324,7 @@ public struct ImageSource: Sendable {
         if case .remote(let remote, let page) = engine {
             let images = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.images(
-                    of: RemotePicture(bytes, page: page, limits: limits), options,
+                    of: RemoteImage(bytes, page: page, limits: limits), options,
                     byteCounts: options.map(maximumByteCount), cancellation: cancellation)
             }
             for (options, decoded) in zip(options, images) {
@@ -396,7 +396,7 @@ public struct ImageSource: Sendable {
         guard case .remote(let remote, let page) = engine else { return nil }
         return try bytes.whileUnchanged { () throws(CodecError) in
             try remote.rows(
-                of: RemotePicture(bytes, page: page, limits: limits), options, into: consumer,
+                of: RemoteImage(bytes, page: page, limits: limits), options, into: consumer,
                 cancellation: cancellation)
         }
     }
@@ -407,7 +407,7 @@ public struct ImageSource: Sendable {
     ) throws(CodecError) -> ImagePreview? {
         guard case .remote(let remote, let page) = engine else { return nil }
         let preview = try remote.preview(
-            of: RemotePicture(bytes, page: page, limits: limits), options,
+            of: RemoteImage(bytes, page: page, limits: limits), options,
             byteCount: maximumByteCount(options), cancellation: cancellation)
         if let preview { try ResultForm(header, options).check(preview.image, anySize: true) }
         return preview

@@ -22,43 +22,43 @@ public protocol RemoteDecoder: ColorConverter {
     /// - Returns: the name of the format and the header; neither is checked.
     /// - Throws: ``CodecError``.
     func header(
-        of picture: RemotePicture
+        of picture: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader)
 
     /// See ``ImageSource/metadata()``.
-    func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks
+    func metadata(of picture: RemoteImage) throws(CodecError) -> MetadataBlocks
 
     /// See ``ImageSource/metadataFields()``.
-    func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields
+    func metadataFields(of picture: RemoteImage) throws(CodecError) -> MetadataFields
 
     /// See ``ImageSource/metadata(forWriting:_:)``.
     func metadata(
-        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks
 
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels have at most `byteCount` bytes.
     func image(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage
 
     /// See ``ImageSource/decodedImages(_:cancellation:)``; `byteCounts` are the maximum sizes of the
     /// pixels of each result, in the same order.
     func images(
-        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [DecodedImage?]
 
     /// See ``ImageSource/decodeRows(_:into:cancellation:)``.
     func rows(
-        of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport
 
     /// See ``ImageSource/frames(_:cancellation:)``; the pixels of a frame have at most `byteCount`
     /// bytes.
     func frames(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames
 
@@ -72,7 +72,7 @@ public protocol RemoteDecoder: ColorConverter {
     /// - Returns: `nil` if no pixels can be decoded yet.
     /// - Throws: ``CodecError``.
     func preview(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview?
 
@@ -92,7 +92,7 @@ public protocol RemoteDecoder: ColorConverter {
 }
 
 /// A page of a file that a ``RemoteDecoder`` decodes.
-public struct RemotePicture: Sendable {
+public struct RemoteImage: Sendable {
     /// The file, as ``RemoteDecoder/prepare(_:)`` returned it.
     public var bytes: EncodedBytes
     /// The number of the page from 0; see ``ImageSource/page(_:)``.

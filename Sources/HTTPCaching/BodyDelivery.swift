@@ -12,7 +12,7 @@ internal import Synchronization
 final class BodyDelivery: Sendable {
     private struct State {
         var deliveredByteCount = 0
-        var isPicture = false
+        var isImage = false
     }
 
     private let url: HTTPURL
@@ -56,10 +56,10 @@ final class BodyDelivery: Sendable {
     func receive(
         _ bytes: [UInt8], of expectedByteCount: Int?, mediaType: String?, isWhole: Bool = false
     ) throws(LoadError) {
-        if !state.withLock({ $0.isPicture }) {
+        if !state.withLock({ $0.isImage }) {
             let kind = ContentKind(bytes.span, mediaType: mediaType, isWhole: isWhole, codecs)
             switch kind {
-            case .picture: state.withLock { $0.isPicture = true }
+            case .picture: state.withLock { $0.isImage = true }
             case .other:
                 throw .badResponse(
                     url: "\(url)", reason: "not an image: \(mediaType ?? "unknown format")")
@@ -93,7 +93,7 @@ enum ContentKind: Equatable {
         case true?: self = .other
         case nil: self = isWhole ? .other : .undecided
         case false?:
-            if Self.mayBePicture(mediaType) || codecs.codec(for: bytes) != nil {
+            if Self.mayBeImage(mediaType) || codecs.codec(for: bytes) != nil {
                 self = .picture
             } else {
                 self = isWhole || bytes.count >= Self.signatureByteCount ? .other : .undecided
@@ -102,7 +102,7 @@ enum ContentKind: Equatable {
     }
 
     /// Returns whether servers use a media type for images.
-    private static func mayBePicture(_ mediaType: String?) -> Bool {
+    private static func mayBeImage(_ mediaType: String?) -> Bool {
         guard let mediaType else { return true }
         return mediaType.hasPrefix("image/")
             || ["application/octet-stream", "binary/octet-stream"].contains(mediaType)

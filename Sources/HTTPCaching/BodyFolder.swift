@@ -4,9 +4,9 @@ internal import DiskStore
 internal import LoadScheduling
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The folder of the bodies that are too large for the database, one file each.

@@ -29,7 +29,7 @@ private let entries: [CodecEntry] = [
 /// Formats that may only be decoded in a sandbox are recognized, and their files are refused.
 public let builtInCodecs = codecSet(
     entries.flatMap { entry in
-        entry.isSandboxOnly ? entry.codecs.map(\.refusedOutsideOfSandbox) : entry.codecs
+        entry.isSandboxOnly ? entry.codecs.map(\.rejectedOutsideSandbox) : entry.codecs
     })
 
 /// Every codec that was built in, for a process that can do nothing but decode.

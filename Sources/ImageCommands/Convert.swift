@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 package import ArgumentParser
 internal import DecoderSandbox
@@ -140,7 +140,7 @@ package struct Convert: ParsableCommand {
         of source: ImageSource, _ options: DecodeOptions
     ) throws(CodecError) -> MetadataBlocks {
         guard metadata == .all else { return MetadataBlocks() }
-        var changes = PictureChanges(size: source.resultSize(options))
+        var changes = ImageChanges(size: source.resultSize(options))
         changes.isResized = changes.size != source.pixelSize
         changes.isConvertedToSRGB = options.convertsToSRGB && !source.header.colorProfile.isSRGB
         return try source.metadata(

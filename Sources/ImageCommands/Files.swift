@@ -3,9 +3,9 @@
 package import ArgumentParser
 internal import EncodedImages
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Checks that a folder exists and can be listed.

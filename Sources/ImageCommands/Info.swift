@@ -65,7 +65,7 @@ package struct Info: ParsableCommand {
                 let source = try ImageSource(EncodedBytes(mapping: file), codecs: codecs)
                 let decoding =
                     explain ? try DecodingFacts(source, size?.box ?? Self.defaultBox) : nil
-                let facts = PictureFacts(file, source, decoding)
+                let facts = FileFacts(file, source, decoding)
                 try source.checkUnchanged()
                 if json { objects.append(facts.json) } else { print(facts.text) }
             } catch {

@@ -3,9 +3,9 @@
 package import ArgumentParser
 internal import Dispatch
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import Synchronization
 

@@ -112,7 +112,7 @@ extension ImageServer.Configuration {
 
     /// The rule for signatures of paths other than imgproxy's.
     var signatureRule: RequestAdmission.SignatureRule {
-        if !signatureKeys.isEmpty { return .query(AddressSignature(keys: signatureKeys)) }
+        if !signatureKeys.isEmpty { return .query(PathSignature(keys: signatureKeys)) }
         return imgproxy?.keys.isEmpty == false && !allowsUnsigned ? .imgproxyOnly : .none
     }
 }

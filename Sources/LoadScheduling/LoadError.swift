@@ -75,7 +75,7 @@ extension LoadError: CustomStringConvertible {
     }
 
     /// Whether a smaller picture, or fewer of them, might have been made.
-    package var isWantOfRoom: Bool {
+    package var isMemoryShortage: Bool {
         switch self {
         case .memoryBudgetExceeded, .decodingFailed(_, .limitExceeded): true
         default: false

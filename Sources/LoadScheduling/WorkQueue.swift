@@ -157,7 +157,7 @@ package final class WorkQueue: Sendable {
     /// - Throws: what it throws, ``LoadError/queueFull``, or ``LoadError/cancelled``; work that has
     ///   not begun by then never does.
     package func run<Value: Sendable>(
-        _ urgency: LoadUrgency, continuing: Bool = false,
+        _ urgency: PriorityHandle, continuing: Bool = false,
         _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
         guard !Task.isCancelled else { throw .cancelled }
@@ -195,7 +195,8 @@ package final class WorkQueue: Sendable {
         _ priority: LoadPriority, continuing: Bool = false,
         _ work: @escaping @Sendable () throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
-        try await run(LoadUrgency.fixed(priority), continuing: continuing) { _ throws(LoadError) in
+        try await run(PriorityHandle.fixed(priority), continuing: continuing) {
+            _ throws(LoadError) in
             try work()
         }
     }

@@ -2,9 +2,9 @@
 
 internal import CFileMapping
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A mapping of a file or of shared memory; unmapped with its last reference.
@@ -24,7 +24,7 @@ internal import CFileMapping
     ///   - byteCount: the number of bytes to map, at least 1.
     ///   - isWritable: whether the mapping is writable and shared with other processes.
     ///   - isGuarded: whether truncated or unreadable parts of the file read as zeros instead of
-    ///     terminating the program; see ``wasCutShort``. `errno` is `ENOTSUP` if that fails.
+    ///     terminating the program; see ``wasTruncated``. `errno` is `ENOTSUP` if that fails.
     package init?(
         _ descriptor: Int32, byteCount: Int, isWritable: Bool = false, isGuarded: Bool = false
     ) {
@@ -52,7 +52,7 @@ internal import CFileMapping
     }
 
     /// Whether a page of a guarded mapping was unreadable; from there on all bytes read as zeros.
-    package var wasCutShort: Bool {
+    package var wasTruncated: Bool {
         guard let entry = unsafe guardEntry else { return false }
         return unsafe calotype_guard_was_hit(entry)
     }

@@ -111,7 +111,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     var canBeResampled: Bool { ![.rgbaHalf, .rgb565, .rgb555].contains(self) }
 
     /// The equivalent single-plane format whose samples are integers in bytes of their own.
-    public var withWholeSamples: PixelFormat {
+    public var withIntegerSamples: PixelFormat {
         switch self {
         case .rgbaHalf: .rgba16
         case .rgb565, .rgb555, .yCbCr420: .rgb8

@@ -61,7 +61,7 @@ extension Span<UInt8> {
     ///
     /// - Parameters:
     ///   - source: the format of these bytes, with whole samples in one plane
-    ///     (``PixelFormat/withWholeSamples``).
+    ///     (``PixelFormat/withIntegerSamples``).
     ///   - format: ``PixelFormat/gray8``, ``PixelFormat/rgb8`` or ``PixelFormat/rgba8``.
     ///   - result: receives the pixels; at least as many as this row contains.
     public func convert(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import Pixels
 
@@ -36,7 +36,7 @@ extension PixelBuffer {
         let box = PixelSize(width: largestSide, height: largestSide)
         let geometry = ResizeGeometry(of: size, into: box, mode: .fit)
         guard geometry.size != size else { return converted(to: result) }
-        let source = converted(to: format.withWholeSamples)
+        let source = converted(to: format.withIntegerSamples)
         var resampler = RowResampler(
             from: size, source.format, to: geometry.size, kernel: .box, colorProfile: colorProfile)
         for y in 0..<size.height { resampler.append(source.row(y)) }

@@ -29,7 +29,7 @@ struct ChangedFileCommandTests {
             ["thumbnail", "--sandbox", "--size", "50"], ["convert"],
         ])
     func race(command: [String]) async throws {
-        let image = TestPicture.photograph(PixelSize(width: 700, height: 500))
+        let image = TestImage.photograph(PixelSize(width: 700, height: 500))
         let picture = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         let (good, changing) = (folder.path("good.png"), folder.path("changing.png"))
         for path in [good, changing] { try Data(picture).write(to: URL(filePath: path)) }

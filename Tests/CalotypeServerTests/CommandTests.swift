@@ -19,7 +19,7 @@ struct CommandTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func picture(_ name: String) throws -> String {
-        let image = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let image = TestImage.photograph(PixelSize(width: 400, height: 300))
         let path = folder.path(name)
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: path)
         return path

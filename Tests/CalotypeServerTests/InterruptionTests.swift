@@ -22,7 +22,7 @@ struct InterruptionTests {
 
     /// Creates an image file and hard links to it.
     private func pictures(_ count: Int) throws -> [String] {
-        let image = TestPicture.photograph(PixelSize(width: 1600, height: 1200))
+        let image = TestImage.photograph(PixelSize(width: 1600, height: 1200))
         let paths = (0..<count).map { folder.path("\($0).png") }
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: paths[0])
         for path in paths.dropFirst() {

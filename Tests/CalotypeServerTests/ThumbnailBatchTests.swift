@@ -27,7 +27,7 @@ struct ThumbnailBatchTests: ~Copyable {
 
     /// Writes an image of 40x20 pixels.
     private func picture(_ name: String) throws -> String {
-        let image = TestPicture.photograph(PixelSize(width: 40, height: 20))
+        let image = TestImage.photograph(PixelSize(width: 40, height: 20))
         let path = "\(folder)/\(name)"
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: path)
         return path

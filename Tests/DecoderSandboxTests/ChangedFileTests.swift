@@ -20,7 +20,7 @@ struct SandboxedChangedFileTests {
         folder = try TemporaryFolder()
         path = folder.path("picture.png")
         picture = try ImageDestination(format: "png", codecs: builtInCodecs)
-            .encode(TestPicture.photograph(PixelSize(width: 400, height: 300)))
+            .encode(TestImage.photograph(PixelSize(width: 400, height: 300)))
         try Data(picture).write(to: URL(filePath: path))
     }
 
@@ -50,7 +50,7 @@ struct SandboxedChangedFileTests {
         let bytes = try EncodedBytes(
             descriptor: descriptor, byteCount: picture.count, isMapped: false)
         #expect(throws: CodecError.fileChanged) {
-            _ = try sandbox.header(of: RemotePicture(bytes, limits: DecodeLimits()))
+            _ = try sandbox.header(of: RemoteImage(bytes, limits: DecodeLimits()))
         }
     }
 

@@ -23,7 +23,7 @@ import Testing
             else { continue }
             let there = try ImageSource(bytes, codecs: Sandboxes.codecs(sandbox))
             #expect(try there.metadataFields() == expected, "\(file.lastPathComponent)")
-            let changes = PictureChanges(size: here.pixelSize)
+            let changes = ImageChanges(size: here.pixelSize)
             #expect(
                 try there.metadata(forWriting: .copy, changes)
                     == here.metadata(forWriting: .copy, changes))
@@ -166,7 +166,7 @@ import Testing
     {
         let sandbox = try Sandboxes.make { $0.memoryByteCount = 64 << 20 }
         defer { sandbox.close() }
-        let picture = TestPicture.photograph(PixelSize(width: 16, height: 16))
+        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
         let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
         var options = DecodeOptions(maximumSide: 10_000)
         options.allowsEnlarging = true
@@ -188,7 +188,7 @@ import Testing
         guard builtInCodecs.codec(named: format)?.encoder != nil else { return }
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestPicture.photograph(PixelSize(width: 600, height: 450))
+        let picture = TestImage.photograph(PixelSize(width: 600, height: 450))
         var options = EncodeOptions()
         options.metadata.exif = EXIFBlock.photograph(isLittleEndian: true)
         let here = try ImageDestination(format: format, codecs: builtInCodecs, options: options)
@@ -200,14 +200,14 @@ import Testing
     func `a cancelled encode ends within a second`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestPicture.photograph(PixelSize(width: 1000, height: 1000))
+        let picture = TestImage.photograph(PixelSize(width: 1000, height: 1000))
         var options = EncodeOptions()
         options.compressionLevel = 9
         let destination = try ImageDestination(
             format: "avif", codecs: Sandboxes.codecs(sandbox), options: options)
         // Starts a worker for encodes.
         _ = try sandbox.encode(
-            TestPicture.photograph(PixelSize(width: 8, height: 8)), as: "avif", options,
+            TestImage.photograph(PixelSize(width: 8, height: 8)), as: "avif", options,
             cancellation: nil)
         let cancellation = CancellationFlag()
         cancellation.cancel()

@@ -34,7 +34,7 @@ import Testing
     func `a small image fits into shared memory in every format`(format: PixelFormat?) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestPicture.photograph(PixelSize(width: 90, height: 60))
+        let picture = TestImage.photograph(PixelSize(width: 90, height: 60))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
         for side in [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 90] {
             var options = DecodeOptions(maximumSide: side)
@@ -52,7 +52,7 @@ import Testing
     @Test func `sandboxed decodes to several sizes equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let picture = TestImage.photograph(PixelSize(width: 400, height: 300))
         let file = EncodedBytes(
             try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(picture))
         // Some results fit into the shared memory of the worker, and some do not.
@@ -166,7 +166,7 @@ import Testing
         #expect(there is DecoderSandbox)
         for format in [PixelFormat.rgb8, .rgba8, .gray8, .rgb16] {
             var picture = MutablePixelBuffer(
-                TestPicture.photograph(PixelSize(width: 70, height: 50)).converted(to: format))
+                TestImage.photograph(PixelSize(width: 70, height: 50)).converted(to: format))
             picture.colorProfile = .calibrated(gamma: 1, .sRGB)
             let image = picture.finish()
             let expected = try here.convertedToSRGB(image)
@@ -183,7 +183,7 @@ import Testing
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         // More than one band: 1,000 rows of 3,000 bytes.
-        let picture = TestPicture.photograph(PixelSize(width: 1000, height: 1000))
+        let picture = TestImage.photograph(PixelSize(width: 1000, height: 1000))
         let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
         let rows = Rows()
         try ImageSource(EncodedBytes(file), codecs: Sandboxes.codecs(sandbox))

@@ -75,7 +75,7 @@ import Testing
         var writer = WireWriter()
         writer.write(PixelSize(width: width, height: height))
         var reader = WireReader(writer.bytes)
-        #expect(throws: WireError.self) { _ = try PixelSize(pictureFrom: &reader) }
+        #expect(throws: WireError.self) { _ = try PixelSize(imageFrom: &reader) }
     }
 
     private static var headers: [ImageHeader] {

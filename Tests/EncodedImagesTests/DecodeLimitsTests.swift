@@ -53,7 +53,7 @@ import Testing
             let size = PixelSize(width: 1, height: 1)
             return StoredFrame(
                 region: PixelRect(size), duration: .zero,
-                image: TestPicture.flat(size, .gray8, [0]))
+                image: TestImage.flat(size, .gray8, [0]))
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
     private struct RawCodec: ImageCodec {
         let format = ImageFormat(
             name: "raw", extensions: ["raw"], mediaType: "image/x-raw", signatures: [])
-        let decoder: any ImageDecoder = RefusingDecoder(.unknownFormat)
+        let decoder: any ImageDecoder = RejectingDecoder(.unknownFormat)
         let encoder: (any ImageEncoder)? = RawEncoder()
     }
 
@@ -29,13 +29,13 @@ import Testing
     func replacing() throws {
         try withTemporaryFolder { folder in
             let path = folder.appending(path: "a.raw").path
-            let picture = TestPicture.noise(PixelSize(width: 30, height: 20))
+            let picture = TestImage.noise(PixelSize(width: 30, height: 20))
             let destination = try ImageDestination(format: "RAW", codecs: codecs)
             for _ in 0..<2 { try destination.write(picture, to: path) }
             #expect(try Array(Data(contentsOf: URL(filePath: path))) == picture.packedBytes)
             #expect(throws: CodecError.unsupported(feature: "one column")) {
                 try destination.write(
-                    TestPicture.noise(PixelSize(width: 1, height: 1)), to: path)
+                    TestImage.noise(PixelSize(width: 1, height: 1)), to: path)
             }
             #expect(try Array(Data(contentsOf: URL(filePath: path))) == picture.packedBytes)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.raw"])
@@ -44,7 +44,7 @@ import Testing
 
     @Test("reports why a file cannot be written")
     func failures() throws {
-        let picture = TestPicture.noise(PixelSize(width: 2, height: 2))
+        let picture = TestImage.noise(PixelSize(width: 2, height: 2))
         let destination = try ImageDestination(format: "raw", codecs: codecs)
         #expect(throws: CodecError.file(reason: "No such file or directory")) {
             try destination.write(picture, to: "/nonexistent-\(UUID().uuidString)/a.raw")

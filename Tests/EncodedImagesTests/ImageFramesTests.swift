@@ -15,7 +15,7 @@ import Testing
         StoredFrame(
             region: PixelRect(x: x, y: 0, width: width, height: 2),
             duration: .milliseconds(40), disposal: disposal, blending: blending,
-            image: TestPicture.flat(PixelSize(width: width, height: 2), .rgba8, color))
+            image: TestImage.flat(PixelSize(width: width, height: 2), .rgba8, color))
     }
 
     private struct Reader: FrameReader {
@@ -119,7 +119,7 @@ import Testing
 
     @Test("are blended by alpha")
     func mixing() throws {
-        let half = TestPicture.flat(PixelSize(width: 4, height: 2), .rgba8, [0, 0, 255, 128])
+        let half = TestImage.flat(PixelSize(width: 4, height: 2), .rgba8, [0, 0, 255, 128])
         let frames = [
             Self.frame(0, 4, red, .keep),
             StoredFrame(

@@ -89,7 +89,7 @@ import Testing
         let entries: [(Int, EXIFBlock.Value)] =
             [(0x010F, .ascii("Maker"))] + Array(repeating: (0x8825, position), count: 6)
         let block = EXIFBlock.make(entries)
-        let changes = PictureChanges(size: PixelSize(width: 1, height: 1))
+        let changes = ImageChanges(size: PixelSize(width: 1, height: 1))
         let policy = MetadataPolicy(.all, stripsLocation: true)
         let result = try #require(EXIFRewriter.rewritten(block, policy, changes))
         #expect(Self.tags(result) == [0x010F])

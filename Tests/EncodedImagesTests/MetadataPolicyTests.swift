@@ -8,11 +8,11 @@ import Testing
 @Suite("Metadata of an image that was made from another one") struct MetadataPolicyTests {
     private func written(
         _ block: [UInt8], strips: Bool = false,
-        _ change: (inout PictureChanges) -> Void = { _ in }
+        _ change: (inout ImageChanges) -> Void = { _ in }
     ) -> [UInt8]? {
         var blocks = MetadataBlocks()
         blocks.exif = block
-        var changes = PictureChanges(size: PixelSize(width: 3000, height: 4000))
+        var changes = ImageChanges(size: PixelSize(width: 3000, height: 4000))
         change(&changes)
         return blocks.forWriting(MetadataPolicy(.all, stripsLocation: strips), changes).exif
     }
@@ -118,7 +118,7 @@ import Testing
         var blocks = MetadataBlocks()
         blocks.xmp = Array(XMPTests.packet.utf8)
         blocks.iptc = IPTCTests.records
-        let changes = PictureChanges(size: PixelSize(width: 1, height: 1))
+        let changes = ImageChanges(size: PixelSize(width: 1, height: 1))
         let kept = blocks.forWriting(MetadataPolicy(.all, stripsLocation: false), changes)
         #expect(kept == blocks)
         let stripped = blocks.forWriting(MetadataPolicy(.all, stripsLocation: true), changes)

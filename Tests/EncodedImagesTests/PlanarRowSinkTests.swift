@@ -83,7 +83,7 @@ import Testing
             #expect(image.size == PixelSize(width: 33, height: 25))
             let samples: [UInt8] = expected == .rgb8 ? [37, 130, 23] : [90, 90, 90]
             #expect(
-                PixelComparison(image, TestPicture.flat(image.size, expected, samples))
+                PixelComparison(image, TestImage.flat(image.size, expected, samples))
                     .maximumDifference == 0)
         }
     }

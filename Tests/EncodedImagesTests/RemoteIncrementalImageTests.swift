@@ -31,46 +31,46 @@ private final class Undecided: RemoteDecoder {
     func snapshot(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
 
     func header(
-        of picture: RemotePicture
+        of picture: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader) {
         byteCounts.withLock { $0.append(picture.bytes.count) }
         throw .truncated(byteCount: picture.bytes.count)
     }
 
-    func metadata(of picture: RemotePicture) throws(CodecError) -> MetadataBlocks {
+    func metadata(of picture: RemoteImage) throws(CodecError) -> MetadataBlocks {
         throw .unknownFormat
     }
 
-    func metadataFields(of picture: RemotePicture) throws(CodecError) -> MetadataFields {
+    func metadataFields(of picture: RemoteImage) throws(CodecError) -> MetadataFields {
         throw .unknownFormat
     }
 
     func metadata(
-        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks { throw .unknownFormat }
 
     func image(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage { throw .unknownFormat }
 
     func images(
-        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [DecodedImage?] { throw .unknownFormat }
 
     func rows(
-        of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport { throw .unknownFormat }
 
     func frames(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames { throw .unknownFormat }
 
     func preview(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? { nil }
 

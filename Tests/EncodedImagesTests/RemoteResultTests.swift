@@ -49,29 +49,29 @@ private final class Liar: RemoteDecoder {
     func prepare(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
     func snapshot(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
 
-    func header(of picture: RemotePicture) -> (format: String, header: ImageHeader) {
+    func header(of picture: RemoteImage) -> (format: String, header: ImageHeader) {
         let header = ImageHeader(
             storedSize: PixelSize(width: 20, height: 10), colorModel: .rgb, bitsPerComponent: 8)
         return ("fake", header)
     }
 
-    func metadata(of picture: RemotePicture) -> MetadataBlocks { MetadataBlocks() }
+    func metadata(of picture: RemoteImage) -> MetadataBlocks { MetadataBlocks() }
 
     func image(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) -> DecodedImage {
         DecodedImage(image: answer, report: DecodeReport(decoder: "", shrinkFactors: []))
     }
 
-    func metadataFields(of picture: RemotePicture) -> MetadataFields { MetadataFields() }
+    func metadataFields(of picture: RemoteImage) -> MetadataFields { MetadataFields() }
 
     func metadata(
-        of picture: RemotePicture, forWriting policy: MetadataPolicy, _ changes: PictureChanges
+        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) -> MetadataBlocks { MetadataBlocks() }
 
     func images(
-        of picture: RemotePicture, _ options: [DecodeOptions], byteCounts: [Int],
+        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) -> [DecodedImage?] {
         options.map { _ in
@@ -85,17 +85,17 @@ private final class Liar: RemoteDecoder {
     ) throws(CodecError) -> [UInt8] { throw .unknownFormat }
 
     func rows(
-        of picture: RemotePicture, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport { throw .unknownFormat }
 
     func frames(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames { throw .unknownFormat }
 
     func preview(
-        of picture: RemotePicture, _ options: DecodeOptions, byteCount: Int,
+        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) -> ImagePreview? { nil }
 

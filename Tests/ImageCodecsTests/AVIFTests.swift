@@ -120,7 +120,7 @@ import Testing
                 return options
             }())
         var writer = try destination.animationWriter(size, loopCount: 0)
-        let pictures = (0..<4).map { TestPicture.photograph(size, .rgba8, seed: UInt64($0)) }
+        let pictures = (0..<4).map { TestImage.photograph(size, .rgba8, seed: UInt64($0)) }
         for (index, picture) in pictures.enumerated() {
             try writer.append(picture, duration: .milliseconds(40 + index))
         }
@@ -140,7 +140,7 @@ import Testing
         "is lossless with that option, with and without alpha",
         arguments: [PixelFormat.rgb8, .rgba8])
     func lossless(format: PixelFormat) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 61, height: 37), format)
+        let picture = TestImage.photograph(PixelSize(width: 61, height: 37), format)
         let file = try encoded(picture) { $0.isLossless = true }
         let image = try source(file).image()
         #expect(image.format == format)
@@ -173,7 +173,7 @@ import Testing
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
-        let picture = TestPicture.photograph(PixelSize(width: 16, height: 16))
+        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
         let file = try encoded(picture) {
             $0.metadata.exif = exif
             $0.metadata.xmp = xmp
@@ -194,7 +194,7 @@ import Testing
 
     @Test("needs at most 256 KiB for the header, or reports truncation at once")
     func headerFromStart() throws {
-        let picture = TestPicture.noise(PixelSize(width: 64, height: 64))
+        let picture = TestImage.noise(PixelSize(width: 64, height: 64))
         let file = try encoded(picture) { $0.quality = 100 }
         let header = try source(file).header
         #expect(try source(Array(file.prefix(file.count - 2000))).header == header)

@@ -181,7 +181,7 @@ import Testing
             return
         }
         var buffer = MutablePixelBuffer(
-            TestPicture.photograph(PixelSize(width: 20, height: 10), format))
+            TestImage.photograph(PixelSize(width: 20, height: 10), format))
         buffer.colorProfile = header.colorProfile
         let written = try ImageDestination(format: "bmp", codecs: builtInCodecs)
             .encode(buffer.finish())
@@ -196,7 +196,7 @@ import Testing
     @Test("a calibrated colour space is read")
     func calibrated() throws {
         var file = try ImageDestination(format: "bmp", codecs: builtInCodecs)
-            .encode(TestPicture.flat(PixelSize(width: 2, height: 2), .rgba8, [9, 9, 9, 255]))
+            .encode(TestImage.flat(PixelSize(width: 2, height: 2), .rgba8, [9, 9, 9, 255]))
         // The version 5 header begins at 14; its colour space at 70.
         let adobe = [0.64, 0.33, 0.03, 0.21, 0.71, 0.08, 0.15, 0.06, 0.79]
         var space = [UInt8](repeating: 0, count: 4)
@@ -216,7 +216,7 @@ import Testing
 
     @Test("rows before a truncation are kept, and the others are black")
     func truncated() throws {
-        let picture = TestPicture.flat(PixelSize(width: 4, height: 4), .rgb8, [255, 255, 255])
+        let picture = TestImage.flat(PixelSize(width: 4, height: 4), .rgb8, [255, 255, 255])
         let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
         var options = DecodeOptions()
         options.acceptsTruncated = true

@@ -30,7 +30,7 @@ import Testing
         case .limit(let name, let step):
             #expect(isLimit(answers[step], name), "\(answers)")
             // Incremental decoding does not read metadata.
-            if step != .metadata && !bomb.isStillAtFirst {
+            if step != .metadata && !bomb.hasHarmlessFirstFrame {
                 #expect(isLimit(answers[.incremental], name), "\(answers)")
             }
         }
@@ -116,7 +116,7 @@ import Testing
         let encoder = try #require(builtInCodecs.codec(named: "jpeg")?.encoder)
         var options = EncodeOptions()
         options.isProgressive = true
-        let picture = TestPicture.photograph(PixelSize(width: 64, height: 48))
+        let picture = TestImage.photograph(PixelSize(width: 64, height: 48))
         let file = Bomb.jpeg(try encoder.encode(picture, options), moreScans: 1_000)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {

@@ -48,7 +48,7 @@ import Testing
     private func smallFile(
         _ name: String, _ options: EncodeOptions = EncodeOptions()
     ) throws -> [UInt8] {
-        let picture = TestPicture.photograph(PixelSize(width: 19, height: 13))
+        let picture = TestImage.photograph(PixelSize(width: 19, height: 13))
         let destination = try ImageDestination(
             format: name, codecs: builtInCodecs, options: options)
         return try destination.encode(picture)
@@ -71,7 +71,7 @@ import Testing
         options.isLossless = true
         options.chromaSubsampling = .full
         for size in [PixelSize(width: 1, height: 1), PixelSize(width: 100, height: 67)] {
-            let picture = TestPicture.photograph(size, format == .rgba8 ? .rgb8 : format)
+            let picture = TestImage.photograph(size, format == .rgba8 ? .rgb8 : format)
             let written = format == .rgba8 ? picture.asRGBA : picture
             let file = try ImageDestination(format: name, codecs: builtInCodecs, options: options)
                 .encode(written)
@@ -91,7 +91,7 @@ import Testing
         options.isLossless = true
         options.chromaSubsampling = .full
         for format in PixelFormat.allCases where format != .yCbCr420 {
-            let picture = TestPicture.photograph(PixelSize(width: 21, height: 13))
+            let picture = TestImage.photograph(PixelSize(width: 21, height: 13))
                 .converted(to: format)
             let file = try ImageDestination(format: name, codecs: builtInCodecs, options: options)
                 .encode(picture)
@@ -190,7 +190,7 @@ import Testing
         encoding.quality = 95
         let loss = Self.losses[name] ?? Loss()
         let width = min(811, loss.largestSide)
-        let picture = TestPicture.photograph(PixelSize(width: width, height: width * 613 / 811))
+        let picture = TestImage.photograph(PixelSize(width: width, height: width * 613 / 811))
         let file = try ImageDestination(format: name, codecs: builtInCodecs, options: encoding)
             .encode(picture)
         let opened = try source(file)

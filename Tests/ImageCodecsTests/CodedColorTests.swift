@@ -11,7 +11,7 @@ import Testing
     private func converted(_ value: [UInt8], _ points: CICP) throws -> [UInt8] {
         let converter = try #require(builtInCodecs.colorConverter)
         var picture = MutablePixelBuffer(
-            TestPicture.flat(PixelSize(width: 2, height: 1), .rgb8, value))
+            TestImage.flat(PixelSize(width: 2, height: 1), .rgb8, value))
         picture.colorProfile = .coded(points)
         let result = try converter.convertedToSRGB(picture.finish())
         #expect(result.colorProfile == .sRGB)

@@ -39,7 +39,7 @@ import Testing
 
     @Test("a specified gamma is applied, and values close to sRGB are ignored")
     func gamma() throws {
-        let picture = TestPicture.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in
+        let picture = TestImage.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in
             UInt8(x)
         }
         let plain = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)

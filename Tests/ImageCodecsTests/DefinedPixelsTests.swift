@@ -22,9 +22,9 @@ import Testing
                 #expect(first == second, "\(file)")
             }
             #if HEIF
-                // Otherwise the file tests nothing.
-                let place = try #require(files.firstIndex { $0.hasSuffix("missing-slices.heic") })
-                #expect(UInt64(digests[0][place]) != nil, "\(digests[0][place])")
+            // Otherwise the file tests nothing.
+            let place = try #require(files.firstIndex { $0.hasSuffix("missing-slices.heic") })
+            #expect(UInt64(digests[0][place]) != nil, "\(digests[0][place])")
             #endif
         }
     }

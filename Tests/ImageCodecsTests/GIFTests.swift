@@ -131,7 +131,7 @@ import Testing
     @Test("up to 256 colours are exact, more are approximated", arguments: [2, 3, 200, 256])
     func palette(count: Int) throws {
         let size = PixelSize(width: 60, height: 41)
-        let few = TestPicture.make(size, .rgb8) { x, y, channel in
+        let few = TestImage.make(size, .rgb8) { x, y, channel in
             UInt8(truncatingIfNeeded: (x * 7 + y * 61) % count * (channel * 2 + 1))
         }
         let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(few)
@@ -141,7 +141,7 @@ import Testing
 
     @Test("dithering keeps the mean colour of images with more than 256 colours")
     func dithering() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 300, height: 200))
+        let picture = TestImage.photograph(PixelSize(width: 300, height: 200))
         let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
         let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
         let size = PixelSize(width: 30, height: 20)
@@ -154,7 +154,7 @@ import Testing
     @Test("alpha becomes fully transparent or fully opaque")
     func alpha() throws {
         let size = PixelSize(width: 50, height: 30)
-        let picture = TestPicture.make(size, .rgba8) { x, y, channel in
+        let picture = TestImage.make(size, .rgba8) { x, y, channel in
             channel == 3 ? UInt8(x * 5) : UInt8((x / 8 + y / 8) % 4 * 80)
         }
         let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
@@ -173,7 +173,7 @@ import Testing
         let size = PixelSize(width: 40, height: 30)
         // A square that moves over an image, then over nothing, and equal frames.
         let pictures = [0, 1, 2, 2, 10, 11, 3].map { index in
-            TestPicture.make(size, .rgba8) { x, y, channel in
+            TestImage.make(size, .rgba8) { x, y, channel in
                 let isSquare = (index * 3..<index * 3 + 8).contains(x) && (9..<20).contains(y)
                 if isSquare { return channel == 0 || channel == 3 ? 255 : 0 }
                 if index >= 10 { return 0 }
@@ -211,7 +211,7 @@ import Testing
         let size = PixelSize(width: 16, height: 8)
         // A bar on an empty canvas, which grows to the right or shrinks.
         let frames = [8, secondEnd].map { end in
-            TestPicture.make(size, .rgba8) { x, _, channel in
+            TestImage.make(size, .rgba8) { x, _, channel in
                 (0..<end).contains(x) ? (channel == 1 ? 0 : 255) : 0
             }
         }

@@ -57,7 +57,7 @@ import Testing
 
     /// An image with alpha from 0 to 255, and colours only where alpha is above 0.
     private func disc(_ side: Int) -> PixelBuffer {
-        TestPicture.make(PixelSize(width: side, height: side), .rgba8) { x, y, channel in
+        TestImage.make(PixelSize(width: side, height: side), .rgba8) { x, y, channel in
             let (dx, dy) = (x * 2 - side, y * 2 - side)
             let distance = dx * dx + dy * dy
             if channel == 3 {
@@ -107,20 +107,20 @@ import Testing
     func masks() throws {
         let size = PixelSize(width: 20, height: 10)
         let color = try HybridImage.encode(
-            TestPicture.flat(size, .rgb8, [200, 100, 50])
+            TestImage.flat(size, .rgb8, [200, 100, 50])
         ).color
         let png = try ImageDestination(format: "png", codecs: builtInCodecs)
         let decode = { (mask: PixelBuffer) throws(CodecError) -> PixelBuffer in
             try HybridImage.decode(color: color, mask: try png.encode(mask)).image
         }
-        let clear = try decode(TestPicture.flat(size, .rgba8, [0, 0, 0, 77]))
+        let clear = try decode(TestImage.flat(size, .rgba8, [0, 0, 0, 77]))
         #expect(alpha(clear).allSatisfy { $0 == 77 })
-        let gray = try decode(TestPicture.flat(size, .rgb8, [66, 66, 66]))
+        let gray = try decode(TestImage.flat(size, .rgb8, [66, 66, 66]))
         #expect(alpha(gray).allSatisfy { $0 == 66 })
         #expect(throws: CodecError.self) {
-            _ = try decode(TestPicture.flat(size, .rgb8, [9, 8, 9]))
+            _ = try decode(TestImage.flat(size, .rgb8, [9, 8, 9]))
         }
-        let other = TestPicture.flat(PixelSize(width: 20, height: 11), .gray8, [9])
+        let other = TestImage.flat(PixelSize(width: 20, height: 11), .gray8, [9])
         #expect(throws: CodecError.self) { _ = try decode(other) }
     }
 

@@ -98,13 +98,13 @@ import Testing
     func writing() throws {
         let destination = try ImageDestination(format: "ico", codecs: builtInCodecs)
         for (width, kind) in [(255, "BMP"), (256, "PNG")] {
-            let picture = TestPicture.photograph(PixelSize(width: width, height: 30), .rgba8)
+            let picture = TestImage.photograph(PixelSize(width: width, height: 30), .rgba8)
             let file = try destination.encode(picture)
             let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
             #expect(source.header.facts.contains(.init("entry", kind)))
             #expect(PixelComparison(try source.image(), picture).maximumDifference == 0)
         }
-        let large = TestPicture.flat(PixelSize(width: 2, height: 257), .gray8, [0])
+        let large = TestImage.flat(PixelSize(width: 2, height: 257), .gray8, [0])
         #expect(
             throws: CodecError.unsupported(feature: "icon of 2x257 pixels; the largest side is 256")
         ) {

@@ -64,7 +64,7 @@ import Testing
 
     @Test("ends like one that arrived at once, and improves on the way", arguments: kinds)
     func previews(kind: Kind) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 500, height: 333), kind.pixels)
+        let picture = TestImage.photograph(PixelSize(width: 500, height: 333), kind.pixels)
         let file = try file(kind, picture)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         for side in [500, 90] {
@@ -134,7 +134,7 @@ import Testing
         "ends like one that arrived at once, in every format",
         arguments: CodecContractTests.formats)
     func everyFormat(format: String) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 61, height: 47))
+        let picture = TestImage.photograph(PixelSize(width: 61, height: 47))
         let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(picture)
         let expected = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
         for (pieces, seed) in [(1...1, 1), (1...400, 2), (file.count...file.count, 3)] {
@@ -147,7 +147,7 @@ import Testing
 
     @Test("has a size long before its end", arguments: kinds)
     func header(kind: Kind) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 500, height: 333), kind.pixels)
+        let picture = TestImage.photograph(PixelSize(width: 500, height: 333), kind.pixels)
         let file = try file(kind, picture)
         var image = IncrementalImage(codecs: builtInCodecs)
         try image.append([])
@@ -175,7 +175,7 @@ import Testing
         limits.maximumByteCount = .max
         var large = IncrementalImage(codecs: builtInCodecs, limits: limits)
         let file = try file(
-            Self.kinds[0], TestPicture.photograph(PixelSize(width: 20, height: 20)))
+            Self.kinds[0], TestImage.photograph(PixelSize(width: 20, height: 20)))
         #expect(throws: CodecError.limitExceeded(.pixelCount, needed: 400, allowed: 100)) {
             try large.append(file)
         }
@@ -183,7 +183,7 @@ import Testing
 
     @Test("that is truncated ends like a truncated file", arguments: kinds)
     func cut(kind: Kind) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 160, height: 120), kind.pixels)
+        let picture = TestImage.photograph(PixelSize(width: 160, height: 120), kind.pixels)
         let file = try file(kind, picture)
         let cut = Array(file.prefix(file.count * 2 / 3))
         #expect(throws: CodecError.truncated(byteCount: cut.count)) {
@@ -199,7 +199,7 @@ import Testing
     @Test("that is damaged ends in an image or an error", arguments: kinds)
     func damaged(kind: Kind) throws {
         let file = try file(
-            kind, TestPicture.photograph(PixelSize(width: 64, height: 48), kind.pixels))
+            kind, TestImage.photograph(PixelSize(width: 64, height: 48), kind.pixels))
         var random = SeededRandom(seed: 7)
         var shownCount = 0
         for seed in 0..<60 {

@@ -40,7 +40,7 @@ import Testing
         var options = EncodeOptions()
         options.quality = 100
         options.isProgressive = name.hasPrefix("progressive")
-        let picture = TestPicture.noise(Self.size)
+        let picture = TestImage.noise(Self.size)
         let destination = try ImageDestination(
             format: "jpeg", codecs: builtInCodecs, options: options)
         return (JPEGDecoder(), try destination.encode(picture))

@@ -89,7 +89,7 @@ import Testing
 
     @Test("a smaller result is decoded at a lower resolution level, close to the reduced image")
     func shrinking() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 405, height: 307))
+        let picture = TestImage.photograph(PixelSize(width: 405, height: 307))
         for isLossless in [true, false] {
             var encoding = EncodeOptions()
             encoding.isLossless = isLossless
@@ -110,7 +110,7 @@ import Testing
 
     @Test("quality determines the size of a file and its distance from the image")
     func quality() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 256, height: 192))
+        let picture = TestImage.photograph(PixelSize(width: 256, height: 192))
         var lastCount = 0
         var lastDifference = Double.infinity
         for quality in [10, 50, 80, 95, 100] {
@@ -131,7 +131,7 @@ import Testing
         let size = PixelSize(width: 40, height: 30)
         let format: PixelFormat = hasAlpha ? .rgba16 : .rgb16
         var buffer = MutablePixelBuffer(size: size, format: format)
-        let narrow = TestPicture.photograph(size, hasAlpha ? .rgba8 : .rgb8)
+        let narrow = TestImage.photograph(size, hasAlpha ? .rgba8 : .rgb8)
         for y in 0..<size.height {
             let source = narrow.row(y)
             buffer.withMutableRow(y) { row in
@@ -156,7 +156,7 @@ import Testing
         options.metadata.exif = Array("II*\0".utf8) + [8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         options.metadata.xmp = Array("<x:xmpmeta/>".utf8)
         options.metadata.iptc = [0x1C, 2, 0, 0, 2, 0, 4]
-        let picture = TestPicture.flat(PixelSize(width: 9, height: 9), .rgb8, [1, 2, 3])
+        let picture = TestImage.flat(PixelSize(width: 9, height: 9), .rgb8, [1, 2, 3])
         let source = try open(try encode(picture, options))
         #expect(try source.metadata() == options.metadata)
     }
@@ -181,7 +181,7 @@ import Testing
         [0, 0, 0, UInt8(body.count + 8)] + Array(type.utf8) + body
     }
 
-    private static let indices = TestPicture.make(PixelSize(width: 4, height: 2), .gray8) {
+    private static let indices = TestImage.make(PixelSize(width: 4, height: 2), .gray8) {
         x, _, _ in
         UInt8(x)
     }

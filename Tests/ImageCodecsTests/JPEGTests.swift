@@ -57,7 +57,7 @@ import Testing
 
     @Test("the header facts contain coding and sampling")
     func facts() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 40, height: 30))
+        let picture = TestImage.photograph(PixelSize(width: 40, height: 30))
         for (subsampling, name) in zip(
             EncodeOptions.ChromaSubsampling.allCases, ["4:4:4", "4:2:2", "4:2:0"])
         {
@@ -88,7 +88,7 @@ import Testing
         #expect(destination.prefersYCbCr)
         for (width, height) in [(1, 1), (2, 1), (8, 17), (9, 16), (33, 31), (128, 64), (641, 479)] {
             let size = PixelSize(width: width, height: height)
-            let picture = TestPicture.make(size, .yCbCr420) { x, y, channel in
+            let picture = TestImage.make(size, .yCbCr420) { x, y, channel in
                 channel == 0
                     ? UInt8(70 + (x * 3 + y * 5) % 100) : UInt8(108 + (x * channel + y) % 64 / 2)
             }
@@ -114,7 +114,7 @@ import Testing
     @Test("planes and their RGB equivalent are encoded alike, except for rounding")
     func planesAndRGB() throws {
         let size = PixelSize(width: 333, height: 222)
-        let planes = TestPicture.make(size, .yCbCr420) { x, y, channel in
+        let planes = TestImage.make(size, .yCbCr420) { x, y, channel in
             channel == 0 ? UInt8(60 + (x + y) % 128) : UInt8(112 + (x + 2 * y) / 16 % 32)
         }
         let destination = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
@@ -129,7 +129,7 @@ import Testing
     func scans() throws {
         var options = EncodeOptions()
         options.isProgressive = true
-        let picture = TestPicture.photograph(PixelSize(width: 64, height: 64))
+        let picture = TestImage.photograph(PixelSize(width: 64, height: 64))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
             .encode(picture)
         var limits = DecodeLimits()
@@ -144,7 +144,7 @@ import Testing
     func coefficients() throws {
         var options = EncodeOptions()
         options.isProgressive = true
-        let picture = TestPicture.photograph(PixelSize(width: 160, height: 80))
+        let picture = TestImage.photograph(PixelSize(width: 160, height: 80))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
             .encode(picture)
         // 20x10 blocks of luma and twice 10x5 of chroma. Decoded fully, each takes 128 bytes. At
@@ -168,7 +168,7 @@ import Testing
 
     @Test("a single-scan file above the memory limit is decoded row by row")
     func rowsWithinTheLimit() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
+        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
         for (limit, decoder) in [(file.count, "libjpeg-turbo"), (1 << 20, "shrinking")] {
             var limits = DecodeLimits()
@@ -198,7 +198,7 @@ import Testing
     @Test("orientation is applied", arguments: 1...8)
     func orientation(value: Int) throws {
         let orientation = try #require(Orientation(rawValue: UInt8(value)))
-        let stored = TestPicture.photograph(PixelSize(width: 48, height: 32))
+        let stored = TestImage.photograph(PixelSize(width: 48, height: 32))
         var encoding = EncodeOptions()
         encoding.quality = 100
         let plain = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: encoding)

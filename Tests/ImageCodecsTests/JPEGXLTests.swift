@@ -90,7 +90,7 @@ import Testing
         let destination = try ImageDestination(
             format: "jxl", codecs: builtInCodecs, options: options)
         var writer = try destination.animationWriter(size, loopCount: 3)
-        let pictures = (0..<3).map { TestPicture.photograph(size, .rgba8, seed: UInt64($0)) }
+        let pictures = (0..<3).map { TestImage.photograph(size, .rgba8, seed: UInt64($0)) }
         for (index, picture) in pictures.enumerated() {
             try writer.append(picture, duration: .milliseconds(50 + index))
         }
@@ -110,7 +110,7 @@ import Testing
         "is lossless if requested, in every format",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8])
     func lossless(format: PixelFormat) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 61, height: 37), format)
+        let picture = TestImage.photograph(PixelSize(width: 61, height: 37), format)
         let image = try source(try encoded(picture) { $0.isLossless = true }).image()
         #expect(image.format == format)
         let allowed = format == .rgba8 ? 1 : 0
@@ -137,7 +137,7 @@ import Testing
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
-        let picture = TestPicture.photograph(PixelSize(width: 16, height: 16))
+        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
         let file = try encoded(picture) {
             $0.metadata.exif = exif
             $0.metadata.xmp = xmp
@@ -182,7 +182,7 @@ import Testing
             let again = try JPEGXLTranscoding.jpegXL(fromJPEG: jpeg.span)
             #expect(try JPEGXLTranscoding.jpeg(fromJPEGXL: again.span) == jpeg)
         }
-        let picture = TestPicture.photograph(PixelSize(width: 16, height: 16))
+        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
         let file = try encoded(picture)
         #expect(throws: CodecError.self) {
             _ = try JPEGXLTranscoding.jpeg(fromJPEGXL: file.span)
@@ -194,7 +194,7 @@ import Testing
         var limits = DecodeLimits()
         limits.maximumPixelCount = 400_000
         var random = SeededRandom(seed: 5)
-        let own = try encoded(TestPicture.photograph(PixelSize(width: 50, height: 40)))
+        let own = try encoded(TestImage.photograph(PixelSize(width: 50, height: 40)))
         for bytes in try real().map(\.bytes).filter({ $0.count < 20_000 }) + [own] {
             for _ in 0..<20 {
                 var bytes = bytes

@@ -30,7 +30,7 @@ import Testing
     }
 
     static func picture(_ format: PixelFormat = .rgb8) -> PixelBuffer {
-        TestPicture.photograph(PixelSize(width: 40, height: 30), format)
+        TestImage.photograph(PixelSize(width: 40, height: 30), format)
     }
 
     static func blocks() -> MetadataBlocks {
@@ -207,7 +207,7 @@ import Testing
                     EncodedBytes(mapping: file.path), codecs: builtInCodecs),
                 let blocks = try? source.metadata(), let block = blocks.exif
             else { continue }
-            let changes = PictureChanges(size: source.pixelSize)
+            let changes = ImageChanges(size: source.pixelSize)
             let result = blocks.forWriting(MetadataPolicy(.all, stripsLocation: true), changes)
             let new = try #require(result.exif, "\(file.lastPathComponent)")
             var expected = EXIFFields(block.span)

@@ -46,7 +46,7 @@ import Testing
             (PixelFormat.gray8, [7]), (.rgb8, [1, 2, 3]), (.rgba8, [9, 9, 9, 255]),
         ] as [(PixelFormat, [UInt8])] {
             for size in [PixelSize(width: 85, height: 385), PixelSize(width: 1_500, height: 900)] {
-                let picture = TestPicture.flat(size, format, value)
+                let picture = TestImage.flat(size, format, value)
                 let file = try ImageDestination(format: "png", codecs: builtInCodecs)
                     .encode(picture)
                 let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
@@ -57,7 +57,7 @@ import Testing
 
     @Test("transparent colours are kept as far as premultiplied pixels can represent them")
     func alpha() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 64, height: 64), .rgba8)
+        let picture = TestImage.photograph(PixelSize(width: 64, height: 64), .rgba8)
         let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
         let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
         #expect(PixelComparison(again, picture).maximumDifference == 0)

@@ -20,7 +20,7 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: sizes, ["565", "555"])
     func raw(size: PixelSize, bits: String) throws {
-        let picture = TestPicture.photograph(size)
+        let picture = TestImage.photograph(size)
         let python = try #require(PeerTool.python)
         let script = SampleFiles.packageDirectory.appending(path: "Tests/Peers/packed.py").path
         let expected = try withTemporaryFolder { folder in
@@ -43,7 +43,7 @@ import Testing
             ([9, 9, 9, 0], 0xFFFF, 0x7FFF), ([0, 0, 0, 128], 0x7BEF, 0x3DEF),
         ]
         for (color, in565, in555) in colors {
-            let picture = TestPicture.flat(size, .rgba8, color)
+            let picture = TestImage.flat(size, .rgba8, color)
             for (format, value) in [("rgb565", in565), ("rgb555", in555)] {
                 #expect(
                     try file(picture, format) == [UInt8(value & 255), UInt8(value >> 8)],
@@ -57,7 +57,7 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: sizes,
         ["565", "555"])
     func bitmap(size: PixelSize, bits: String) throws {
-        let picture = TestPicture.photograph(size)
+        let picture = TestImage.photograph(size)
         let bitmap = try file(picture, "bmp\(bits)")
         let theirs = try withTemporaryFolder { folder in
             let path = folder.appending(path: "a.bmp")
@@ -81,7 +81,7 @@ import Testing
     @Test("are dithered between two levels") func dithered() throws {
         // A grey between two levels becomes a mixture of both in proportion.
         let size = PixelSize(width: 64, height: 64)
-        let picture = TestPicture.flat(size, .gray8, [70])
+        let picture = TestImage.flat(size, .gray8, [70])
         let file = try file(picture, "rgb555")
         let blues = stride(from: 0, to: file.count, by: 2).map { Int(file[$0] & 31) }
         let mean = Double(blues.reduce(0, +)) / Double(blues.count)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test("of the raw forms cannot be decoded") func unreadable() throws {
-        let file = try file(TestPicture.photograph(PixelSize(width: 40, height: 30)), "rgb565")
+        let file = try file(TestImage.photograph(PixelSize(width: 40, height: 30)), "rgb565")
         #expect(throws: CodecError.unknownFormat) {
             _ = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         }

@@ -55,7 +55,7 @@ import Testing
     func alpha(isNoise: Bool) throws {
         let size = PixelSize(width: 70, height: 51)
         let picture =
-            isNoise ? TestPicture.noise(size, .rgba8) : TestPicture.photograph(size, .rgba8)
+            isNoise ? TestImage.noise(size, .rgba8) : TestImage.photograph(size, .rgba8)
         let file = try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(picture)
         let comparison = PixelComparison(try open(file).image(), picture)
         #expect(comparison.maximumDifference == 0, "\(comparison)")
@@ -68,8 +68,8 @@ import Testing
     func pillow(format: PixelFormat) throws {
         let size = PixelSize(width: 90, height: 70)
         for picture in [
-            TestPicture.photograph(size, format), TestPicture.noise(size, format),
-            TestPicture.flat(size, format, [7, 8, 9, 255]),
+            TestImage.photograph(size, format), TestImage.noise(size, format),
+            TestImage.flat(size, format, [7, 8, 9, 255]),
         ] {
             let folder = FileManager.default.temporaryDirectory
             let path = folder.appending(path: "\(UUID().uuidString).qoi").path

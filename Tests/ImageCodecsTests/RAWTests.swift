@@ -13,7 +13,7 @@ import Testing
 
     private static func preview(_ size: PixelSize) throws -> [UInt8] {
         try ImageDestination(format: "jpeg", codecs: sandboxCodecs)
-            .encode(TestPicture.flat(size, .rgb8, previewColor))
+            .encode(TestImage.flat(size, .rgb8, previewColor))
     }
 
     private func open(
@@ -63,7 +63,7 @@ import Testing
             let decoded = try source.decodedImage(DecodeOptions(maximumSide: side))
             #expect(decoded.report.decoder.hasPrefix("preview of 160x120"))
             #expect(decoded.image.size.largestSide == side)
-            let flat = TestPicture.flat(decoded.image.size, .rgb8, Self.previewColor)
+            let flat = TestImage.flat(decoded.image.size, .rgb8, Self.previewColor)
             #expect(PixelComparison(decoded.image, flat).maximumDifference <= 3)
         }
         for side in [161, 320] {

@@ -14,7 +14,7 @@ import Testing
         var options = EncodeOptions()
         options.isLossless = true
         let file = try ImageDestination(format: format, codecs: builtInCodecs, options: options)
-            .encode(TestPicture.photograph(size, seed: 3))
+            .encode(TestImage.photograph(size, seed: 3))
         return try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
     }
 
@@ -61,7 +61,7 @@ import Testing
     func smaller() throws {
         try withTemporaryFolder { folder in
             let file = folder.appending(path: "picture.png")
-            let picture = TestPicture.photograph(PixelSize(width: 400, height: 300), seed: 5)
+            let picture = TestImage.photograph(PixelSize(width: 400, height: 300), seed: 5)
             try ImageDestination(format: "png", codecs: builtInCodecs).write(picture, to: file.path)
             let expected = try #require(
                 try PeerTool.picture(

@@ -40,7 +40,7 @@ import Testing
     private func planes(_ file: [UInt8], _ sides: [Int], isDraft: Bool) -> Answer? {
         do throws(CodecError) {
             return try ShrunkPlanes.decode(
-                file, sides: sides, isDraft: isDraft, limits: Self.limits, leastBlocksOfTable: 0
+                file, sides: sides, isDraft: isDraft, limits: Self.limits, minimumBlocksForTable: 0
             ).map { .success(Array($0.samples.joined())) }
         } catch {
             return .failure(error)

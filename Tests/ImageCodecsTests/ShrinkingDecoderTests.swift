@@ -97,10 +97,10 @@ import Testing
         var tally = Tally()
         for (number, quality) in [5, 25, 50, 75, 90, 97, 100].enumerated() {
             for (kind, picture) in [
-                TestPicture.photograph(PixelSize(width: 1021, height: 611), seed: UInt64(number)),
-                TestPicture.photograph(PixelSize(width: 733, height: 900), .gray8),
-                TestPicture.noise(PixelSize(width: 400, height: 333), seed: UInt64(number)),
-                TestPicture.flat(PixelSize(width: 2500, height: 1300), .rgb8, [30, 90, 200]),
+                TestImage.photograph(PixelSize(width: 1021, height: 611), seed: UInt64(number)),
+                TestImage.photograph(PixelSize(width: 733, height: 900), .gray8),
+                TestImage.noise(PixelSize(width: 400, height: 333), seed: UInt64(number)),
+                TestImage.flat(PixelSize(width: 2500, height: 1300), .rgb8, [30, 90, 200]),
             ].enumerated() {
                 var options = EncodeOptions()
                 options.quality = quality
@@ -140,7 +140,8 @@ import Testing
             let planes = try ShrunkPlanes.decode(
                 bytes, sides: sides, isDraft: isDraft,
                 windowByteCount: Self.windows[(tally.files + number) % Self.windows.count],
-                leastBlocksOfTable: (tally.files + number) % 3 == 0 ? BandTable.leastBlockCount : 0)
+                minimumBlocksForTable: (tally.files + number) % 3 == 0
+                    ? BandTable.minimumBlockCount : 0)
             guard let planes, let picture = planes.picture else {
                 #expect(plain.components.count == 2, "not handled: \(name)")
                 continue

@@ -9,7 +9,7 @@ import Testing
 
 /// Collects the rows of a ``ShrinkingDecoder``.
 struct ShrunkPlanes: ComponentSink {
-    private(set) var picture: ShrunkPicture?
+    private(set) var picture: ShrunkImage?
     /// By component: its rows, concatenated.
     private(set) var samples: [[UInt8]] = []
     /// Whether every row had the width of its component.
@@ -24,7 +24,7 @@ struct ShrunkPlanes: ComponentSink {
         chooseSides(frame, space)
     }
 
-    mutating func begin(_ picture: ShrunkPicture) throws(CodecError) {
+    mutating func begin(_ picture: ShrunkImage) throws(CodecError) {
         isRegular = isRegular && self.picture == nil
         self.picture = picture
         samples = Array(repeating: [], count: picture.frame.components.count)
@@ -51,17 +51,17 @@ struct ShrunkPlanes: ComponentSink {
     ///   - isDraft: Whether refinement scans are skipped.
     ///   - limits: The decode limits.
     ///   - windowByteCount: The number of bytes of a sequential scan processed at a time.
-    ///   - leastBlocksOfTable: The minimum number of blocks for which optional tables are built.
+    ///   - minimumBlocksForTable: The minimum number of blocks for which optional tables are built.
     /// - Returns: The planes, or `nil` if libjpeg-turbo has to decode the file.
     /// - Throws: ``CodecError``.
     static func decode(
         _ file: [UInt8], sides: [Int], isDraft: Bool = false, limits: DecodeLimits = DecodeLimits(),
         windowByteCount: Int = EntropyCodedData.windowByteCount,
-        leastBlocksOfTable: Int = BandTable.leastBlockCount
+        minimumBlocksForTable: Int = BandTable.minimumBlockCount
     ) throws(CodecError) -> ShrunkPlanes? {
         var decoder = ShrinkingDecoder(limits: limits, cancellation: nil, isDraft: isDraft)
         decoder.windowByteCount = windowByteCount
-        decoder.leastBlocksOfTable = leastBlocksOfTable
+        decoder.minimumBlocksForTable = minimumBlocksForTable
         var planes = ShrunkPlanes { frame, _ in
             frame.components.indices.map { sides[min($0, sides.count - 1)] }
         }
@@ -79,12 +79,12 @@ struct ShrunkPlanes: ComponentSink {
     /// Returns whether no scan repeats an earlier one, including scans that are not decoded.
     static func isOrderly(_ file: [UInt8]) -> Bool {
         var scanReader = JPEGScanReader()
-        var picture: ProgressivePicture?
+        var picture: ProgressiveImage?
         do {
             while let scan = try scanReader.next(file.span), let frame = scanReader.frame {
                 if picture == nil {
                     let sides = frame.components.map { _ in 8 }
-                    picture = ProgressivePicture(frame, blockSides: sides)
+                    picture = ProgressiveImage(frame, blockSides: sides)
                 }
                 guard picture?.record(scan) == true else { return false }
                 scanReader.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))

@@ -126,7 +126,7 @@ import Testing
         "reduced versions of a pyramid are decoded if they are large enough",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8], [false, true])
     func pyramid(format: PixelFormat, isLossless: Bool) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 700, height: 523), format)
+        let picture = TestImage.photograph(PixelSize(width: 700, height: 523), format)
         var encoding = EncodeOptions()
         encoding.isPyramid = true
         encoding.isLossless = isLossless
@@ -147,7 +147,7 @@ import Testing
     func wide(hasAlpha: Bool) throws {
         let size = PixelSize(width: 40, height: 30)
         var buffer = MutablePixelBuffer(size: size, format: hasAlpha ? .rgba16 : .rgb16)
-        let narrow = TestPicture.photograph(size, hasAlpha ? .rgba8 : .rgb8)
+        let narrow = TestImage.photograph(size, hasAlpha ? .rgba8 : .rgb8)
         for y in 0..<size.height {
             let source = narrow.row(y)
             buffer.withMutableRow(y) { row in
@@ -178,7 +178,7 @@ import Testing
             + [0x82, 0x9A, 0, 5, 0, 0, 0, 1, 0, 0, 0, 62, 0, 0, 0, 0]
             + [0, 0, 0, 1, 0, 0, 0, 125]
         options.metadata.exif = exif
-        let picture = TestPicture.photograph(PixelSize(width: 30, height: 20))
+        let picture = TestImage.photograph(PixelSize(width: 30, height: 20))
         let source = try open(try encode(picture, options))
         #expect(PixelComparison(try source.image(), picture).maximumDifference == 0)
         let metadata = try source.metadata()

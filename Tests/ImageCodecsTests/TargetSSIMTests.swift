@@ -42,7 +42,7 @@ struct TargetSSIMTests {
     func lowest(format: String, target: Double) throws {
         // Enough noise that each step of quality is visible.
         var random = SeededRandom(seed: 1)
-        let picture = TestPicture.make(Self.size, .rgb8) { x, y, channel in
+        let picture = TestImage.make(Self.size, .rgb8) { x, y, channel in
             UInt8(96 + (x + y * (channel + 1)) % 256 / 4 + Int(random.next() % 64))
         }
         let chosen = try file(picture, format) { $0.targetSSIM = target }
@@ -63,7 +63,7 @@ struct TargetSSIMTests {
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: formats)
     func alpha(format: String) throws {
-        let picture = TestPicture.photograph(Self.size, .rgba8)
+        let picture = TestImage.photograph(Self.size, .rgba8)
         let chosen = try file(picture, format) { $0.targetSSIM = 0.9 }
         let usual = try file(picture, format) { $0.quality = 95 }
         #expect(chosen.count < usual.count)
@@ -72,12 +72,12 @@ struct TargetSSIMTests {
 
     @Test("is the lowest for a flat image, and the highest if none suffices")
     func bounds() throws {
-        let flat = TestPicture.flat(Self.size, .rgb8, [200, 100, 50])
+        let flat = TestImage.flat(Self.size, .rgb8, [200, 100, 50])
         #expect(
             try file(flat, "jpeg") { $0.targetSSIM = 0.999 }
                 == file(flat, "jpeg") { $0.quality = 32 })
         var random = SeededRandom(seed: 1)
-        let noise = TestPicture.make(Self.size, .gray8) { _, _, _ in
+        let noise = TestImage.make(Self.size, .gray8) { _, _, _ in
             UInt8(120 + random.next() % 12)
         }
         #expect(
@@ -87,7 +87,7 @@ struct TargetSSIMTests {
 
     @Test("takes at most seven attempts, and none after cancellation")
     func attempts() throws {
-        let picture = TestPicture.photograph(Self.size)
+        let picture = TestImage.photograph(Self.size)
         var options = EncodeOptions()
         options.targetSSIM = 0.9
         for wanted in [7, 2] {
@@ -108,7 +108,7 @@ struct TargetSSIMTests {
     }
 
     @Test("is ignored by lossless formats") func lossless() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 30, height: 20))
+        let picture = TestImage.photograph(PixelSize(width: 30, height: 20))
         for format in ["bmp", "webp"] where builtInCodecs.codec(named: format) != nil {
             let usual = try file(picture, format) { $0.isLossless = true }
             let other = try file(picture, format) {

@@ -25,7 +25,7 @@ import Testing
             ("jpeg", endOfImage), ("progressive jpeg", endOfImage),
         ])
     func accepted(kind: String, end: [UInt8]) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
+        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
         let whole = try file(kind, picture)
         let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
         let cut = Array(whole.prefix(whole.count * 3 / 4)) + end
@@ -51,7 +51,7 @@ import Testing
 
     @Test("a JPEG may lack its last row of MCUs, but no more", arguments: [320, 100])
     func lastRow(side: Int) throws {
-        let picture = TestPicture.photograph(PixelSize(width: 320, height: 240))
+        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
         var bytes = try file("jpeg", picture)
         let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xC0]) })
         #expect(bytes[frame + 11] == 0x22, "MCUs are not 16 rows high")
@@ -81,7 +81,7 @@ import Testing
 
     @Test("a progressive file is complete at ⅛ once its first scans are present")
     func firstScans() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 1600, height: 1200))
+        let picture = TestImage.photograph(PixelSize(width: 1600, height: 1200))
         let whole = try file("progressive jpeg", picture)
         let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
         var options = DecodeOptions(maximumSide: 100)

@@ -19,7 +19,7 @@ import Testing
             .filter { $0.lastPathComponent != "xbm_dims.xbm" })
     func pillow(file: URL) throws {
         let inverted = try #require(try PeerTool.picture("decode.py", [file.path]))
-        let expected = TestPicture.make(inverted.size, .gray8) { x, y, _ in
+        let expected = TestImage.make(inverted.size, .gray8) { x, y, _ in
             255 - inverted.row(y)[x * 4]
         }
         let image = try ImageSource(
@@ -80,14 +80,14 @@ import Testing
     func dither() throws {
         let size = PixelSize(width: 64, height: 64)
         for gray in [0, 64, 128, 200, 255] as [UInt8] {
-            let picture = TestPicture.flat(size, .gray8, [gray])
+            let picture = TestImage.flat(size, .gray8, [gray])
             let file = try ImageDestination(format: "xbm", codecs: builtInCodecs).encode(picture)
             let bytes = try open(String(decoding: file, as: UTF8.self)).image().packedBytes
             #expect(bytes.allSatisfy { $0 == 0 || $0 == 255 })
             let mean = bytes.reduce(0) { $0 + Int($1) } / bytes.count
             #expect(abs(mean - Int(gray)) <= 4, "\(gray): \(mean)")
         }
-        let clear = TestPicture.flat(size, .rgba8, [0, 0, 0, 0])
+        let clear = TestImage.flat(size, .rgba8, [0, 0, 0, 0])
         let file = try ImageDestination(format: "xbm", codecs: builtInCodecs).encode(clear)
         #expect(
             try open(String(decoding: file, as: UTF8.self)).image().packedBytes.allSatisfy {

@@ -62,7 +62,7 @@ import Testing
         let task = Task { try await pipeline.grey(path) }
         #expect(await codec.nextEvent() == .began(1))
         try folder.write("a.fake", grey: 2)
-        codec.letThrough(2)
+        codec.openGate(2)
         #expect(try await task.value == 2)
         #expect(try await pipeline.grey(path) == 2)
         #expect(codec.decodes == [1, 2])
@@ -79,7 +79,7 @@ import Testing
         let codec = FakeCodec(isGated: true)
         let pipeline = ImagePipeline(codec, store: try folder.store())
         let inMemory = try folder.write("memory.fake", grey: 2)
-        codec.letThrough(1)
+        codec.openGate(1)
         #expect(try await pipeline.grey(inMemory) == 2)
         let blocking = try folder.write("blocking.fake", grey: 3)
         let blocked = Task { try await pipeline.grey(blocking) }
@@ -88,7 +88,7 @@ import Testing
         #expect(try await pipeline.grey(inMemory) == 2)
         #expect(try await pipeline.rendition(kept, side: 2).pixelSize.width == 2)
         #expect(try await pipeline.facts(for: blocking).formatName == "fake")
-        codec.letThrough(1)
+        codec.openGate(1)
         #expect(try await blocked.value == 3)
     }
 
@@ -102,7 +102,7 @@ import Testing
         let waiting = Task { try await pipeline.grey(paths[1]) }
         await eventually { pipeline.queues.decodes.waitingCount == 1 }
         await #expect(throws: LoadError.queueFull) { try await pipeline.grey(paths[2]) }
-        codec.letThrough(2)
+        codec.openGate(2)
         #expect(try await running.value == 0)
         #expect(try await waiting.value == 1)
     }

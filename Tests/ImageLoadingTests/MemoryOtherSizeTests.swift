@@ -106,7 +106,7 @@ import Testing
         _ format: PixelFormat = .rgb8, isPreview: Bool = false
     ) -> LoadedImage {
         LoadedImage(
-            TestPicture.photograph(size, format), key: key, originalSize: original,
+            TestImage.photograph(size, format), key: key, originalSize: original,
             isPreview: isPreview)
     }
 
@@ -209,7 +209,7 @@ import Testing
         arguments: [PixelFormat.rgb8, .rgba8, .gray8, .yCbCr420], [ResizeMode.fit, .fill, .stretch])
     func resized(format: PixelFormat, mode: ResizeMode) throws {
         let size = PixelSize(width: 401, height: 267)
-        let whole = TestPicture.photograph(size, format)
+        let whole = TestImage.photograph(size, format)
         var options = DecodeOptions(box: PixelSize(width: 201, height: 203))
         options.acceptsYCbCr = format == .yCbCr420
         let larger = LoadedImage(

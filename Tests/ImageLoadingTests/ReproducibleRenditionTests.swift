@@ -21,7 +21,7 @@ struct ReproducibleRenditionTests {
         folder = try TestFolder()
         path = folder.url.appending(path: "a.jpg").path
         try ImageDestination(format: "jpeg", codecs: builtInCodecs)
-            .write(TestPicture.photograph(PixelSize(width: 800, height: 600)), to: path)
+            .write(TestImage.photograph(PixelSize(width: 800, height: 600)), to: path)
     }
 
     private func pipeline(store: (any RenditionStoring)? = nil) -> ImagePipeline {
@@ -98,7 +98,7 @@ struct ReproducibleRenditionTests {
     @Test("are not changed by a view of the same size in flight") func sharedLoad() {
         let image = request(100).image
         let original = OriginalIdentity.named("a")
-        var reproducible = SharedImageKey(image: ImageKey(image, of: original))
+        var reproducible = ImageLoadKey(image: ImageKey(image, of: original))
         let view = reproducible
         reproducible.isReproducible = true
         #expect(reproducible != view)

@@ -21,7 +21,7 @@ import Testing
 
     private func consumerCount(_ path: String) throws -> Int {
         let key = ImageKey(original: .file(try FileIdentity(path: path)), options: DecodeOptions())
-        return pipeline.images.consumerCount(SharedImageKey(image: key))
+        return pipeline.images.consumerCount(ImageLoadKey(image: key))
     }
 
     /// Requests a picture and returns once its decode is waited for by so many.
@@ -39,7 +39,7 @@ import Testing
             Task { [pipeline] in try await pipeline.grey(path) }
         }
         await eventually { (try? consumerCount(path)) == 100 }
-        codec.letThrough(1)
+        codec.openGate(1)
         for task in tasks { #expect(try await task.value == 7) }
         #expect(codec.decodes == [7])
     }
@@ -53,7 +53,7 @@ import Testing
             // Answered at once, although the decode still stands at the gate.
             await #expect(throws: LoadError.cancelled) { try await task.value }
         }
-        codec.letThrough(1)
+        codec.openGate(1)
         #expect(await codec.nextEvent() == .cancelled(7))
     }
 
@@ -63,7 +63,7 @@ import Testing
         let staying = try await request(path, consumers: 2)
         leaving.cancel()
         await #expect(throws: LoadError.cancelled) { try await leaving.value }
-        codec.letThrough(1)
+        codec.openGate(1)
         #expect(try await staying.value == 7)
         #expect(codec.decodes == [7])
     }
@@ -75,7 +75,7 @@ import Testing
         first.cancel()
         await #expect(throws: LoadError.cancelled) { try await first.value }
         let second = try await request(path)
-        codec.letThrough(2)
+        codec.openGate(2)
         #expect(try await second.value == 7)
         #expect(codec.decodes == [7, 7])
     }
@@ -89,7 +89,7 @@ import Testing
         waiting.cancel()
         await #expect(throws: LoadError.cancelled) { try await waiting.value }
         await eventually { pipeline.queues.decodes.waitingCount == 0 }
-        codec.letThrough(2)
+        codec.openGate(2)
         #expect(try await running.value == 1)
         await pipeline.close()
         #expect(codec.decodes == [1])
@@ -106,7 +106,7 @@ import Testing
             tasks.append(try await request(path, priority))
             await eventually { pipeline.queues.decodes.waitingCount == index + 1 }
         }
-        codec.letThrough(7)
+        codec.openGate(7)
         for task in tasks { _ = try await task.value }
         #expect(codec.decodes == [0, 3, 5, 2, 6, 1, 4])
     }
@@ -125,7 +125,7 @@ import Testing
         let leaving = try await request(paths[3], .visible, consumers: 2)
         leaving.cancel()
         await #expect(throws: LoadError.cancelled) { try await leaving.value }
-        codec.letThrough(5)
+        codec.openGate(5)
         for task in tasks { _ = try await task.value }
         // What is less urgent than it was goes before those that never were more.
         #expect(codec.decodes == [0, 3, 4, 1, 2])
@@ -147,7 +147,7 @@ import Testing
             let answer = await later.result
             isRefused = answer.failure == .cancelled
         }
-        codec.letThrough(1)
+        codec.openGate(1)
         #expect(try await working.value == FakeCodec.file(PixelSize(width: 2, height: 2), grey: 7))
         await closing.value
         await #expect(throws: LoadError.cancelled) { try await pipeline.image(path) }

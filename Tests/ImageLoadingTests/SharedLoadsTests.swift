@@ -6,12 +6,12 @@ import Testing
 @testable import ImageLoading
 
 @Suite("A shared load") struct SharedLoadsTests {
-    private typealias Loads = SharedLoads<String, Int, NoUpdate>
+    private typealias Loads = SharedLoads<String, Int, NoProgress>
 
     private let loads = Loads()
     private let gate = AsyncStream<Void>.makeStream()
 
-    private func join(_ urgency: LoadUrgency) -> JoinedLoad<String, Int, NoUpdate> {
+    private func join(_ urgency: PriorityHandle) -> LoadMembership<String, Int, NoProgress> {
         let opened = gate.stream
         return loads.join("picture", Loads.Consumer(urgency: urgency)) {
             { context throws(LoadError) in
@@ -24,7 +24,7 @@ import Testing
 
     @Test("answers consumers that took the places of others") func places() async throws {
         let first = join(.fixed(.prefetch))
-        let urgency = LoadUrgency(.background)
+        let urgency = PriorityHandle(.background)
         let second = join(urgency)
         let left = Task { await second.wait() }
         left.cancel()
@@ -54,7 +54,7 @@ import Testing
 
     @Test("ends with its last consumer, although others have left before")
     func end() async {
-        let joined = (0..<3).map { _ in join(LoadUrgency(.visible)) }
+        let joined = (0..<3).map { _ in join(PriorityHandle(.visible)) }
         for load in joined {
             #expect(loads.count == 1)
             let left = Task { await load.wait() }

@@ -25,10 +25,10 @@ import Testing
 
     @Test("HMAC-SHA-256 matches the test vectors of RFC 4231") func vector() throws {
         // Test case 2 of RFC 4231 in hexadecimal.
-        let signed = AddressSignature.signed(
+        let signed = PathSignature.signed(
             "what do ya want for nothing?", key: Array("Jefe".utf8))
         let code = try #require(
-            AddressSignature.bytes(signed.split(separator: "=", maxSplits: 1)[1]))
+            PathSignature.bytes(signed.split(separator: "=", maxSplits: 1)[1]))
         #expect(
             code.map { String($0, radix: 16) }.joined().hasPrefix("5bdcc146bf60754e6a42426895"))
     }
@@ -37,27 +37,27 @@ import Testing
     func signed() async throws {
         let gallery = try signedGallery()
         for key in [Self.key, Self.otherKey] {
-            let address = AddressSignature.signed("/house/20x20/1.png", key: key)
+            let address = PathSignature.signed("/house/20x20/1.png", key: key)
             #expect(try await gallery.get(address).status == 200)
         }
         let later = HTTPDate.now.seconds + 1_000
-        let valid = AddressSignature.signed("/house/1.png?expires=\(later)", key: Self.key)
+        let valid = PathSignature.signed("/house/1.png?expires=\(later)", key: Self.key)
         #expect(try await gallery.get(valid).status == 200)
-        let past = AddressSignature.signed("/house/1.png?expires=1000", key: Self.key)
+        let past = PathSignature.signed("/house/1.png?expires=1000", key: Self.key)
         #expect(try await gallery.get(past).status == 410)
         #expect(try await gallery.get("/healthz").status == 200)
     }
 
     @Test("A signed URL expires at the specified second") func end() throws {
-        let signature = AddressSignature(keys: [Self.key])
-        let address = AddressSignature.signed("/house/1.png?expires=1000", key: Self.key)
+        let signature = PathSignature(keys: [Self.key])
+        let address = PathSignature.signed("/house/1.png?expires=1000", key: Self.key)
         try signature.check(address, now: 999)
         #expect(throws: ServerError.expired) { try signature.check(address, now: 1000) }
     }
 
     @Test("Rejects missing and invalid signatures") func unsigned() async throws {
         let gallery = try signedGallery()
-        let right = AddressSignature.signed("/house/20x20/1.png", key: Self.key)
+        let right = PathSignature.signed("/house/20x20/1.png", key: Self.key)
         let code = right.split(separator: "=")[1]
         let wrong = [
             "/house/20x20/1.png", "/house/1.png", "/", "/-/listing/",
@@ -69,10 +69,10 @@ import Testing
             "/house/40x40/1.png?signature=\(code)", "/house/20x20/%31.png?signature=\(code)",
             "/house/20x20/1.png?v=1&signature=\(code)", "\(right)&v=1",
             "/house/20x20/1.png?expires=99999999999&signature=\(code)",
-            AddressSignature.signed("/house/20x20/1.png", key: Array("wrong".utf8)),
-            AddressSignature.signed(
+            PathSignature.signed("/house/20x20/1.png", key: Array("wrong".utf8)),
+            PathSignature.signed(
                 "/house/1.png?expires=99999999999&expires=1", key: Self.key),
-            AddressSignature.signed("/house/1.png?expires=soon", key: Self.key),
+            PathSignature.signed("/house/1.png?expires=soon", key: Self.key),
         ]
         for address in wrong {
             #expect(try await gallery.get(address).status == 403, "\(address)")
@@ -112,15 +112,15 @@ import Testing
             $0.imgproxy = ImgproxyKeys(keys: [Array("secret".utf8)], salt: Array("hello".utf8))
         }
         try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
-        let signature = AddressSignature(keys: [Array("secret".utf8)])
+        let signature = PathSignature(keys: [Array("secret".utf8)])
         try signature.check(
             "oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8",
             of:
                 "/rs:fill:300:400:0/g:sm/aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png",
             salt: Array("hello".utf8))
-        let source = AddressSignature.text(Array("house/1.png".utf8))
+        let source = PathSignature.text(Array("house/1.png".utf8))
         let path = "/rs:fit:20:20/\(source).png"
-        let code = AddressSignature.signed("hello\(path)", key: Array("secret".utf8))
+        let code = PathSignature.signed("hello\(path)", key: Array("secret".utf8))
             .split(separator: "=")[1]
         let answer = try await gallery.get("/\(code)\(path)")
         #expect(answer.status == 200, "\(answer.text)")
@@ -167,7 +167,7 @@ import Testing
             "/iiif/3/house%2F1.png/full/20,/0/default.jpg", "/house/1.png", "/", "/-/listing/",
         ] {
             #expect(try await gallery.get(address).status == 403, "\(address)")
-            let signed = AddressSignature.signed(address, key: Self.key)
+            let signed = PathSignature.signed(address, key: Self.key)
             #expect(try await gallery.get(signed).status == 200, "\(signed)")
         }
     }

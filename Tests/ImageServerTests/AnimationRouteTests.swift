@@ -19,7 +19,7 @@ import Testing
         var writer = try ImageDestination(format: format, codecs: builtInCodecs)
             .animationWriter(size, loopCount: 2)
         for index in 0..<3 {
-            let frame = TestPicture.photograph(size, seed: UInt64(index))
+            let frame = TestImage.photograph(size, seed: UInt64(index))
             try writer.append(frame, duration: .milliseconds(100 * (index + 1)))
         }
         return try writer.finish()

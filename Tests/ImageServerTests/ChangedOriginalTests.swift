@@ -40,7 +40,7 @@ struct ChangedOriginalTests {
 
     private func png(_ seed: UInt64) throws -> [UInt8] {
         try ImageDestination(format: "png", codecs: builtInCodecs)
-            .encode(TestPicture.photograph(PixelSize(width: 300, height: 200), seed: seed))
+            .encode(TestImage.photograph(PixelSize(width: 300, height: 200), seed: seed))
     }
 
     /// Rewrites a file in pieces, as `cp` and `rsync --inplace` do, and truncates it at times.

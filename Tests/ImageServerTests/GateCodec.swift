@@ -3,9 +3,9 @@
 import Dispatch
 import EncodedImages
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 import Pixels
 import Synchronization

@@ -68,7 +68,7 @@ import Testing
         let gallery = try TestGallery { $0.signatureKeys = [Array("secret".utf8)] }
         try gallery.picture("house/1.png")
         let server = gallery.server
-        let address = AddressSignature.signed("/house/20x20/1.png", key: Array("secret".utf8))
+        let address = PathSignature.signed("/house/20x20/1.png", key: Array("secret".utf8))
         #expect(try await gallery.get(address, from: server).status == 200)
         let hot = try server.requestHandler().hot
         let key = HotRenditions.Key(path: address, headers: [])

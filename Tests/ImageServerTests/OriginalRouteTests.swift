@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test("that is not an image is 404, also with a guessed entity tag")
-    func noPicture() async throws {
+    func noImage() async throws {
         try gallery.file("letter.txt", Array("Dear reader".utf8))
         try gallery.file("empty.png", [])
         let missing = try await gallery.get("/missing")

@@ -101,7 +101,7 @@ final class TestGallery: Sendable {
         _ path: String, _ size: PixelSize = PixelSize(width: 40, height: 30), seed: UInt64 = 1
     ) throws -> [UInt8] {
         let bytes = try ImageDestination(format: "png", codecs: builtInCodecs)
-            .encode(TestPicture.photograph(size, seed: seed))
+            .encode(TestImage.photograph(size, seed: seed))
         try file(path, bytes)
         return bytes
     }

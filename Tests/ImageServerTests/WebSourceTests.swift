@@ -68,7 +68,7 @@ private struct StubBody: AsyncSequence, Sendable {
 
     private static func png() throws -> [UInt8] {
         try ImageDestination(format: "png", codecs: builtInCodecs)
-            .encode(TestPicture.photograph(PixelSize(width: 40, height: 30), seed: 1))
+            .encode(TestImage.photograph(PixelSize(width: 40, height: 30), seed: 1))
     }
 
     private func page(_ body: [UInt8], _ fields: HTTPFields = [:]) -> StubWeb.Page {

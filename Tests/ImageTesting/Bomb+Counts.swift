@@ -37,10 +37,10 @@ extension Bomb {
             gif(8000, frameCount: 9_000)
         },
         Bomb("apng of 50,000 frames", .limit(.frameCount, at: .open)) { apng(1, 50_000) }
-            .with { $0.isStillAtFirst = true },
+            .with { $0.hasHarmlessFirstFrame = true },
         Bomb("apng of 9,000 frames of 8000 x 8000", .limit(.animationPixelCount, at: .open)) {
             apng(8000, 9_000)
-        }.with { $0.isStillAtFirst = true },
+        }.with { $0.hasHarmlessFirstFrame = true },
     ]
 
     /// Frames of one pixel on a canvas.

@@ -22,7 +22,7 @@ public struct Bomb: Sendable, CustomStringConvertible {
     public let answer: Answer
     public internal(set) var limits = DecodeLimits()
     /// Whether its first frame is the image, which is decoded before the others are requested.
-    public internal(set) var isStillAtFirst = false
+    public internal(set) var hasHarmlessFirstFrame = false
     private let make: @Sendable () -> [UInt8]
 
     init(_ name: String, _ answer: Answer, _ make: @escaping @Sendable () -> [UInt8]) {

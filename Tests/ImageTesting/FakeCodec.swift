@@ -30,7 +30,7 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
     private let partCount = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - isGated: whether each decode waits for ``letThrough(_:)`` once it has begun.
+    ///   - isGated: whether each decode waits for ``openGate(_:)`` once it has begun.
     ///   - isProgressive: whether each byte behind the grey is a pass of an image that is coming
     ///     in; the preview of a pass has its number as grey.
     public init(isGated: Bool = false, isProgressive: Bool = false) {
@@ -52,7 +52,7 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
     }
 
     /// Lets so many decodes through the gate, those that wait there or the next to come.
-    public func letThrough(_ count: Int) {
+    public func openGate(_ count: Int) {
         for _ in 0..<count { gate?.signal() }
     }
 

@@ -31,7 +31,7 @@ public final class FormulaCodec: ImageCodec, ImageDecoder, ImageEncoder {
     public var decodes: (begun: Int, ended: Int) { counts.withLock { $0 } }
 
     /// Lets a decode that waits at the gate go on.
-    public func letThrough() { gate?.signal() }
+    public func openGate() { gate?.signal() }
 
     public static func file(
         _ size: PixelSize, channelCount: Int = 3, orientation: Orientation = .upright,

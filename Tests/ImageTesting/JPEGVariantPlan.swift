@@ -20,7 +20,7 @@ struct JPEGVariantPlan {
     let number: Int
     let seed: UInt64
     /// One, or one for each component of an assembly.
-    private(set) var pictures: [JPEGVariantPicture] = []
+    private(set) var pictures: [JPEGVariantImage] = []
     private(set) var assembly: JPEGAssembly?
     private(set) var transcoding: JPEGEncoding?
     private(set) var decoration: JPEGDecoration?
@@ -39,7 +39,7 @@ struct JPEGVariantPlan {
         if random.chance(30) {
             planAssembly(size, &random)
         } else {
-            planPicture(size, &random)
+            planImage(size, &random)
         }
         if random.chance(30) { decoration = JPEGDecoration(seed: random.next()) }
     }
@@ -57,7 +57,7 @@ struct JPEGVariantPlan {
 
     // MARK: An image that cjpeg writes
 
-    private mutating func planPicture(
+    private mutating func planImage(
         _ size: (width: Int, height: Int), _ random: inout SeededRandom
     ) {
         let isGray = random.chance(20)
@@ -151,9 +151,9 @@ struct JPEGVariantPlan {
     private func picture(
         _ size: (width: Int, height: Int), channelCount: Int, _ encoding: JPEGEncoding,
         _ random: inout SeededRandom
-    ) -> JPEGVariantPicture {
-        JPEGVariantPicture(
-            content: JPEGVariantPicture.Content.allCases.randomElement(using: &random) ?? .noise,
+    ) -> JPEGVariantImage {
+        JPEGVariantImage(
+            content: JPEGVariantImage.Content.allCases.randomElement(using: &random) ?? .noise,
             width: size.width, height: size.height, channelCount: channelCount,
             seed: random.next(), encoding: encoding)
     }

@@ -9,7 +9,7 @@ import Testing
     // As the first bytes of a picture do, whose preview is to be as urgent as the picture.
     @Test("can be read by an observer during its notification")
     func reading() {
-        let urgency = LoadUrgency(.visible)
+        let urgency = PriorityHandle(.visible)
         let seen = Log<LoadPriority>()
         let number = urgency.follow { _ in seen.append(urgency.priority) }
         urgency.priority = .background

@@ -33,7 +33,7 @@ import Testing
         "8-bit samples survive conversion to 16 bits and back",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8])
     func widenedAndBack(format: PixelFormat) {
-        let picture = TestPicture.noise(size, format)
+        let picture = TestImage.noise(size, format)
         let wide: [PixelFormat: PixelFormat] = [.gray8: .gray16, .rgb8: .rgb16, .rgba8: .rgba16]
         let there = picture.converted(to: wide[format] ?? .rgba16)
         #expect(there.format.isDeep)
@@ -58,7 +58,7 @@ import Testing
         "16-bit resampling matches 8-bit resampling times 257",
         arguments: [PixelFormat.gray16, .rgb16, .rgba16])
     func resampled(format: PixelFormat) {
-        let narrow = TestPicture.photograph(size, format.with8BitChannels)
+        let narrow = TestImage.photograph(size, format.with8BitChannels)
         for side in [20, 67, 130] {
             let target = PixelSize(width: side, height: side / 2)
             let expected = narrow.resampled(to: target).packedBytes
@@ -72,7 +72,7 @@ import Testing
 
     @Test("16-bit resampling keeps the low byte")
     func precision() {
-        let flat = TestPicture.make(size, .gray16) { _, _, _ in 0x81 }
+        let flat = TestImage.make(size, .gray16) { _, _, _ in 0x81 }
         let result = flat.resampled(to: PixelSize(width: 13, height: 9))
         #expect(result.packedSamples16.allSatisfy { $0 == 0x8181 })
     }
@@ -80,7 +80,7 @@ import Testing
     @Test("16-bit images are oriented", arguments: Orientation.allCases)
     func turned(orientation: Orientation) {
         for format in [PixelFormat.gray16, .rgb16, .rgba16] {
-            let narrow = TestPicture.noise(size, format.with8BitChannels)
+            let narrow = TestImage.noise(size, format.with8BitChannels)
             let expected = narrow.resampled(to: size, orientation: orientation)
             let result = narrow.converted(to: format).resampled(to: size, orientation: orientation)
             #expect(result.size == expected.size)
@@ -93,7 +93,7 @@ import Testing
     func exactColors(dithering: Dithering) {
         for format in [PixelFormat.rgb565, .rgb555] {
             for color in [[0, 0, 0], [255, 255, 255], [255, 0, 0], [0, 255, 0], [0, 0, 255]] {
-                let flat = TestPicture.flat(size, .rgb8, color.map { UInt8($0) })
+                let flat = TestImage.flat(size, .rgb8, color.map { UInt8($0) })
                 let packed = flat.converted(to: format, dithering: dithering)
                 #expect(packed.byteCount < flat.byteCount)
                 #expect(packed.converted(to: .rgb8).packedBytes == flat.packedBytes)
@@ -105,7 +105,7 @@ import Testing
     func meanKept(format: PixelFormat) {
         let size = PixelSize(width: 64, height: 64)
         for value in stride(from: 3, to: 253, by: 10) {
-            let flat = TestPicture.flat(size, .rgb8, [UInt8(value), UInt8(value), UInt8(value)])
+            let flat = TestImage.flat(size, .rgb8, [UInt8(value), UInt8(value), UInt8(value)])
             for dithering in [Dithering.ordered, .errorDiffusion] {
                 let result = flat.converted(to: format, dithering: dithering).converted(to: .rgb8)
                 let sum = result.packedBytes.reduce(0) { $0 + Int($1) }
@@ -119,11 +119,11 @@ import Testing
 
     @Test("conversion to alpha8 keeps the alpha channel")
     func alphaAlone() {
-        let picture = TestPicture.photograph(size, .rgba8)
+        let picture = TestImage.photograph(size, .rgba8)
         let alpha = picture.converted(to: .alpha8).packedBytes
         let all = picture.packedBytes
         #expect(alpha.indices.allSatisfy { alpha[$0] == all[$0 * 4 + 3] })
-        let opaque = TestPicture.photograph(size).converted(to: .alpha8).packedBytes
+        let opaque = TestImage.photograph(size).converted(to: .alpha8).packedBytes
         #expect(opaque.allSatisfy { $0 == 255 })
     }
 

@@ -38,7 +38,7 @@ import Testing
 
     @Test("orients and resizes an image in one pass", arguments: Orientation.allCases)
     func resizing(orientation: Orientation) {
-        let source = TestPicture.photograph(PixelSize(width: 60, height: 41))
+        let source = TestImage.photograph(PixelSize(width: 60, height: 41))
         let small = PixelSize(width: 20, height: 14)
         let plain = source.resampled(to: small)
         let turned = source.resampled(to: small, orientation: orientation)

@@ -23,7 +23,7 @@ import Testing
         arguments: ResamplingKernel.allCases, [PixelFormat.gray8, .rgb8, .rgba8])
     func reference(kernel: ResamplingKernel, format: PixelFormat) {
         for (size, result) in Self.sizes {
-            let source = TestPicture.noise(size, format)
+            let source = TestImage.noise(size, format)
             let comparison = PixelComparison(
                 source.resampled(to: result, kernel: kernel),
                 source.referenceResampled(to: result, kernel: kernel))
@@ -37,7 +37,7 @@ import Testing
 
     @Test("supports regions with fractional edges")
     func region() {
-        let source = TestPicture.noise(PixelSize(width: 50, height: 40))
+        let source = TestImage.noise(PixelSize(width: 50, height: 40))
         let region = SampleRegion(x: 3.25, y: 7.5, width: 31.5, height: 20.75)
         let size = PixelSize(width: 12, height: 8)
         let comparison = PixelComparison(
@@ -48,7 +48,7 @@ import Testing
 
     @Test("boxFirst changes a photograph only slightly")
     func boxFirst() {
-        let source = TestPicture.photograph(PixelSize(width: 1_203, height: 907))
+        let source = TestImage.photograph(PixelSize(width: 1_203, height: 907))
         let size = PixelSize(width: 100, height: 75)
         let comparison = PixelComparison(
             source.resampled(to: size, approximation: .boxFirst),
@@ -63,7 +63,7 @@ import Testing
         arguments: [PixelFormat.gray8, .rgb8])
     func sharpening(format: PixelFormat) {
         // Waves without noise: means of 2 and 4 pixels change only their amplitude.
-        let source = TestPicture.make(PixelSize(width: 1_280, height: 960), format) {
+        let source = TestImage.make(PixelSize(width: 1_280, height: 960), format) {
             x, y, channel in
             let wave = abs((x * (channel + 2) + y * (5 - channel)) % 128 - 64)
             return UInt8(64 + wave * 2)
@@ -79,7 +79,7 @@ import Testing
     @Test("block means are exact for any block size")
     func means() {
         for (format, width) in [(PixelFormat.gray8, 13), (.rgb8, 16), (.rgba8, 7)] {
-            let source = TestPicture.noise(PixelSize(width: width * 3 - 1, height: 8), format)
+            let source = TestImage.noise(PixelSize(width: width * 3 - 1, height: 8), format)
             let channels = format.channelCount
             var reducer = BoxReducer(
                 width: source.size.width, channelCount: channels, horizontalFactor: 3,
@@ -124,12 +124,12 @@ import Testing
 
     @Test("keeps a flat colour exactly", arguments: ResamplingKernel.allCases)
     func flat(kernel: ResamplingKernel) {
-        let source = TestPicture.flat(PixelSize(width: 333, height: 222), .rgb8, [3, 128, 254])
+        let source = TestImage.flat(PixelSize(width: 333, height: 222), .rgb8, [3, 128, 254])
         for size in [PixelSize(width: 10, height: 7), PixelSize(width: 400, height: 300)] {
             for approximation in [RowResampler.Approximation.none, .boxFirst] {
                 let result = source.resampled(
                     to: size, kernel: kernel, approximation: approximation)
-                let expected = TestPicture.flat(size, .rgb8, [3, 128, 254])
+                let expected = TestImage.flat(size, .rgb8, [3, 128, 254])
                 #expect(PixelComparison(result, expected).maximumDifference == 0)
             }
         }
@@ -137,7 +137,7 @@ import Testing
 
     @Test("never produces a colour above its alpha")
     func premultiplied() {
-        let source = TestPicture.noise(PixelSize(width: 90, height: 70), .rgba8)
+        let source = TestImage.noise(PixelSize(width: 90, height: 70), .rgba8)
         let result = source.resampled(to: PixelSize(width: 41, height: 33))
         let bytes = result.packedBytes
         for pixel in stride(from: 0, to: bytes.count, by: 4) {
@@ -152,7 +152,7 @@ import Testing
     func pillow(kernel: ResamplingKernel, format: PixelFormat) throws {
         // Away from black and white, where Pillow clamps overshoot between its two passes.
         var random = SeededRandom(seed: 5)
-        let source = TestPicture.make(PixelSize(width: 640, height: 427), format) { x, y, channel in
+        let source = TestImage.make(PixelSize(width: 640, height: 427), format) { x, y, channel in
             let wave = abs((x * (channel + 2) + y * (5 - channel)) % 256 - 128)
             return UInt8(56 + wave + Int(random.next() % 17))
         }

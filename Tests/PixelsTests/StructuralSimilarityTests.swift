@@ -21,7 +21,7 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: sizes,
         [PixelFormat.gray8, .rgb8])
     func definition(size: PixelSize, format: PixelFormat) throws {
-        let picture = TestPicture.photograph(size, format)
+        let picture = TestImage.photograph(size, format)
         var random = SeededRandom(seed: 5)
         var changed = MutablePixelBuffer(picture)
         for y in 0..<size.height {
@@ -47,10 +47,10 @@ import Testing
     @Test("is 1 for equal images in any format, and symmetric")
     func extremes() {
         let size = PixelSize(width: 50, height: 30)
-        let picture = TestPicture.photograph(size, .gray8)
+        let picture = TestImage.photograph(size, .gray8)
         #expect(picture.structuralSimilarity(to: picture) == 1)
         #expect(picture.structuralSimilarity(to: picture.converted(to: .rgba16)) == 1)
-        let noise = TestPicture.noise(size, .gray8)
+        let noise = TestImage.noise(size, .gray8)
         let similarity = picture.structuralSimilarity(to: noise)
         #expect(similarity < 0.3)
         #expect(noise.structuralSimilarity(to: picture) == similarity)
@@ -58,16 +58,16 @@ import Testing
 
     @Test("uses the luma plane unchanged") func planes() {
         let size = PixelSize(width: 33, height: 21)
-        let planes = TestPicture.photograph(size, .yCbCr420)
-        let luma = TestPicture.make(size, .gray8) { x, y, _ in planes.row(y)[x] }
+        let planes = TestImage.photograph(size, .yCbCr420)
+        let luma = TestImage.make(size, .gray8) { x, y, _ in planes.row(y)[x] }
         #expect(planes.structuralSimilarity(to: luma) == 1)
     }
 
     @Test("composites transparent images over white") func transparent() {
         let size = PixelSize(width: 16, height: 16)
-        let clear = TestPicture.flat(size, .rgba8, [90, 20, 200, 0])
-        #expect(clear.structuralSimilarity(to: TestPicture.flat(size, .gray8, [255])) == 1)
-        let half = TestPicture.flat(size, .rgba8, [0, 0, 0, 127])
-        #expect(half.structuralSimilarity(to: TestPicture.flat(size, .gray8, [128])) == 1)
+        let clear = TestImage.flat(size, .rgba8, [90, 20, 200, 0])
+        #expect(clear.structuralSimilarity(to: TestImage.flat(size, .gray8, [255])) == 1)
+        let half = TestImage.flat(size, .rgba8, [0, 0, 0, 127])
+        #expect(half.structuralSimilarity(to: TestImage.flat(size, .gray8, [128])) == 1)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         #expect(PixelBuffer.byteCount(of: size, .yCbCr420) == 3 * 192 + 2 * 2 * 128)
         #expect(
             PixelBuffer.byteCount(of: PixelSize(width: 1, height: .max / 64), .yCbCr420) == .max)
-        let picture = TestPicture.make(size, .yCbCr420) { x, y, channel in
+        let picture = TestImage.make(size, .yCbCr420) { x, y, channel in
             UInt8(x ^ y ^ channel << 6)
         }
         #expect(picture.byteCount == 3 * 192 + 2 * 2 * 128)
@@ -163,7 +163,7 @@ import Testing
         "give the same image as resampling their RGB", arguments: [PixelFormat.rgb8, .yCbCr420],
         [Orientation.upright, .rotated90])
     func sameAsRGB(format: PixelFormat, orientation: Orientation) {
-        let picture = TestPicture.make(PixelSize(width: 401, height: 299), .yCbCr420) {
+        let picture = TestImage.make(PixelSize(width: 401, height: 299), .yCbCr420) {
             x, y, channel in
             // Within the RGB gamut, so that nothing is clamped.
             channel == 0 ? UInt8(90 + (x ^ y) % 70) : UInt8(118 + (x * channel + y) / 12 % 20)
@@ -187,7 +187,7 @@ import Testing
 
     @Test("of the size of the result are copied unchanged")
     func identity() {
-        let picture = TestPicture.noise(PixelSize(width: 31, height: 17), .yCbCr420)
+        let picture = TestImage.noise(PixelSize(width: 31, height: 17), .yCbCr420)
         var resampler = YCbCrResampler(
             from: (0..<3).map {
                 plane(picture.layout(ofPlane: $0).size, $0 == 0 ? 1 : 0.5)

@@ -16,7 +16,7 @@ import Testing
     @Test("is that of an independent encoder", arguments: known.indices)
     func knownHashes(_ index: Int) throws {
         let (x, y, hash) = Self.known[index]
-        let image = PlaceholderPicture.slope(60, 40, hasAlpha: false).image
+        let image = PlaceholderImage.slope(60, 40, hasAlpha: false).image
         let ours = BlurHash(image, horizontalComponentCount: x, verticalComponentCount: y)
         #expect(ours.text == hash)
         #expect(try BlurHash(hash) == ours)
@@ -38,7 +38,7 @@ import Testing
                 let (x, y) = (
                     Int.random(in: 1...9, using: &random), Int.random(in: 1...9, using: &random)
                 )
-                let picture = PlaceholderPicture.random(size, hasAlpha: false, &random)
+                let picture = PlaceholderImage.random(size, hasAlpha: false, &random)
                 try picture.write(to: file)
                 let expected = try #require(
                     try placeholderPeer("blurhash", file.path, "\(x)", "\(y)"))
@@ -53,7 +53,7 @@ import Testing
         "is drawn as an independent decoder draws it",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [1, 0.5, 1.8])
-    func peerPictures(_ punch: Double) throws {
+    func peerImages(_ punch: Double) throws {
         for text in ["LvGu%U2Q$8Sdl?a%jtf8gKfkfQfj", "LEHV6nWB2yk8pyo0adR*.7kCMdnj", "00Gu%U"] {
             let size = PixelSize(width: 33, height: 20)
             let output = try #require(
@@ -67,10 +67,10 @@ import Testing
     }
 
     @Test("looks like the picture, however large that is") func roundTrip() {
-        let small = TestPicture.make(PixelSize(width: 32, height: 32), .rgb8) { x, y, channel in
+        let small = TestImage.make(PixelSize(width: 32, height: 32), .rgb8) { x, y, channel in
             UInt8([x * 8, y * 8, 255 - x * 4][channel])
         }
-        let large = TestPicture.make(PixelSize(width: 640, height: 640), .rgb8) { x, y, channel in
+        let large = TestImage.make(PixelSize(width: 640, height: 640), .rgb8) { x, y, channel in
             UInt8([x / 20 * 8, y / 20 * 8, 255 - x / 20 * 4][channel])
         }
         for picture in [small, large] {

@@ -21,7 +21,7 @@ import Testing
     @Test("is that of the reference", arguments: known.indices)
     func knownHashes(_ index: Int) throws {
         let (width, height, hasAlpha, hash) = Self.known[index]
-        let picture = PlaceholderPicture.slope(width, height, hasAlpha: hasAlpha)
+        let picture = PlaceholderImage.slope(width, height, hasAlpha: hasAlpha)
         let ours = ThumbHash(picture.image).bytes
         #expect(try hashDistance(ours, bytes(hash)) == 0, "\(ours.hexadecimal)")
     }
@@ -38,7 +38,7 @@ import Testing
                 let size = PixelSize(
                     width: .random(in: 1...100, using: &random),
                     height: .random(in: 1...100, using: &random))
-                let picture = PlaceholderPicture.random(
+                let picture = PlaceholderImage.random(
                     size, hasAlpha: number % 2 == 1, &random)
                 try picture.write(to: file)
                 let expected = try #require(try placeholderPeer("thumbhash", file.path))
@@ -54,13 +54,13 @@ import Testing
     @Test(
         "is drawn like the reference draws it",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
-    func peerPictures() throws {
+    func peerImages() throws {
         var random = SeededRandom(seed: 8)
         for number in 0..<40 {
             let size = PixelSize(
                 width: .random(in: 20...100, using: &random),
                 height: .random(in: 20...100, using: &random))
-            let picture = PlaceholderPicture.random(size, hasAlpha: number % 2 == 1, &random)
+            let picture = PlaceholderImage.random(size, hasAlpha: number % 2 == 1, &random)
             let hash = ThumbHash(picture.image)
             let hexadecimal = hash.bytes.hexadecimal
             let output = try #require(try placeholderPeer("thumbhash-picture", hexadecimal))
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test("keeps the average, the proportions and alpha of a picture") func roundTrip() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 640, height: 360))
+        let picture = TestImage.photograph(PixelSize(width: 640, height: 360))
         let hash = ThumbHash(picture)
         #expect(hash.bytes.count <= 25)
         #expect(abs(hash.aspectRatio - 16 / 9) < 0.15)
@@ -87,7 +87,7 @@ import Testing
         #expect(hash.image().size == PixelSize(width: 32, height: 18))
         #expect(hash.image().format == .rgb8)
         #expect(hash.image(side: 1).size == PixelSize(width: 1, height: 1))
-        let clear = TestPicture.make(PixelSize(width: 40, height: 40), .rgba8) { x, _, channel in
+        let clear = TestImage.make(PixelSize(width: 40, height: 40), .rgba8) { x, _, channel in
             channel == 3 ? (x < 20 ? 0 : 255) : 200
         }
         let drawn = ThumbHash(clear).image()
@@ -99,7 +99,7 @@ import Testing
 
     @Test("of a flat picture has its colour", arguments: PixelFormat.allCases)
     func flat(_ format: PixelFormat) throws {
-        let gray = TestPicture.flat(PixelSize(width: 301, height: 200), .gray8, [180])
+        let gray = TestImage.flat(PixelSize(width: 301, height: 200), .gray8, [180])
         guard format != .yCbCr420, format != .alpha8 else { return }
         let hash = ThumbHash(gray.converted(to: format))
         #expect(!hash.hasAlpha)
@@ -108,7 +108,7 @@ import Testing
 
     @Test("of a picture that cannot be seen is clear") func clear() {
         let size = PixelSize(width: 9, height: 5)
-        let hash = ThumbHash(TestPicture.flat(size, .rgba8, [0, 0, 0, 0]))
+        let hash = ThumbHash(TestImage.flat(size, .rgba8, [0, 0, 0, 0]))
         #expect(hash.averageColor.alpha == 0)
         #expect(hash.image().packedBytes.allSatisfy { $0 == 0 })
     }
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test("stands in a page as a PNG file") func dataURI() throws {
-        let image = ThumbHash(TestPicture.photograph(PixelSize(width: 90, height: 60))).image()
+        let image = ThumbHash(TestImage.photograph(PixelSize(width: 90, height: 60))).image()
         let destination = try ImageDestination(format: "png", codecs: builtInCodecs)
         let address = try destination.dataURI(image)
         #expect(address.hasPrefix("data:image/png;base64,iVBORw0KGgo"))

@@ -87,7 +87,7 @@ import Testing
     ) throws {
         let sizes = randomSizes(60, most: 40, seed: 11)
         let sprites = sizes.enumerated().map { number, size in
-            let image = TestPicture.noise(size, format, seed: UInt64(number))
+            let image = TestImage.noise(size, format, seed: UInt64(number))
             return (name: "sprite \(number)", image: format == .rgba8 ? image.opaqueOrClear : image)
         }
         let sheet = try SpriteSheet(sprites, arrangement, padding: 1)
@@ -107,9 +107,9 @@ import Testing
 
     @Test("of several formats become the one that holds all") func formats() throws {
         let size = PixelSize(width: 2, height: 2)
-        let gray = TestPicture.flat(size, .gray8, [9])
-        let deep = TestPicture.flat(size, .rgb8, [9, 8, 7]).converted(to: .rgb16)
-        let clear = TestPicture.flat(size, .rgba8, [1, 2, 3, 0])
+        let gray = TestImage.flat(size, .gray8, [9])
+        let deep = TestImage.flat(size, .rgb8, [9, 8, 7]).converted(to: .rgb16)
+        let clear = TestImage.flat(size, .rgba8, [1, 2, 3, 0])
         #expect(try SpriteSheet([("a", gray), ("b", deep)]).image.format == .rgb8)
         let sheet = try SpriteSheet([("a", gray), ("b", deep), ("c", clear)])
         #expect(sheet.image.format == .rgba8)
@@ -136,14 +136,14 @@ import Testing
             }
         }
         limits.maximumMemoryByteCount = 4000
-        let image = TestPicture.flat(tile, .rgb8, [1, 2, 3])
+        let image = TestImage.flat(tile, .rgb8, [1, 2, 3])
         #expect(throws: CodecError.limitExceeded(.memoryByteCount, needed: 5120, allowed: 4000)) {
             try SpriteSheet([("a", image)], limits: limits)
         }
     }
 
     @Test("of an index that reaches out of the picture are refused") func wrongIndex() throws {
-        let image = TestPicture.flat(PixelSize(width: 10, height: 10), .rgb8, [1, 2, 3])
+        let image = TestImage.flat(PixelSize(width: 10, height: 10), .rgb8, [1, 2, 3])
         let wrong = [
             PixelRect(x: 5, y: 0, width: 6, height: 1), PixelRect(x: -1, y: 0, width: 1, height: 1),
             PixelRect(x: 0, y: 0, width: 0, height: 1),

@@ -3,9 +3,9 @@
 internal import EncodedImages
 internal import Foundation
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Reads a truncated guarded mapping, then an unguarded one, which terminates the process.
@@ -22,9 +22,9 @@ enum MappingFault {
     ) {
         var action = sigaction()
         #if canImport(Glibc)
-            action.__sigaction_handler = unsafe .init(sa_sigaction: handler)
+        action.__sigaction_handler = unsafe .init(sa_sigaction: handler)
         #else
-            unsafe action.__sigaction_u = unsafe .init(__sa_sigaction: handler)
+        unsafe action.__sigaction_u = unsafe .init(__sa_sigaction: handler)
         #endif
         action.sa_flags = SA_SIGINFO
         unsafe sigaction(SIGBUS, &action, &earlier)
@@ -80,10 +80,10 @@ enum MappingFault {
             unsafe install { number, info, context in
                 unsafe _ = write(STDOUT_FILENO, "replaced\n", 9)
                 #if canImport(Glibc)
-                    unsafe MappingFault.earlier.__sigaction_handler.sa_sigaction(
-                        number, info, context)
+                unsafe MappingFault.earlier.__sigaction_handler.sa_sigaction(
+                    number, info, context)
                 #else
-                    unsafe MappingFault.earlier.__sigaction_u.__sa_sigaction(number, info, context)
+                unsafe MappingFault.earlier.__sigaction_u.__sa_sigaction(number, info, context)
                 #endif
             }
         }

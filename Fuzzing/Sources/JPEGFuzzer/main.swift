@@ -13,9 +13,9 @@ import ImageTesting
 import Pixels
 
 #if CALOTYPE_TESTABLE
-    @testable import ImageCodecs
+@testable import ImageCodecs
 #else
-    import ImageCodecs
+import ImageCodecs
 #endif
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -93,14 +93,14 @@ struct JPEGFuzzer: CustomStringConvertible {
         if let path { try? Data(input).write(to: URL(filePath: path)) }
         tally.inputs += 1
         decodePlanes(input, &random)
-        decodePicture(input, &random)
+        decodeImage(input, &random)
     }
 
     private func anyFile(_ random: inout SeededRandom) -> [UInt8] {
         files[Int.random(in: 0..<files.count, using: &random)]
     }
 
-    private mutating func decodePicture(_ input: [UInt8], _ random: inout SeededRandom) {
+    private mutating func decodeImage(_ input: [UInt8], _ random: inout SeededRandom) {
         var options = DecodeOptions(
             box: PixelSize(
                 width: Int.random(in: 1...40, using: &random),
@@ -119,60 +119,60 @@ struct JPEGFuzzer: CustomStringConvertible {
     }
 
     #if CALOTYPE_TESTABLE
-        private mutating func decodePlanes(_ input: [UInt8], _ random: inout SeededRandom) {
-            let sides = (0..<4).map { _ in 1 << Int.random(in: 0...3, using: &random) }
-            let limits = limits
-            var decoder = ShrinkingDecoder(
-                limits: limits, cancellation: nil, isDraft: Bool.random(using: &random))
-            decoder.windowByteCount =
-                [1 << 10, 5000, EntropyCodedData.windowByteCount].randomElement(using: &random)
-                ?? 1 << 10
-            decoder.leastBlocksOfTable =
-                Bool.random(using: &random) ? 0 : BandTable.leastBlockCount
-            var sink = CountingSink(sides, limits)
-            do {
-                try decoder.decode(input.span, into: &sink)
-                precondition(sink.isWhole, "rows are missing")
-                tally.planes += 1
-            } catch {
-                tally.notHandled += 1
-            }
+    private mutating func decodePlanes(_ input: [UInt8], _ random: inout SeededRandom) {
+        let sides = (0..<4).map { _ in 1 << Int.random(in: 0...3, using: &random) }
+        let limits = limits
+        var decoder = ShrinkingDecoder(
+            limits: limits, cancellation: nil, isDraft: Bool.random(using: &random))
+        decoder.windowByteCount =
+            [1 << 10, 5000, EntropyCodedData.windowByteCount].randomElement(using: &random)
+            ?? 1 << 10
+        decoder.minimumBlocksForTable =
+            Bool.random(using: &random) ? 0 : BandTable.minimumBlockCount
+        var sink = CountingSink(sides, limits)
+        do {
+            try decoder.decode(input.span, into: &sink)
+            precondition(sink.isWhole, "rows are missing")
+            tally.planes += 1
+        } catch {
+            tally.notHandled += 1
         }
+    }
     #else
-        private mutating func decodePlanes(_ input: [UInt8], _ random: inout SeededRandom) {}
+    private mutating func decodePlanes(_ input: [UInt8], _ random: inout SeededRandom) {}
     #endif
 }
 
 #if CALOTYPE_TESTABLE
-    /// Counts the rows of each component.
-    struct CountingSink: ComponentSink {
-        private var picture: ShrunkPicture?
-        private var counts: [Int] = []
-        private let sides: [Int]
-        private let limits: DecodeLimits
+/// Counts the rows of each component.
+struct CountingSink: ComponentSink {
+    private var picture: ShrunkImage?
+    private var counts: [Int] = []
+    private let sides: [Int]
+    private let limits: DecodeLimits
 
-        init(_ sides: [Int], _ limits: DecodeLimits) {
-            self.sides = sides
-            self.limits = limits
-        }
-
-        func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
-            frame.size.area > limits.maximumPixelCount
-                ? nil : frame.components.indices.map { sides[$0] }
-        }
-
-        mutating func begin(_ picture: ShrunkPicture) throws(CodecError) {
-            self.picture = picture
-            counts = Array(repeating: 0, count: picture.frame.components.count)
-        }
-
-        mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
-            precondition(row.count == picture?.size(of: component).width, "a row is too short")
-            counts[component] += 1
-        }
-
-        var isWhole: Bool {
-            counts.indices.allSatisfy { counts[$0] == picture?.size(of: $0).height }
-        }
+    init(_ sides: [Int], _ limits: DecodeLimits) {
+        self.sides = sides
+        self.limits = limits
     }
+
+    func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
+        frame.size.area > limits.maximumPixelCount
+            ? nil : frame.components.indices.map { sides[$0] }
+    }
+
+    mutating func begin(_ picture: ShrunkImage) throws(CodecError) {
+        self.picture = picture
+        counts = Array(repeating: 0, count: picture.frame.components.count)
+    }
+
+    mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
+        precondition(row.count == picture?.size(of: component).width, "a row is too short")
+        counts[component] += 1
+    }
+
+    var isWhole: Bool {
+        counts.indices.allSatisfy { counts[$0] == picture?.size(of: $0).height }
+    }
+}
 #endif

@@ -69,8 +69,8 @@ struct BenchFormats: ParsableCommand {
     func run() throws {
         do {
             let pictures = [
-                BenchPicture(name: "photograph", image: try photograph()),
-                BenchPicture(name: "gradient", image: BenchPicture.gradient),
+                BenchImage(name: "photograph", image: try photograph()),
+                BenchImage(name: "gradient", image: BenchImage.gradient),
             ]
             try measure(pictures, try chosenFormats())
         } catch let failure as FileFailure {
@@ -80,7 +80,7 @@ struct BenchFormats: ParsableCommand {
         }
     }
 
-    private func measure(_ pictures: [BenchPicture], _ formats: [String]) throws {
+    private func measure(_ pictures: [BenchImage], _ formats: [String]) throws {
         let interruption = Interruption()
         var encoding = EncodeOptions()
         encoding.quality = quality
@@ -131,9 +131,9 @@ struct BenchFormats: ParsableCommand {
     }
 
     private func photograph() throws(FileFailure) -> PixelBuffer {
-        guard let photo else { return BenchPicture.photograph }
+        guard let photo else { return BenchImage.photograph }
         do throws(CodecError) {
-            var options = DecodeOptions(box: BenchPicture.largestSize, mode: .fill)
+            var options = DecodeOptions(box: BenchImage.largestSize, mode: .fill)
             options.allowsEnlarging = true
             let source = try ImageSource(EncodedBytes(mapping: photo), codecs: builtInCodecs)
             return try source.image(options).converted(to: .rgb8)

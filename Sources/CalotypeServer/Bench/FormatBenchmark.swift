@@ -29,9 +29,9 @@ struct FormatBenchmark {
     let display: Int
     let duration: Duration
 
-    func seriesCount(_ pictures: [BenchPicture]) -> Int {
-        let shrunk = BenchPicture.sizes.filter { $0.largestSide > display }.count
-        return pictures.count * formats.count * (BenchPicture.sizes.count + shrunk) * 2
+    func seriesCount(_ pictures: [BenchImage]) -> Int {
+        let shrunk = BenchImage.sizes.filter { $0.largestSide > display }.count
+        return pictures.count * formats.count * (BenchImage.sizes.count + shrunk) * 2
     }
 
     /// Measures all combinations of images, sizes and formats.
@@ -40,11 +40,11 @@ struct FormatBenchmark {
     ///   systems that do not evict a file from the page cache.
     /// - Throws: ``FileFailure`` if a file cannot be written, read or decoded.
     func run(
-        _ pictures: [BenchPicture], isInterrupted: () -> Bool, didFinish: () -> Void
+        _ pictures: [BenchImage], isInterrupted: () -> Bool, didFinish: () -> Void
     ) throws(FileFailure) -> [Result] {
         var results: [Result] = []
         for picture in pictures {
-            for size in BenchPicture.sizes {
+            for size in BenchImage.sizes {
                 let image = picture.resized(to: size)
                 for format in formats {
                     let path = "\(folder)/picture.\(format)"

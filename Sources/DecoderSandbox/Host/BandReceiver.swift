@@ -4,7 +4,7 @@ internal import CSandbox
 internal import EncodedImages
 internal import Pixels
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// Receives the rows of an image from a worker in bands, through shared memory.
@@ -46,7 +46,7 @@ final class BandReceiver {
     private func begin(
         _ reader: inout WireReader
     ) throws -> (body: [UInt8], descriptor: SharedDescriptor?) {
-        let size = try PixelSize(pictureFrom: &reader)
+        let size = try PixelSize(imageFrom: &reader)
         let format = try reader.value(PixelFormat.self)
         let profile = try reader.value(ColorProfile.self)
         guard mapping == nil, format.planeCount == 1 else {

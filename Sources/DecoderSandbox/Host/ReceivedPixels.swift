@@ -44,7 +44,7 @@ final class ReceivedPixels {
     func image(
         _ reader: inout WireReader, isOnly: Bool = true
     ) throws(WireError) -> PixelBuffer {
-        let size = try PixelSize(pictureFrom: &reader)
+        let size = try PixelSize(imageFrom: &reader)
         let format = try reader.value(PixelFormat.self)
         let profile = try reader.value(ColorProfile.self)
         let needed = PixelBuffer.byteCount(of: size, format)

@@ -3,7 +3,7 @@
 internal import CSandbox
 internal import EncodedImages
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The descriptor of shared memory that can be sent to a worker; closed with the last reference.

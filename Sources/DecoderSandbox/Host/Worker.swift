@@ -5,7 +5,7 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The host's side of a worker process.

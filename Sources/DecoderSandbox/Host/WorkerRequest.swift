@@ -6,7 +6,7 @@ internal import Pixels
 /// A request to a worker.
 struct WorkerRequest {
     let kind: Message.Kind
-    let picture: RemotePicture
+    let picture: RemoteImage
     /// The maximum size of the pixels of the result, if it has any.
     let byteCount: Int?
     let body: [UInt8]
@@ -19,7 +19,7 @@ struct WorkerRequest {
     var isOwn = false
 
     init(
-        _ kind: Message.Kind, _ picture: RemotePicture, byteCount: Int?, body: [UInt8],
+        _ kind: Message.Kind, _ picture: RemoteImage, byteCount: Int?, body: [UInt8],
         maximumResponseByteCount: Int = 1 << 20, cancellation: CancellationFlag? = nil
     ) {
         self.kind = kind
@@ -162,7 +162,7 @@ extension DecoderSandbox {
     func release(_ worker: Worker, to pool: WorkerPool) {
         if worker.hasEnded {
             pool.replace()
-        } else if worker.imageCount >= configuration.maximumPictureCount
+        } else if worker.imageCount >= configuration.maximumImageCount
             || worker.processorSeconds >= Double(configuration.processorSeconds) / 2
             || !worker.restorePriority()
         {

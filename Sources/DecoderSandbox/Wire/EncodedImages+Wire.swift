@@ -42,7 +42,7 @@ extension ImageHeader: WireValue {
 
     init(from reader: inout WireReader) throws(WireError) {
         self.init(
-            storedSize: try PixelSize(pictureFrom: &reader), colorModel: try reader.value(),
+            storedSize: try PixelSize(imageFrom: &reader), colorModel: try reader.value(),
             bitsPerComponent: try reader.number())
         orientation = try reader.value()
         hasAlpha = try reader.value()

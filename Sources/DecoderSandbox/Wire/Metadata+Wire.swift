@@ -153,7 +153,7 @@ extension EXIFFields: WireValue {
         colorSpace = try reader.optional()
         orientation = try reader.optional()
         pixelSize =
-            try reader.value(Bool.self) ? try PixelSize(pictureFrom: &reader) : nil
+            try reader.value(Bool.self) ? try PixelSize(imageFrom: &reader) : nil
         location = try reader.optional()
     }
 }
@@ -228,7 +228,7 @@ extension MetadataPolicy: WireValue {
     }
 }
 
-extension PictureChanges: WireValue {
+extension ImageChanges: WireValue {
     func write(to writer: inout WireWriter) {
         writer.write(size)
         writer.write(isResized)

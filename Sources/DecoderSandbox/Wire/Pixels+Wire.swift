@@ -14,13 +14,13 @@ extension PixelSize: WireValue {
         writer.write(height)
     }
 
-    /// Reads the unchecked size of a request; ``init(pictureFrom:)`` reads that of an image.
+    /// Reads the unchecked size of a request; ``init(imageFrom:)`` reads that of an image.
     init(from reader: inout WireReader) throws(WireError) {
         self.init(width: try reader.number(), height: try reader.number())
     }
 
     /// Reads the size of an image, at least 1×1.
-    init(pictureFrom reader: inout WireReader) throws(WireError) {
+    init(imageFrom reader: inout WireReader) throws(WireError) {
         try self.init(from: &reader)
         let sides = 1...Int(Int32.max)
         guard sides.contains(width), sides.contains(height) else {

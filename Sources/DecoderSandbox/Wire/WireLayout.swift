@@ -42,7 +42,7 @@ enum WireLayout {
         describe(EXIFFields.WhiteBalance.self, &writer)
         describe(EXIFFields.ColorSpace.self, &writer)
         describe(MetadataPolicy.copy, &writer)
-        describe(PictureChanges(size: PixelSize(width: 1, height: 1)), &writer)
+        describe(ImageChanges(size: PixelSize(width: 1, height: 1)), &writer)
         writer.write(ControlPage.byteCount)
         writer.write(CodecError.fileChanged)
         return hash(writer.bytes)

@@ -11,7 +11,7 @@ struct ConversionRequest {
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
-        let picture = try SharedPicture(message, &reader)
+        let picture = try SharedImage(message, &reader)
         isExtended = try reader.value()
         memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, buffer: buffer)
         try reader.end()
@@ -26,7 +26,7 @@ struct ConversionRequest {
         of image: PixelBuffer, isExtended: Bool, sharedByteCount: Int, resultByteCount: Int
     ) -> [UInt8] {
         var writer = WireWriter()
-        SharedPicture.write(image, sharedByteCount: sharedByteCount, to: &writer)
+        SharedImage.write(image, sharedByteCount: sharedByteCount, to: &writer)
         writer.write(isExtended)
         writer.write(Optional(resultByteCount))
         return writer.bytes
@@ -36,7 +36,7 @@ struct ConversionRequest {
     static func sharedBytes(of image: PixelBuffer) -> [UInt8] {
         var profile = WireWriter()
         profile.write(image.colorProfile)
-        return SharedPicture.bytes(of: image, followedBy: profile.bytes)
+        return SharedImage.bytes(of: image, followedBy: profile.bytes)
     }
 
     func perform(_ codecs: CodecSet, _ writer: inout WireWriter) throws(CodecError) {

@@ -3,7 +3,7 @@
 internal import EncodedImages
 internal import Pixels
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// A request for pixels, a header or metadata of a file whose descriptor the host has sent.
@@ -18,7 +18,7 @@ struct DecodeRequest {
     let memory: SharedPixels?
 
     /// The policy and the changes of requests for metadata that will be written.
-    let rewriting: (policy: MetadataPolicy, changes: PictureChanges)?
+    let rewriting: (policy: MetadataPolicy, changes: ImageChanges)?
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
@@ -39,7 +39,7 @@ struct DecodeRequest {
 
     /// Encodes the body of a request.
     static func body(
-        _ picture: RemotePicture, _ options: DecodeOptions,
+        _ picture: RemoteImage, _ options: DecodeOptions,
         _ furtherOptions: [DecodeOptions] = [], byteCount: Int?
     ) -> [UInt8] {
         var writer = WireWriter()

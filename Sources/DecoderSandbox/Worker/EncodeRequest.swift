@@ -11,7 +11,7 @@ struct EncodeRequest {
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader) throws {
-        let picture = try SharedPicture(message, &reader)
+        let picture = try SharedImage(message, &reader)
         format = try reader.value()
         var options = try reader.value(EncodeOptions.self)
         try reader.end()
@@ -28,7 +28,7 @@ struct EncodeRequest {
         of image: PixelBuffer, _ format: String, _ options: EncodeOptions, sharedByteCount: Int
     ) -> [UInt8] {
         var writer = WireWriter()
-        SharedPicture.write(image, sharedByteCount: sharedByteCount, to: &writer)
+        SharedImage.write(image, sharedByteCount: sharedByteCount, to: &writer)
         writer.write(format)
         writer.write(options)
         return writer.bytes
@@ -39,7 +39,7 @@ struct EncodeRequest {
         var writer = WireWriter()
         writer.write(image.colorProfile)
         writer.write(options.metadata)
-        return SharedPicture.bytes(of: image, followedBy: writer.bytes)
+        return SharedImage.bytes(of: image, followedBy: writer.bytes)
     }
 
     func perform(

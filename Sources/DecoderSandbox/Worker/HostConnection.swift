@@ -2,7 +2,7 @@
 
 internal import CSandbox
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The worker's end of the connection to its host; the process exits when it is closed.

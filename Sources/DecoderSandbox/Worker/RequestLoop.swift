@@ -5,7 +5,7 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// Handles the requests of the host, one at a time.

@@ -13,7 +13,7 @@ struct EXIFRewriter {
 
     /// Returns the block for a changed image; `nil` if it cannot be made to match.
     static func rewritten(
-        _ block: [UInt8], _ policy: MetadataPolicy, _ changes: PictureChanges
+        _ block: [UInt8], _ policy: MetadataPolicy, _ changes: ImageChanges
     ) -> [UInt8]? {
         guard let layout = TIFFLayout(block.span) else { return nil }
         var rewriter = EXIFRewriter(block: block, layout: layout)

@@ -36,7 +36,7 @@ public struct MetadataPolicy: Hashable, Sendable {
 }
 
 /// The differences between an image and the metadata of its original.
-public struct PictureChanges: Hashable, Sendable {
+public struct ImageChanges: Hashable, Sendable {
     /// The size of the written rows.
     public var size: PixelSize
     /// Whether the image was resized or cropped.
@@ -75,7 +75,7 @@ extension MetadataBlocks {
     ///   - policy: the metadata that is kept.
     ///   - changes: the differences between the image and the original.
     /// - Returns: blocks for ``EncodeOptions/metadata``.
-    public func forWriting(_ policy: MetadataPolicy, _ changes: PictureChanges) -> MetadataBlocks {
+    public func forWriting(_ policy: MetadataPolicy, _ changes: ImageChanges) -> MetadataBlocks {
         guard policy.kept == .all else { return MetadataBlocks() }
         var result = self
         result.exif = exif.flatMap { EXIFRewriter.rewritten($0, policy, changes) }

@@ -1,215 +1,215 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if AVIF
-    internal import CAVIF
-    internal import EncodedImages
-    internal import Pixels
+internal import CAVIF
+internal import EncodedImages
+internal import Pixels
 
-    /// Encodes AVIF with libavif and libaom: 8 bits, or 12 from 16-bit images.
+/// Encodes AVIF with libavif and libaom: 8 bits, or 12 from 16-bit images.
+///
+/// Lossless images are stored as GBR; others with BT.601 matrix coefficients in full range.
+/// This version of libavif cannot write the loop count of a sequence.
+struct AVIFEncoder: AnimationEncoder {
+    func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
+        size.area > 1 << 16
+    }
+
+    func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
+
+    var writesColorProfiles: Bool { true }
+
+    func prefersYCbCr(_ options: EncodeOptions) -> Bool {
+        options.chromaSubsampling == .half && !options.isLossless
+    }
+
+    func encode(
+        _ image: PixelBuffer, _ options: EncodeOptions
+    ) throws(CodecError) -> [UInt8] {
+        let image = prepared(image, options)
+        let writer = try AVIFWriter(image.size, image.format, image.colorProfile, options)
+        try writer.add(image, milliseconds: 0)
+        return try writer.finish()
+    }
+
+    func animationWriter(
+        _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
+    ) throws(CodecError) -> any AnimationWriter {
+        AVIFAnimationWriter(size, options)
+    }
+
+    private func prepared(_ image: PixelBuffer, _ options: EncodeOptions) -> PixelBuffer {
+        switch image.format {
+        case .yCbCr420: prefersYCbCr(options) ? image : image.convertedFromYCbCr()
+        case .alpha8: image.converted(to: .rgba8)
+        // libavif converts grey of more than 8 bits to planes only through RGB.
+        case .gray16: image.converted(to: .gray8)
+        case .rgbaHalf: image.converted(to: .rgba16)
+        case .rgb565, .rgb555: image.converted(to: .rgb8)
+        case .gray8, .rgb8, .rgba8, .rgb16, .rgba16: image
+        }
+    }
+}
+
+/// Encodes the frames of a sequence; all have alpha, because later frames may need it.
+private struct AVIFAnimationWriter: AnimationWriter {
+    private let size: PixelSize
+    private let options: EncodeOptions
+    private var writer: AVIFWriter?
+
+    init(_ size: PixelSize, _ options: EncodeOptions) {
+        self.size = size
+        self.options = options
+    }
+
+    mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
+        guard image.size == size else {
+            throw .unsupported(feature: "AVIF sequence with frames of different sizes")
+        }
+        if writer == nil {
+            writer = try AVIFWriter(size, .rgba8, image.colorProfile, options)
+        }
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = Double(seconds) * 1000 + Double(attoseconds) / 1e15
+        try writer?.add(
+            image.convertedFromYCbCr().converted(to: .rgba8),
+            milliseconds: UInt64(min(max(milliseconds.rounded(), 1), 1e9)))
+    }
+
+    mutating func finish() throws(CodecError) -> [UInt8] {
+        guard let writer else { throw .unsupported(feature: "AVIF sequence without frames") }
+        return try writer.finish()
+    }
+}
+
+/// The sole owner of a libavif encoder.
+@safe private final class AVIFWriter {
+    private let raw: OpaquePointer
+
+    init(
+        _ size: PixelSize, _ format: PixelFormat, _ profile: ColorProfile,
+        _ options: EncodeOptions
+    ) throws(CodecError) {
+        guard size.largestSide <= 65_535 else {
+            throw .unsupported(feature: "AVIF of \(size) pixels; the largest side is 65535")
+        }
+        try unsafe requireLibrary(calotype_avif_missing())
+        var settings = unsafe calotype_avif_settings()
+        unsafe settings.width = UInt32(size.width)
+        unsafe settings.height = UInt32(size.height)
+        unsafe settings.channels =
+            format == .yCbCr420 ? 0 : Int32(format.channelCount)
+        unsafe settings.depth = format.with8BitChannels == format ? 8 : 12
+        unsafe settings.is_lossless = options.isLossless
+        unsafe settings.quantizer = Self.quantizer(options)
+        unsafe settings.speed = Self.speed(options.compressionLevel, size)
+        unsafe settings.primaries = 1
+        unsafe settings.transfer = 13
+        switch options.chromaSubsampling {
+        case .full: unsafe settings.subsampling = 444
+        case .halfWidth: unsafe settings.subsampling = 422
+        case .half: unsafe settings.subsampling = 420
+        }
+        if options.isLossless { unsafe settings.subsampling = 444 }
+        if format == .yCbCr420 { unsafe settings.subsampling = 420 }
+        var icc: [UInt8] = []
+        switch profile {
+        case .icc(let bytes): icc = bytes
+        case .coded(let points):
+            unsafe settings.primaries = Int32(clamping: points.primaries)
+            unsafe settings.transfer = Int32(clamping: points.transfer)
+        case .sRGB, .calibrated: break
+        }
+        let exif = options.metadata.exif ?? []
+        let xmp = options.metadata.xmp ?? []
+        unsafe settings.icc_count = icc.count
+        unsafe settings.exif_count = exif.count
+        unsafe settings.xmp_count = xmp.count
+        let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
+            unsafe settings.blocks = $0.baseAddress
+            return unsafe calotype_avif_writer_create(&settings)
+        }
+        guard let raw = unsafe raw else {
+            throw .library(message: "out of memory: cannot create an AVIF encoder")
+        }
+        unsafe self.raw = raw
+    }
+
+    deinit { unsafe calotype_avif_writer_destroy(raw) }
+
+    func add(_ image: PixelBuffer, milliseconds: UInt64) throws(CodecError) {
+        for plane in 0..<image.format.planeCount {
+            let layout = image.layout(ofPlane: plane)
+            var straight = [UInt8](repeating: 0, count: layout.size.width * 4)
+            for y in 0..<layout.size.height {
+                let row = image.row(y, plane: plane)
+                if image.format == .rgba8 {
+                    for index in straight.indices { straight[index] = row[index] }
+                    var pixels = straight.mutableSpan
+                    PremultipliedAlpha.divide(&pixels)
+                    set(straight.span, y, plane)
+                } else if image.format == .rgba16 {
+                    let wide = row.withSamples16(Self.divided)
+                    set(wide.span, y, plane)
+                } else {
+                    set(row, y, plane)
+                }
+            }
+        }
+        try check(unsafe calotype_avif_writer_add(raw, milliseconds))
+    }
+
+    func finish() throws(CodecError) -> [UInt8] {
+        var bytes: UnsafePointer<UInt8>?
+        var count = 0
+        try check(unsafe calotype_avif_writer_finish(raw, &bytes, &count))
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
+    private func set(_ row: Span<UInt8>, _ y: Int, _ plane: Int) {
+        unsafe row.withUnsafeBufferPointer {
+            unsafe calotype_avif_writer_set_row(
+                raw, Int32(plane), UInt32(y), $0.baseAddress, $0.count)
+        }
+    }
+
+    /// Returns a row of 16-bit RGBA as bytes, with the colours divided by alpha.
+    private static func divided(_ row: Span<UInt16>) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: row.count * 2)
+        for index in row.indices {
+            let alpha = UInt32(row[index | 3])
+            var value = UInt32(row[index])
+            if index & 3 != 3, alpha < 65_535 {
+                value = alpha == 0 ? 0 : min(65_535, (value * 65_535 + alpha / 2) / alpha)
+            }
+            unsafe bytes.withUnsafeMutableBytes {
+                unsafe $0.storeBytes(
+                    of: UInt16(value), toByteOffset: index * 2, as: UInt16.self)
+            }
+        }
+        return bytes
+    }
+
+    /// Returns AV1's quantizer from 0 to 63 for a quality from 1 to 100.
+    private static func quantizer(_ options: EncodeOptions) -> Int32 {
+        options.isLossless
+            ? 0 : Int32((100 - min(max(options.quality, 1), 100)) * 63 + 50) / 100
+    }
+
+    /// Returns libaom's speed for an effort from 0 to 9.
     ///
-    /// Lossless images are stored as GBR; others with BT.601 matrix coefficients in full range.
-    /// This version of libavif cannot write the loop count of a sequence.
-    struct AVIFEncoder: AnimationEncoder {
-        func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool {
-            size.area > 1 << 16
-        }
-
-        func dependsOnQuality(_ options: EncodeOptions) -> Bool { !options.isLossless }
-
-        var writesColorProfiles: Bool { true }
-
-        func prefersYCbCr(_ options: EncodeOptions) -> Bool {
-            options.chromaSubsampling == .half && !options.isLossless
-        }
-
-        func encode(
-            _ image: PixelBuffer, _ options: EncodeOptions
-        ) throws(CodecError) -> [UInt8] {
-            let image = prepared(image, options)
-            let writer = try AVIFWriter(image.size, image.format, image.colorProfile, options)
-            try writer.add(image, milliseconds: 0)
-            return try writer.finish()
-        }
-
-        func animationWriter(
-            _ size: PixelSize, loopCount: Int, _ options: EncodeOptions
-        ) throws(CodecError) -> any AnimationWriter {
-            AVIFAnimationWriter(size, options)
-        }
-
-        private func prepared(_ image: PixelBuffer, _ options: EncodeOptions) -> PixelBuffer {
-            switch image.format {
-            case .yCbCr420: prefersYCbCr(options) ? image : image.convertedFromYCbCr()
-            case .alpha8: image.converted(to: .rgba8)
-            // libavif converts grey of more than 8 bits to planes only through RGB.
-            case .gray16: image.converted(to: .gray8)
-            case .rgbaHalf: image.converted(to: .rgba16)
-            case .rgb565, .rgb555: image.converted(to: .rgb8)
-            case .gray8, .rgb8, .rgba8, .rgb16, .rgba16: image
-            }
-        }
+    /// The default effort, 6, maps to speed 9: slower speeds down to 7 take up to four times as
+    /// long and save no bytes.
+    ///
+    /// Images of more than 4 megapixels use the highest speed up to the default effort, because
+    /// libaom cannot be interrupted.
+    private static func speed(_ level: Int, _ size: PixelSize) -> Int32 {
+        if level <= 6, size.area > 4_000_000 { return 10 }
+        return [10, 10, 10, 9, 9, 9, 9, 6, 4, 2][min(max(level, 0), 9)]
     }
 
-    /// Encodes the frames of a sequence; all have alpha, because later frames may need it.
-    private struct AVIFAnimationWriter: AnimationWriter {
-        private let size: PixelSize
-        private let options: EncodeOptions
-        private var writer: AVIFWriter?
-
-        init(_ size: PixelSize, _ options: EncodeOptions) {
-            self.size = size
-            self.options = options
-        }
-
-        mutating func append(_ image: PixelBuffer, duration: Duration) throws(CodecError) {
-            guard image.size == size else {
-                throw .unsupported(feature: "AVIF sequence with frames of different sizes")
-            }
-            if writer == nil {
-                writer = try AVIFWriter(size, .rgba8, image.colorProfile, options)
-            }
-            let (seconds, attoseconds) = duration.components
-            let milliseconds = Double(seconds) * 1000 + Double(attoseconds) / 1e15
-            try writer?.add(
-                image.convertedFromYCbCr().converted(to: .rgba8),
-                milliseconds: UInt64(min(max(milliseconds.rounded(), 1), 1e9)))
-        }
-
-        mutating func finish() throws(CodecError) -> [UInt8] {
-            guard let writer else { throw .unsupported(feature: "AVIF sequence without frames") }
-            return try writer.finish()
-        }
+    private func check(_ status: calotype_avif_status) throws(CodecError) {
+        guard status != calotype_avif_ok else { return }
+        throw .library(message: unsafe String(cString: calotype_avif_writer_message(raw)))
     }
-
-    /// The sole owner of a libavif encoder.
-    @safe private final class AVIFWriter {
-        private let raw: OpaquePointer
-
-        init(
-            _ size: PixelSize, _ format: PixelFormat, _ profile: ColorProfile,
-            _ options: EncodeOptions
-        ) throws(CodecError) {
-            guard size.largestSide <= 65_535 else {
-                throw .unsupported(feature: "AVIF of \(size) pixels; the largest side is 65535")
-            }
-            try unsafe requireLibrary(calotype_avif_missing())
-            var settings = unsafe calotype_avif_settings()
-            unsafe settings.width = UInt32(size.width)
-            unsafe settings.height = UInt32(size.height)
-            unsafe settings.channels =
-                format == .yCbCr420 ? 0 : Int32(format.channelCount)
-            unsafe settings.depth = format.with8BitChannels == format ? 8 : 12
-            unsafe settings.is_lossless = options.isLossless
-            unsafe settings.quantizer = Self.quantizer(options)
-            unsafe settings.speed = Self.speed(options.compressionLevel, size)
-            unsafe settings.primaries = 1
-            unsafe settings.transfer = 13
-            switch options.chromaSubsampling {
-            case .full: unsafe settings.subsampling = 444
-            case .halfWidth: unsafe settings.subsampling = 422
-            case .half: unsafe settings.subsampling = 420
-            }
-            if options.isLossless { unsafe settings.subsampling = 444 }
-            if format == .yCbCr420 { unsafe settings.subsampling = 420 }
-            var icc: [UInt8] = []
-            switch profile {
-            case .icc(let bytes): icc = bytes
-            case .coded(let points):
-                unsafe settings.primaries = Int32(clamping: points.primaries)
-                unsafe settings.transfer = Int32(clamping: points.transfer)
-            case .sRGB, .calibrated: break
-            }
-            let exif = options.metadata.exif ?? []
-            let xmp = options.metadata.xmp ?? []
-            unsafe settings.icc_count = icc.count
-            unsafe settings.exif_count = exif.count
-            unsafe settings.xmp_count = xmp.count
-            let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
-                unsafe settings.blocks = $0.baseAddress
-                return unsafe calotype_avif_writer_create(&settings)
-            }
-            guard let raw = unsafe raw else {
-                throw .library(message: "out of memory: cannot create an AVIF encoder")
-            }
-            unsafe self.raw = raw
-        }
-
-        deinit { unsafe calotype_avif_writer_destroy(raw) }
-
-        func add(_ image: PixelBuffer, milliseconds: UInt64) throws(CodecError) {
-            for plane in 0..<image.format.planeCount {
-                let layout = image.layout(ofPlane: plane)
-                var straight = [UInt8](repeating: 0, count: layout.size.width * 4)
-                for y in 0..<layout.size.height {
-                    let row = image.row(y, plane: plane)
-                    if image.format == .rgba8 {
-                        for index in straight.indices { straight[index] = row[index] }
-                        var pixels = straight.mutableSpan
-                        PremultipliedAlpha.divide(&pixels)
-                        set(straight.span, y, plane)
-                    } else if image.format == .rgba16 {
-                        let wide = row.withSamples16(Self.divided)
-                        set(wide.span, y, plane)
-                    } else {
-                        set(row, y, plane)
-                    }
-                }
-            }
-            try check(unsafe calotype_avif_writer_add(raw, milliseconds))
-        }
-
-        func finish() throws(CodecError) -> [UInt8] {
-            var bytes: UnsafePointer<UInt8>?
-            var count = 0
-            try check(unsafe calotype_avif_writer_finish(raw, &bytes, &count))
-            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-        }
-
-        private func set(_ row: Span<UInt8>, _ y: Int, _ plane: Int) {
-            unsafe row.withUnsafeBufferPointer {
-                unsafe calotype_avif_writer_set_row(
-                    raw, Int32(plane), UInt32(y), $0.baseAddress, $0.count)
-            }
-        }
-
-        /// Returns a row of 16-bit RGBA as bytes, with the colours divided by alpha.
-        private static func divided(_ row: Span<UInt16>) -> [UInt8] {
-            var bytes = [UInt8](repeating: 0, count: row.count * 2)
-            for index in row.indices {
-                let alpha = UInt32(row[index | 3])
-                var value = UInt32(row[index])
-                if index & 3 != 3, alpha < 65_535 {
-                    value = alpha == 0 ? 0 : min(65_535, (value * 65_535 + alpha / 2) / alpha)
-                }
-                unsafe bytes.withUnsafeMutableBytes {
-                    unsafe $0.storeBytes(
-                        of: UInt16(value), toByteOffset: index * 2, as: UInt16.self)
-                }
-            }
-            return bytes
-        }
-
-        /// Returns AV1's quantizer from 0 to 63 for a quality from 1 to 100.
-        private static func quantizer(_ options: EncodeOptions) -> Int32 {
-            options.isLossless
-                ? 0 : Int32((100 - min(max(options.quality, 1), 100)) * 63 + 50) / 100
-        }
-
-        /// Returns libaom's speed for an effort from 0 to 9.
-        ///
-        /// The default effort, 6, maps to speed 9: slower speeds down to 7 take up to four times as
-        /// long and save no bytes.
-        ///
-        /// Images of more than 4 megapixels use the highest speed up to the default effort, because
-        /// libaom cannot be interrupted.
-        private static func speed(_ level: Int, _ size: PixelSize) -> Int32 {
-            if level <= 6, size.area > 4_000_000 { return 10 }
-            return [10, 10, 10, 9, 9, 9, 9, 6, 4, 2][min(max(level, 0), 9)]
-        }
-
-        private func check(_ status: calotype_avif_status) throws(CodecError) {
-            guard status != calotype_avif_ok else { return }
-            throw .library(message: unsafe String(cString: calotype_avif_writer_message(raw)))
-        }
-    }
+}
 #endif

@@ -18,15 +18,15 @@ struct BMPDecoder: ImageDecoder {
         case .huffman: try decodeHuffman(bytes, header, into: &rows)
         case .jpeg:
             #if JPEG
-                try decodeNested(bytes, header, JPEGDecoder(), into: &rows)
+            try decodeNested(bytes, header, JPEGDecoder(), into: &rows)
             #else
-                throw .notBuiltIn(format: "jpeg", trait: "JPEG")
+            throw .notBuiltIn(format: "jpeg", trait: "JPEG")
             #endif
         case .png:
             #if PNG
-                try decodeNested(bytes, header, PNGDecoder(), into: &rows)
+            try decodeNested(bytes, header, PNGDecoder(), into: &rows)
             #else
-                throw .notBuiltIn(format: "png", trait: "PNG")
+            throw .notBuiltIn(format: "png", trait: "PNG")
             #endif
         }
     }

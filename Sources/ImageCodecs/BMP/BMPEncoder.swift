@@ -13,8 +13,8 @@ struct BMPEncoder: ImageEncoder {
 
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         let image =
-            packedFormat.map { image.laidOverWhite().converted(to: $0) }
-            ?? image.converted(to: image.format.withWholeSamples)
+            packedFormat.map { image.compositedOverWhite().converted(to: $0) }
+            ?? image.converted(to: image.format.withIntegerSamples)
         let size = image.size
         let format = writtenFormat(of: image)
         let bitsPerPixel = format.bytesPerPixel * 8

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import EncodedImages
 internal import Pixels
@@ -191,11 +191,11 @@ struct BMPPixels {
     @inline(__always)
     private static func store(_ sample: UInt32, at index: Int, in pixels: inout [UInt8]) {
         #if _endian(little)
-            pixels[index * 2] = UInt8(truncatingIfNeeded: sample)
-            pixels[index * 2 + 1] = UInt8(truncatingIfNeeded: sample >> 8)
+        pixels[index * 2] = UInt8(truncatingIfNeeded: sample)
+        pixels[index * 2 + 1] = UInt8(truncatingIfNeeded: sample >> 8)
         #else
-            pixels[index * 2] = UInt8(truncatingIfNeeded: sample >> 8)
-            pixels[index * 2 + 1] = UInt8(truncatingIfNeeded: sample)
+        pixels[index * 2] = UInt8(truncatingIfNeeded: sample >> 8)
+        pixels[index * 2 + 1] = UInt8(truncatingIfNeeded: sample)
         #endif
     }
 

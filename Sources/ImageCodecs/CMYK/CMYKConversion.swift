@@ -4,7 +4,7 @@ internal import EncodedImages
 internal import Pixels
 
 #if ICC
-    internal import CICC
+internal import CICC
 #endif
 
 /// Converts CMYK rows to sRGB, by the image's profile if it has one.
@@ -13,27 +13,27 @@ internal import Pixels
 struct CMYKConversion: ~Copyable {
     private let isInverted: Bool
     #if ICC
-        private let transform: ICCTransform?
+    private let transform: ICCTransform?
     #endif
 
     init(_ profile: ColorProfile, isInverted: Bool) throws(CodecError) {
         self.isInverted = isInverted
         #if ICC
-            if case .icc(let bytes) = profile {
-                try unsafe requireLibrary(calotype_icc_missing())
-                transform = ICCTransform(fromCMYK: bytes, isInverted: isInverted)
-            } else {
-                transform = nil
-            }
+        if case .icc(let bytes) = profile {
+            try unsafe requireLibrary(calotype_icc_missing())
+            transform = ICCTransform(fromCMYK: bytes, isInverted: isInverted)
+        } else {
+            transform = nil
+        }
         #endif
     }
 
     func convert(_ inks: Span<UInt8>, into row: inout [UInt8]) {
         #if ICC
-            switch transform {
-            case .some(let transform): return transform.convert(inks, into: &row)
-            case .none: break
-            }
+        switch transform {
+        case .some(let transform): return transform.convert(inks, into: &row)
+        case .none: break
+        }
         #endif
         for x in 0..<inks.count / 4 {
             let black = light(inks[x * 4 + 3])

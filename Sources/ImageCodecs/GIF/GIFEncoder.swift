@@ -123,7 +123,7 @@ struct GIFWriter: AnimationWriter {
     private mutating func write(
         _ pixels: [UInt32], _ region: PixelRect, _ disposal: UInt8, _ delay: Int
     ) {
-        let indexed = GIFIndexedPicture(pixels, width: region.width)
+        let indexed = GIFIndexedImage(pixels, width: region.width)
         let flags = disposal << 2 | (indexed.transparentIndex == nil ? 0 : 1)
         if indexed.transparentIndex != nil || loopCount != 1 || delay > 0 || disposal != 1 {
             file += [0x21, 0xF9, 4, flags] + Self.number(min(delay, 65_535))

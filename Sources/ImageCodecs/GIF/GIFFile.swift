@@ -71,7 +71,7 @@ struct GIFFile {
             return false
         }
         switch file[offset] {
-        case 0x2C: try readPicture(file, &offset, palette, limits)
+        case 0x2C: try readImage(file, &offset, palette, limits)
         case 0x21: try readExtension(file, &offset, limits)
         case 0x3B:
             hasTrailer = true
@@ -85,7 +85,7 @@ struct GIFFile {
         return true
     }
 
-    private mutating func readPicture(
+    private mutating func readImage(
         _ file: Span<UInt8>, _ offset: inout Int, _ palette: Range<Int>?, _ limits: DecodeLimits
     ) throws(CodecError) {
         let start = offset

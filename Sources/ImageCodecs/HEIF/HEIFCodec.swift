@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if HEIF
-    internal import CHEIF
+internal import CHEIF
 #endif
 internal import EncodedImages
 
@@ -18,33 +18,33 @@ extension ImageFormat {
 }
 
 #if HEIF
-    /// HEIF (ISO/IEC 23008-12), mostly with HEVC images, which phone cameras write as HEIC.
-    ///
-    /// The `meta` box lists items: images, thumbnails, auxiliary images with alpha, EXIF, XMP, and
-    /// grids, whose tiles are items too. `iprp` assigns properties such as size (`ispe`), colour
-    /// (`colr`), clean aperture (`clap`), rotation (`irot`) and mirroring (`imir`), applied in the
-    /// listed order. Some cameras repeat the rotation in EXIF's orientation, which is ignored.
-    ///
-    /// libheif decodes, with libde265. Top-level images are pages; the first is the primary item. A
-    /// sufficiently large thumbnail is decoded instead of the image. Of a sequence the still image
-    /// is decoded, if it has one.
-    struct HEIFCodec: ImageCodec {
-        let format = ImageFormat.heif
-        let decoder: any ImageDecoder = HEIFDecoder(page: 0)
-        let encoder: (any ImageEncoder)? = nil
+/// HEIF (ISO/IEC 23008-12), mostly with HEVC images, which phone cameras write as HEIC.
+///
+/// The `meta` box lists items: images, thumbnails, auxiliary images with alpha, EXIF, XMP, and
+/// grids, whose tiles are items too. `iprp` assigns properties such as size (`ispe`), colour
+/// (`colr`), clean aperture (`clap`), rotation (`irot`) and mirroring (`imir`), applied in the
+/// listed order. Some cameras repeat the rotation in EXIF's orientation, which is ignored.
+///
+/// libheif decodes, with libde265. Top-level images are pages; the first is the primary item. A
+/// sufficiently large thumbnail is decoded instead of the image. Of a sequence the still image
+/// is decoded, if it has one.
+struct HEIFCodec: ImageCodec {
+    let format = ImageFormat.heif
+    let decoder: any ImageDecoder = HEIFDecoder(page: 0)
+    let encoder: (any ImageEncoder)? = nil
 
-        func recognizedByteCount(_ file: Span<UInt8>) -> Int {
-            BoxReader.recognizedByteCount(file, brands: Set(ImageFormat.heifBrands))
-        }
+    func recognizedByteCount(_ file: Span<UInt8>) -> Int {
+        BoxReader.recognizedByteCount(file, brands: Set(ImageFormat.heifBrands))
     }
+}
 #endif
 
 extension CodecEntry {
     static var heif: CodecEntry {
         #if HEIF
-            CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
+        CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
         #else
-            CodecEntry(missing: .heif, trait: "HEIF")
+        CodecEntry(missing: .heif, trait: "HEIF")
         #endif
     }
 }

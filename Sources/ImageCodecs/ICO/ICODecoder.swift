@@ -74,11 +74,11 @@ struct ICODecoder: ImageDecoder {
         _ file: Span<UInt8>, _ entry: ICOEntry, into rows: inout RowSink
     ) throws(CodecError) {
         #if PNG
-            let report = rows.report
-            try PNGDecoder().decode(file, into: &rows)
-            rows.report = report
+        let report = rows.report
+        try PNGDecoder().decode(file, into: &rows)
+        rows.report = report
         #else
-            throw .notBuiltIn(format: "png", trait: "PNG")
+        throw .notBuiltIn(format: "png", trait: "PNG")
         #endif
     }
 }

@@ -27,11 +27,11 @@ struct ICOEncoder: ImageEncoder {
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {
         #if PNG
-            // Few decoders support bitmaps of that size.
-            if image.size.largestSide == Self.largestSide {
-                return try PNGEncoder().encode(
-                    image.convertedFromYCbCr().converted(to: .rgba8), options)
-            }
+        // Few decoders support bitmaps of that size.
+        if image.size.largestSide == Self.largestSide {
+            return try PNGEncoder().encode(
+                image.convertedFromYCbCr().converted(to: .rgba8), options)
+        }
         #endif
         let image = image.convertedFromYCbCr().converted(to: .rgba8)
         let (width, height) = (image.size.width, image.size.height)

@@ -9,25 +9,25 @@ extension ImageFormat {
 }
 
 #if JPEG
-    /// JPEG (ITU-T T.81), with JFIF, Exif and Adobe markers.
-    ///
-    /// A file is a sequence of marker segments (T.81 B.1.1.4): a two-byte marker, and mostly a
-    /// length and a body. `SOF` specifies the size and the coding; `SOS` is followed by
-    /// entropy-coded data up to the next marker. The header is parsed in Swift. Reduced images are
-    /// decoded in Swift as well (``ShrinkingDecoder``), all others by libjpeg-turbo.
-    struct JPEGCodec: ImageCodec {
-        let format = ImageFormat.jpeg
-        let decoder: any ImageDecoder = JPEGDecoder()
-        let encoder: (any ImageEncoder)? = JPEGEncoder()
-    }
+/// JPEG (ITU-T T.81), with JFIF, Exif and Adobe markers.
+///
+/// A file is a sequence of marker segments (T.81 B.1.1.4): a two-byte marker, and mostly a
+/// length and a body. `SOF` specifies the size and the coding; `SOS` is followed by
+/// entropy-coded data up to the next marker. The header is parsed in Swift. Reduced images are
+/// decoded in Swift as well (``ShrinkingDecoder``), all others by libjpeg-turbo.
+struct JPEGCodec: ImageCodec {
+    let format = ImageFormat.jpeg
+    let decoder: any ImageDecoder = JPEGDecoder()
+    let encoder: (any ImageEncoder)? = JPEGEncoder()
+}
 #endif
 
 extension CodecEntry {
     static var jpeg: CodecEntry {
         #if JPEG
-            CodecEntry(JPEGCodec())
+        CodecEntry(JPEGCodec())
         #else
-            CodecEntry(missing: .jpeg, trait: "JPEG")
+        CodecEntry(missing: .jpeg, trait: "JPEG")
         #endif
     }
 }

@@ -1,82 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    internal import EncodedImages
-    internal import Pixels
+internal import EncodedImages
+internal import Pixels
 
-    /// Decodes reduced images with ``ShrinkingDecoder``, and what that does not handle with
-    /// libjpeg-turbo.
-    struct JPEGDecoder: ImageDecoder {
-        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-            var reader = JPEGHeaderReader(limits: limits)
-            return try reader.read(bytes)
-        }
+/// Decodes reduced images with ``ShrinkingDecoder``, and what that does not handle with
+/// libjpeg-turbo.
+struct JPEGDecoder: ImageDecoder {
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        var reader = JPEGHeaderReader(limits: limits)
+        return try reader.read(bytes)
+    }
 
-        func metadata(
-            of bytes: Span<UInt8>, limits: DecodeLimits
-        ) throws(CodecError) -> MetadataBlocks {
-            try JPEGMetadata.read(bytes, limits)
-        }
+    func metadata(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> MetadataBlocks {
+        try JPEGMetadata.read(bytes, limits)
+    }
 
-        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-            let header = try header(of: bytes, limits: rows.limits)
-            if try decodeShrunk(bytes, header, into: &rows) { return }
-            // libjpeg-turbo processes all coefficients once for each scan, so scans are counted
-            // first.
-            try rows.limits.check(
-                .scanCount,
-                JPEGSegments.scanCount(bytes, limit: rows.limits.maximumScanCount))
-            try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
-                let reader = try unsafe JPEGReader(
-                    buffer, maximumScanCount: rows.limits.maximumScanCount)
-                try decode(reader, header, into: &rows)
-            }
-        }
-
-        func incrementalDecoder(
-            limits: DecodeLimits
-        ) throws(CodecError) -> (any IncrementalDecoder)? {
-            try JPEGIncrementalDecoder(limits: limits)
-        }
-
-        /// Decodes a reduced image.
-        ///
-        /// - Returns: whether the file was decoded; if not, `rows` are in their initial state.
-        private func decodeShrunk(
-            _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
-        ) throws(CodecError) -> Bool {
-            let decoder = ShrinkingDecoder(
-                limits: rows.workLimits, cancellation: rows.cancellation,
-                releaseInput: rows.releaseInput, isDraft: rows.quality == .fast)
-            var sink = ShrunkPictureSink(consume rows, header.colorProfile)
-            var stop: ShrinkingStop?
-            do { try decoder.decode(bytes, into: &sink) } catch { stop = error }
-            rows = sink.rows
-            switch stop {
-            case nil: return true
-            case .notHandled:
-                rows.restart()
-                return false
-            case .failed(let error): throw error
-            }
-        }
-
-        private func decode(
-            _ reader: borrowing JPEGReader, _ header: ImageHeader, into rows: inout RowSink
-        ) throws(CodecError) {
-            let shrink = try rows.choose { $0.shrinkFactor(of: [2, 4, 8]) }
-            reader.watch(rows.cancellation)
-            if rows.acceptsTruncated { reader.acceptTruncated() }
-            try rows.workLimits.check(.memoryByteCount, try reader.coefficientByteCount())
-            try reader.start(shrink: shrink, inPasses: false)
-            rows.report = DecodeReport(
-                decoder: "libjpeg-turbo",
-                shrinkFactors: Array(repeating: shrink, count: reader.channelCount))
-            var pictureRows = try JPEGRows(reader, header)
-            try pictureRows.begin(&rows)
-            while try pictureRows.next(reader, &rows) {}
-            try reader.finish()
-            if reader.isTruncated { rows.report.problem = .truncated(byteCount: reader.byteCount) }
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let header = try header(of: bytes, limits: rows.limits)
+        if try decodeShrunk(bytes, header, into: &rows) { return }
+        // libjpeg-turbo processes all coefficients once for each scan, so scans are counted
+        // first.
+        try rows.limits.check(
+            .scanCount,
+            JPEGSegments.scanCount(bytes, limit: rows.limits.maximumScanCount))
+        try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
+            let reader = try unsafe JPEGReader(
+                buffer, maximumScanCount: rows.limits.maximumScanCount)
+            try decode(reader, header, into: &rows)
         }
     }
+
+    func incrementalDecoder(
+        limits: DecodeLimits
+    ) throws(CodecError) -> (any IncrementalDecoder)? {
+        try JPEGIncrementalDecoder(limits: limits)
+    }
+
+    /// Decodes a reduced image.
+    ///
+    /// - Returns: whether the file was decoded; if not, `rows` are in their initial state.
+    private func decodeShrunk(
+        _ bytes: Span<UInt8>, _ header: ImageHeader, into rows: inout RowSink
+    ) throws(CodecError) -> Bool {
+        let decoder = ShrinkingDecoder(
+            limits: rows.workLimits, cancellation: rows.cancellation,
+            releaseInput: rows.releaseInput, isDraft: rows.quality == .fast)
+        var sink = ShrunkImageSink(consume rows, header.colorProfile)
+        var stop: ShrinkingError?
+        do { try decoder.decode(bytes, into: &sink) } catch { stop = error }
+        rows = sink.rows
+        switch stop {
+        case nil: return true
+        case .notHandled:
+            rows.restart()
+            return false
+        case .failed(let error): throw error
+        }
+    }
+
+    private func decode(
+        _ reader: borrowing JPEGReader, _ header: ImageHeader, into rows: inout RowSink
+    ) throws(CodecError) {
+        let shrink = try rows.choose { $0.shrinkFactor(of: [2, 4, 8]) }
+        reader.watch(rows.cancellation)
+        if rows.acceptsTruncated { reader.acceptTruncated() }
+        try rows.workLimits.check(.memoryByteCount, try reader.coefficientByteCount())
+        try reader.start(shrink: shrink, inPasses: false)
+        rows.report = DecodeReport(
+            decoder: "libjpeg-turbo",
+            shrinkFactors: Array(repeating: shrink, count: reader.channelCount))
+        var imageRows = try JPEGRows(reader, header)
+        try imageRows.begin(&rows)
+        while try imageRows.next(reader, &rows) {}
+        try reader.finish()
+        if reader.isTruncated { rows.report.problem = .truncated(byteCount: reader.byteCount) }
+    }
+}
 #endif

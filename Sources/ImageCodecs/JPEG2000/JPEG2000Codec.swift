@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG2000
-    internal import CJPEG2000
+internal import CJPEG2000
 #endif
 internal import EncodedImages
 
@@ -16,27 +16,27 @@ extension ImageFormat {
 }
 
 #if JPEG2000
-    /// JPEG 2000 (ISO/IEC 15444-1), as a JP2 file or a bare codestream.
-    ///
-    /// A JP2 file is a sequence of boxes: `jp2h` defines the channels (colours, palette, alpha),
-    /// `uuid` boxes contain metadata, and `jp2c` the codestream. That has a main header (`SIZ`:
-    /// size, tiles and components; `COD`: the coding style) and the tile-parts with the coded
-    /// coefficients. Everything but the tiles is parsed in Swift. OpenJPEG decodes them one by one,
-    /// so a tiled image takes memory for a row of tiles. The wavelet contains the image at 1/2,
-    /// 1/4, … of its size; a smaller result is decoded from such a resolution level.
-    struct JPEG2000Codec: ImageCodec {
-        let format = ImageFormat.jpeg2000
-        let decoder: any ImageDecoder = JPEG2000Decoder()
-        let encoder: (any ImageEncoder)? = JPEG2000Encoder()
-    }
+/// JPEG 2000 (ISO/IEC 15444-1), as a JP2 file or a bare codestream.
+///
+/// A JP2 file is a sequence of boxes: `jp2h` defines the channels (colours, palette, alpha),
+/// `uuid` boxes contain metadata, and `jp2c` the codestream. That has a main header (`SIZ`:
+/// size, tiles and components; `COD`: the coding style) and the tile-parts with the coded
+/// coefficients. Everything but the tiles is parsed in Swift. OpenJPEG decodes them one by one,
+/// so a tiled image takes memory for a row of tiles. The wavelet contains the image at 1/2,
+/// 1/4, … of its size; a smaller result is decoded from such a resolution level.
+struct JPEG2000Codec: ImageCodec {
+    let format = ImageFormat.jpeg2000
+    let decoder: any ImageDecoder = JPEG2000Decoder()
+    let encoder: (any ImageEncoder)? = JPEG2000Encoder()
+}
 #endif
 
 extension CodecEntry {
     static var jpeg2000: CodecEntry {
         #if JPEG2000
-            CodecEntry(JPEG2000Codec(), preload: { _ = unsafe calotype_j2k_missing() })
+        CodecEntry(JPEG2000Codec(), preload: { _ = unsafe calotype_j2k_missing() })
         #else
-            CodecEntry(missing: .jpeg2000, trait: "JPEG2000")
+        CodecEntry(missing: .jpeg2000, trait: "JPEG2000")
         #endif
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEGXL
-    internal import CJPEGXL
+internal import CJPEGXL
 #endif
 internal import EncodedImages
 
@@ -16,29 +16,29 @@ extension ImageFormat {
 }
 
 #if JPEGXL
-    /// JPEG XL (ISO/IEC 18181), as a bare codestream or in a container with EXIF and XMP.
-    ///
-    /// Pixels are coded losslessly (modular mode), as DCT coefficients in the XYB colour space
-    /// (VarDCT mode), or as the coefficients of a JPEG file, which can be reconstructed bit for bit
-    /// (``JPEGXLTranscoding``). Colours are specified by enumerated values or an ICC profile; XYB
-    /// images are decoded to a profile that the decoder chooses. The orientation of the codestream
-    /// is applied; EXIF's is ignored.
-    ///
-    /// libjxl 0.7 reads and writes. It decodes whole images only, so their memory is checked
-    /// against the limits.
-    struct JPEGXLCodec: ImageCodec {
-        let format = ImageFormat.jpegXL
-        let decoder: any ImageDecoder = JPEGXLDecoder()
-        let encoder: (any ImageEncoder)? = JPEGXLEncoder()
-    }
+/// JPEG XL (ISO/IEC 18181), as a bare codestream or in a container with EXIF and XMP.
+///
+/// Pixels are coded losslessly (modular mode), as DCT coefficients in the XYB colour space
+/// (VarDCT mode), or as the coefficients of a JPEG file, which can be reconstructed bit for bit
+/// (``JPEGXLTranscoding``). Colours are specified by enumerated values or an ICC profile; XYB
+/// images are decoded to a profile that the decoder chooses. The orientation of the codestream
+/// is applied; EXIF's is ignored.
+///
+/// libjxl 0.7 reads and writes. It decodes whole images only, so their memory is checked
+/// against the limits.
+struct JPEGXLCodec: ImageCodec {
+    let format = ImageFormat.jpegXL
+    let decoder: any ImageDecoder = JPEGXLDecoder()
+    let encoder: (any ImageEncoder)? = JPEGXLEncoder()
+}
 #endif
 
 extension CodecEntry {
     static var jpegXL: CodecEntry {
         #if JPEGXL
-            CodecEntry(JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
+        CodecEntry(JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
         #else
-            CodecEntry(missing: .jpegXL, trait: "JPEGXL")
+        CodecEntry(missing: .jpegXL, trait: "JPEGXL")
         #endif
     }
 }

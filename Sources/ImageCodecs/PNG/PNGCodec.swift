@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PNG
-    internal import CPNG
+internal import CPNG
 #endif
 internal import EncodedImages
 
@@ -12,31 +12,31 @@ extension ImageFormat {
 }
 
 #if PNG
-    /// PNG (ISO/IEC 15948), all colour types and bit depths.
-    ///
-    /// A file is a signature and a sequence of chunks, each with a length, a type, data and a CRC.
-    /// The `IDAT` chunks contain one zlib stream of scanlines, each preceded by its filter type.
-    /// Inflating takes two thirds of a decoder's time, so ISA-L does it; chunks, filters and
-    /// samples are decoded in Swift, row by row. libpng encodes. 16-bit samples are rounded to 8
-    /// bits.
-    /// In an animation (`acTL`), an `fcTL` precedes each frame; frames after the first are in
-    /// `fdAT`.
-    struct PNGCodec: ImageCodec {
-        /// The eight bytes before the first chunk.
-        static let signature = ImageFormat.png.signatures[0].bytes
+/// PNG (ISO/IEC 15948), all colour types and bit depths.
+///
+/// A file is a signature and a sequence of chunks, each with a length, a type, data and a CRC.
+/// The `IDAT` chunks contain one zlib stream of scanlines, each preceded by its filter type.
+/// Inflating takes two thirds of a decoder's time, so ISA-L does it; chunks, filters and
+/// samples are decoded in Swift, row by row. libpng encodes. 16-bit samples are rounded to 8
+/// bits.
+/// In an animation (`acTL`), an `fcTL` precedes each frame; frames after the first are in
+/// `fdAT`.
+struct PNGCodec: ImageCodec {
+    /// The eight bytes before the first chunk.
+    static let signature = ImageFormat.png.signatures[0].bytes
 
-        let format = ImageFormat.png
-        let decoder: any ImageDecoder = PNGDecoder()
-        let encoder: (any ImageEncoder)? = PNGEncoder()
-    }
+    let format = ImageFormat.png
+    let decoder: any ImageDecoder = PNGDecoder()
+    let encoder: (any ImageEncoder)? = PNGEncoder()
+}
 #endif
 
 extension CodecEntry {
     static var png: CodecEntry {
         #if PNG
-            CodecEntry(PNGCodec(), preload: { _ = unsafe calotype_png_writer_missing() })
+        CodecEntry(PNGCodec(), preload: { _ = unsafe calotype_png_writer_missing() })
         #else
-            CodecEntry(missing: .png, trait: "PNG")
+        CodecEntry(missing: .png, trait: "PNG")
         #endif
     }
 }

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PNG
-    internal import EncodedImages
-    internal import Pixels
+internal import EncodedImages
+internal import Pixels
 
-    /// Decodes row by row; an interlaced image is held in memory as a whole.
-    struct PNGDecoder: ImageDecoder {
-        func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-            try PNGHeader(bytes, limits: limits).imageHeader
+/// Decodes row by row; an interlaced image is held in memory as a whole.
+struct PNGDecoder: ImageDecoder {
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        try PNGHeader(bytes, limits: limits).imageHeader
+    }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let header = try PNGHeader(bytes, limits: rows.limits)
+        let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
+        let size = header.layout.size
+        if header.layout.isInterlaced {
+            try rows.workLimits.check(
+                .memoryByteCount, PixelBuffer.byteCount(of: size, samples.format))
         }
-
-        func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-            let header = try PNGHeader(bytes, limits: rows.limits)
-            let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
-            let size = header.layout.size
-            if header.layout.isInterlaced {
-                try rows.workLimits.check(
-                    .memoryByteCount, PixelBuffer.byteCount(of: size, samples.format))
-            }
-            try rows.begin(size, samples.format, header.imageHeader.colorProfile)
-            var source = try PNGFilteredRows(
-                header.dataChunks, verifiesChecksums: rows.verifiesChecksums,
-                releaseInput: rows.releaseInput)
-            var pictureRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
-            try pictureRows.forEach(in: bytes, &source) { row throws(CodecError) in
-                try rows.append(row)
-            }
-            try source.finish(bytes)
+        try rows.begin(size, samples.format, header.imageHeader.colorProfile)
+        var source = try PNGFilteredRows(
+            header.dataChunks, verifiesChecksums: rows.verifiesChecksums,
+            releaseInput: rows.releaseInput)
+        var imageRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
+        try imageRows.forEach(in: bytes, &source) { row throws(CodecError) in
+            try rows.append(row)
         }
+        try source.finish(bytes)
+    }
 
-        func incrementalDecoder(
-            limits: DecodeLimits
-        ) throws(CodecError) -> (any IncrementalDecoder)? {
-            PNGIncrementalDecoder()
-        }
+    func incrementalDecoder(
+        limits: DecodeLimits
+    ) throws(CodecError) -> (any IncrementalDecoder)? {
+        PNGIncrementalDecoder()
+    }
 
-        func frameReader(
-            for bytes: EncodedBytes, limits: DecodeLimits
-        ) throws(CodecError) -> (any FrameReader)? {
-            try bytes.withBytes { file throws(CodecError) in
-                let header = try PNGHeader(file, limits: limits)
-                return PNGFrameReader(bytes, header, limits)
-            }
-        }
-
-        func metadata(
-            of bytes: Span<UInt8>, limits: DecodeLimits
-        ) throws(CodecError) -> MetadataBlocks {
-            try PNGMetadata(bytes, limits: limits).blocks
+    func frameReader(
+        for bytes: EncodedBytes, limits: DecodeLimits
+    ) throws(CodecError) -> (any FrameReader)? {
+        try bytes.withBytes { file throws(CodecError) in
+            let header = try PNGHeader(file, limits: limits)
+            return PNGFrameReader(bytes, header, limits)
         }
     }
+
+    func metadata(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> MetadataBlocks {
+        try PNGMetadata(bytes, limits: limits).blocks
+    }
+}
 #endif

@@ -20,7 +20,7 @@ struct PackedPixelsCodec: ImageCodec {
     }
 
     let format: ImageFormat
-    let decoder: any ImageDecoder = RefusingDecoder(.unknownFormat)
+    let decoder: any ImageDecoder = RejectingDecoder(.unknownFormat)
     let encoder: (any ImageEncoder)?
 
     /// Creates a codec for one container and pixel format.
@@ -44,7 +44,7 @@ private struct RawPixelsEncoder: ImageEncoder {
     let format: PixelFormat
 
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
-        let image = image.laidOverWhite().converted(to: format)
+        let image = image.compositedOverWhite().converted(to: format)
         var file: [UInt8] = []
         file.reserveCapacity(image.size.area * 2)
         for y in 0..<image.size.height { file.appendLittleEndian16(image.row(y)) }

@@ -21,7 +21,7 @@ struct TIFFBands {
     /// The maximum size of a strip that is read as a whole, in bytes.
     private static let largestStrip = 4 << 20
 
-    let picture: TIFFPicture
+    let picture: TIFFImage
 
     func forEachRow(
         _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,

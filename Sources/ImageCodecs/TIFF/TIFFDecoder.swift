@@ -12,7 +12,7 @@ struct TIFFDecoder: ImageDecoder {
 
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         let pages = try TIFFPages(bytes, limits: limits)
-        let picture = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
+        let picture = try TIFFImage(try pages.directory(ofPage: page, bytes), bytes)
         var header = picture.header(bytes, limits)
         header.pageCount = pages.count
         let smaller = pages.reducedVersions(ofPage: page, picture, bytes)
@@ -33,7 +33,7 @@ struct TIFFDecoder: ImageDecoder {
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let pages = try TIFFPages(bytes, limits: rows.limits)
-        let whole = try TIFFPicture(try pages.directory(ofPage: page, bytes), bytes)
+        let whole = try TIFFImage(try pages.directory(ofPage: page, bytes), bytes)
         let profile = whole.colorProfile(bytes, rows.limits)
         let candidates = pages.reducedVersions(ofPage: page, whole, bytes)
         let choice = try rows.choose { smallest(candidates, whole, $0) }
@@ -74,7 +74,7 @@ struct TIFFDecoder: ImageDecoder {
     /// Returns the index of the smallest reduced version that is large enough for the resampler;
     /// `nil` for the whole image.
     private func smallest(
-        _ candidates: [TIFFPicture], _ whole: TIFFPicture, _ plan: DecodePlan
+        _ candidates: [TIFFImage], _ whole: TIFFImage, _ plan: DecodePlan
     ) -> Int? {
         let rest = plan.quality == .fast ? 1 : DecodePlan.residualFactor
         let reduction = plan.reduction(ofChroma: false)

@@ -22,7 +22,7 @@ struct TIFFEncoder: ImageEncoder {
     func encode(
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {
-        var image = image.converted(to: image.format.withWholeSamples)
+        var image = image.converted(to: image.format.withIntegerSamples)
         if image.format == .alpha8 { image = image.converted(to: .rgba8) }
         let byteCount = image.size.area.saturatingProduct(image.format.bytesPerPixel)
         // 32-bit offsets reach 4 GiB; incompressible data grows a little.
@@ -40,7 +40,7 @@ struct TIFFEncoder: ImageEncoder {
         } else {
             try writer.start(image, options)
             for y in 0..<image.size.height { try writer.write(image.row(y), y, image.format) }
-            try writer.endPicture()
+            try writer.endImage()
         }
         let file = try writer.finish()
         return try TIFFMetadata.adding(options.metadata, to: file)
@@ -134,7 +134,7 @@ struct TIFFEncoder: ImageEncoder {
                 try check(isWritten)
             }
         }
-        try endPicture()
+        try endImage()
     }
 
     /// Copies a row, which libtiff differences in place, with straight alpha.
@@ -151,7 +151,7 @@ struct TIFFEncoder: ImageEncoder {
         return samples
     }
 
-    func endPicture() throws(CodecError) {
+    func endImage() throws(CodecError) {
         try check(unsafe calotype_tiff_writer_end_picture(raw))
     }
 

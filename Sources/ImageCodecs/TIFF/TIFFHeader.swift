@@ -4,7 +4,7 @@
 internal import EncodedImages
 internal import Pixels
 
-extension TIFFPicture {
+extension TIFFImage {
     /// The embedded profile, or sRGB if it is missing, too long or for another colour space.
     func colorProfile(
         _ bytes: Span<UInt8>, _ limits: DecodeLimits

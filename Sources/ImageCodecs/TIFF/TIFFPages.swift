@@ -55,13 +55,13 @@ struct TIFFPages {
 
     /// The valid reduced versions of a page.
     func reducedVersions(
-        ofPage page: Int, _ whole: TIFFPicture, _ bytes: Span<UInt8>
-    ) -> [TIFFPicture] {
+        ofPage page: Int, _ whole: TIFFImage, _ bytes: Span<UInt8>
+    ) -> [TIFFImage] {
         let children = whole.directory.unsigned(.subIFDs, bytes, limit: 32)
         return (pages[page].reduced.prefix(32) + children).compactMap { offset in
             guard let directory = try? TIFFDirectory(checking: layout, bytes, at: offset),
                 (directory.unsigned(.newSubfileType, bytes) ?? 0) & 4 == 0,
-                let picture = try? TIFFPicture(directory, bytes)
+                let picture = try? TIFFImage(directory, bytes)
             else { return nil }
             return picture.isReducedVersion(of: whole) ? picture : nil
         }
@@ -69,7 +69,7 @@ struct TIFFPages {
 
     /// Whether the file ends before the pixels of an image do.
     private func isCutShort(_ directory: Int, _ bytes: Span<UInt8>) throws(CodecError) -> Bool {
-        let picture = try TIFFPicture(
+        let picture = try TIFFImage(
             try TIFFDirectory(checking: layout, bytes, at: directory), bytes)
         return picture.isCutShort(bytes)
     }

@@ -9,7 +9,7 @@ struct TIFFRows<
     Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable
 >: ~Copyable {
     let profile: ColorProfile
-    private let picture: TIFFPicture
+    private let picture: TIFFImage
     private let unpacker: TIFFUnpacker<Sample>
     private let inks: CMYKConversion?
     private let lab: LabConversion?
@@ -22,7 +22,7 @@ struct TIFFRows<
     /// Whether unpacked samples need no conversion.
     private let isPlain: Bool
 
-    init(_ picture: TIFFPicture, _ profile: ColorProfile) throws(CodecError) {
+    init(_ picture: TIFFImage, _ profile: ColorProfile) throws(CodecError) {
         self.picture = picture
         let width = picture.size.width
         let isInk = picture.model == .cmyk

@@ -10,13 +10,13 @@ internal import Pixels
 /// samples are shifted so that the least becomes 0; floating-point samples range from 0 to 1.
 struct TIFFUnpacker<Sample: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
     private let bits: Int
-    private let format: TIFFPicture.SampleFormat
+    private let format: TIFFImage.SampleFormat
     /// The result for each value of few bits; a palette index remains as it is.
     private let values: [Sample]
     /// The factor that scales the alpha next to a palette index to full range.
     let paletteAlphaScale: Int
 
-    init(_ picture: TIFFPicture) {
+    init(_ picture: TIFFImage) {
         bits = picture.bits
         format = picture.sampleFormat
         let maximum = bits < 16 ? (1 << bits) - 1 : 65535

@@ -21,7 +21,7 @@ struct XBMEncoder: ImageEncoder {
         var errors = [Int](repeating: 0, count: size.width + 2)
         var written = 0
         for y in 0..<size.height {
-            Self.layOverWhite(image.row(y), hasAlpha: hasAlpha, into: &gray)
+            Self.compositeOverWhite(image.row(y), hasAlpha: hasAlpha, into: &gray)
             var next = [Int](repeating: 0, count: size.width + 2)
             var ahead = 0
             var byte: UInt8 = 0
@@ -56,7 +56,7 @@ struct XBMEncoder: ImageEncoder {
         file += [0x30, 0x78, digit(byte >> 4), digit(byte & 15)]
     }
 
-    private static func layOverWhite(
+    private static func compositeOverWhite(
         _ row: Span<UInt8>, hasAlpha: Bool, into gray: inout [UInt8]
     ) {
         guard hasAlpha else {
@@ -65,7 +65,7 @@ struct XBMEncoder: ImageEncoder {
         }
         var opaque = [UInt8](repeating: 0, count: row.count / 4 * 3)
         var pixels = opaque.mutableSpan
-        PremultipliedAlpha.layOverWhite(row, into: &pixels)
+        PremultipliedAlpha.compositeOverWhite(row, into: &pixels)
         var result = gray.mutableSpan
         opaque.span.convert(from: .rgb8, to: .gray8, into: &result)
     }

@@ -36,7 +36,7 @@ public struct ImageAnimation: AsyncSequence, Sendable {
 
     let resources: PipelineResources
     let request: ImageRequest
-    let urgency: LoadUrgency
+    let urgency: PriorityHandle
     let source: ImageSource
     let countAhead: Int
     /// Whether it ends after one pass, whatever the file specifies.
@@ -95,7 +95,7 @@ extension ImageAnimation {
     /// - Throws: ``LoadError``.
     init(
         opening bytes: EncodedBytes, for request: ImageRequest, _ resources: PipelineResources,
-        urgency: LoadUrgency, countAhead: Int
+        urgency: PriorityHandle, countAhead: Int
     ) async throws(LoadError) {
         let source = try await resources.queues.lookups.run(urgency) {
             [codecs = resources.codecs, limits = resources.limits] _ throws(LoadError) in
@@ -121,11 +121,11 @@ extension ImagePipeline {
     /// - Returns: an animation that can be played any number of times; no frame is decoded yet.
     /// - Throws: ``LoadError``.
     public func animation(
-        for request: ImageRequest, urgency: LoadUrgency? = nil,
+        for request: ImageRequest, urgency: PriorityHandle? = nil,
         countAhead: Int = ImageAnimation.usualCountAhead
     ) async throws(LoadError) -> ImageAnimation {
         precondition(countAhead >= 0, "countAhead is negative")
-        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
+        let urgency = urgency ?? PriorityHandle.fixed(request.priority)
         let bytes = try await data(for: request, urgency: urgency)
         return try await ImageAnimation(
             opening: bytes, for: request, resources, urgency: urgency, countAhead: countAhead)

@@ -50,7 +50,7 @@ extension LoadedImage {
     /// Whether a smaller image can be resampled from this one.
     var canBeResized: Bool {
         // Samples of other formats would have to be unpacked first.
-        image.format == .yCbCr420 || image.format.withWholeSamples == image.format
+        image.format == .yCbCr420 || image.format.withIntegerSamples == image.format
     }
 
     /// Resamples the image of another key from this one, without the original.

@@ -125,7 +125,7 @@ public final class MemoryBudget: Sendable {
     ///
     /// - Throws: as ``reserve(_:priority:as:)``.
     func reserve(
-        _ byteCount: Int, _ urgency: LoadUrgency
+        _ byteCount: Int, _ urgency: PriorityHandle
     ) async throws(LoadError) -> MemoryReservation {
         let ticket = makeTicket()
         let following = urgency.follow { [weak self] in self?.move(ticket, to: $0) }

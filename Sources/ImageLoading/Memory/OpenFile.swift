@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// An open file of the system; it is closed with the last reference.
@@ -24,9 +24,9 @@ final class OpenFile: Sendable {
     static func pipe() -> (readEnd: OpenFile, writeEnd: OpenFile)? {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
-            let code = unsafe Glibc.pipe(&ends)
+        let code = unsafe Glibc.pipe(&ends)
         #else
-            let code = unsafe Darwin.pipe(&ends)
+        let code = unsafe Darwin.pipe(&ends)
         #endif
         guard code == 0 else { return nil }
         return (OpenFile(descriptor: ends[0]), OpenFile(descriptor: ends[1]))
@@ -45,9 +45,9 @@ final class OpenFile: Sendable {
     func write(_ text: String) -> Bool {
         let bytes = Array(text.utf8) + [0]
         #if canImport(Glibc)
-            return unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+        return unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count
         #else
-            return unsafe Darwin.write(descriptor, bytes, bytes.count) == bytes.count
+        return unsafe Darwin.write(descriptor, bytes, bytes.count) == bytes.count
         #endif
     }
 }

@@ -60,7 +60,8 @@ struct AnimatedRenditionMaking: Sendable {
         let data = try await originals.data(
             for: request.image, originals.key(request.image, of: original),
             OriginalLoading.Loads.Consumer(
-                urgency: urgency, storeWish: { load.context.storeWish().intersection(.original) },
+                urgency: urgency,
+                storePermission: { load.context.storePermission().intersection(.original) },
                 failurePolicy: request.image.failurePolicy, story: load.context.story))
         let animation = try await animation(of: data.bytes, load)
         let writer = try FrameWriter(animation, request, maximumPixelCount)
@@ -92,7 +93,7 @@ struct AnimatedRenditionMaking: Sendable {
     }
 
     private func finish(
-        _ writer: FrameWriter, _ data: LoadedData, _ original: OriginalIdentity,
+        _ writer: FrameWriter, _ data: LoadedOriginal, _ original: OriginalIdentity,
         _ load: RenditionLoad
     ) throws(LoadError) -> Rendition {
         let rendition = try writer.finish(data.original)
@@ -112,7 +113,7 @@ struct AnimatedRenditionMaking: Sendable {
 
     /// Returns whether bytes are still those of the original.
     private func isCurrent(
-        _ data: LoadedData, _ original: OriginalIdentity
+        _ data: LoadedOriginal, _ original: OriginalIdentity
     ) throws(LoadError) -> Bool {
         guard case .file(let file) = original else { return !data.isOutOfDate }
         return try resources.files.isCurrent(file)

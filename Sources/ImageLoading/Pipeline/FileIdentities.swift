@@ -26,7 +26,7 @@ final class FileIdentities: Sendable {
     ///
     /// - Throws: as ``FileIdentity/init(path:)``, or ``LoadError/cancelled``.
     func identity(
-        of path: String, _ urgency: LoadUrgency
+        of path: String, _ urgency: PriorityHandle
     ) async throws(LoadError) -> FileIdentity {
         try await lookups.run(urgency) { [self] _ throws(LoadError) in try read(path) }
     }
@@ -35,7 +35,7 @@ final class FileIdentities: Sendable {
     ///
     /// - Throws: as ``identity(of:_:)``.
     func original(
-        of request: ImageRequest, _ urgency: LoadUrgency
+        of request: ImageRequest, _ urgency: PriorityHandle
     ) async throws(LoadError) -> OriginalIdentity {
         if let original = known(request) { return original }
         return .file(try await identity(of: request.source.name, urgency))

@@ -27,8 +27,8 @@ final class GatheredDecoding: Sendable {
 
     /// Returns the number of loads that wait for sizes of one original.
     ///
-    /// The key is that of ``SharedImageKey/withoutSize``.
-    func waitingCount(_ key: SharedImageKey) -> Int { sizes.count(key) }
+    /// The key is that of ``ImageLoadKey/withoutSize``.
+    func waitingCount(_ key: ImageLoadKey) -> Int { sizes.count(key) }
 
     /// Returns the image of a load from a decode that it shares with other sizes.
     ///
@@ -48,7 +48,7 @@ final class GatheredDecoding: Sendable {
                 images = try await loads.value(
                     for: number,
                     LoadConsumer(
-                        urgency: load.urgency, storeWish: load.context.storeWish,
+                        urgency: load.urgency, storePermission: load.context.storePermission,
                         failurePolicy: request.failurePolicy, story: load.context.story,
                         receive: load.context.report)
                 ) { [self] shared throws(LoadError) in
@@ -74,7 +74,7 @@ final class GatheredDecoding: Sendable {
     /// The header, the reservation and the decode take one turn on a thread, unless the memory budget
     /// is full.
     private func decode(
-        _ number: GatheredSizes.DecodeNumber, _ key: SharedImageKey, _ load: ImageLoad
+        _ number: GatheredSizes.DecodeNumber, _ key: ImageLoadKey, _ load: ImageLoad
     ) async throws(LoadError) -> Images {
         let (queues, clock) = (decoding.resources.queues, decoding.resources.clock)
         return try await decoding.withData(load) { [self] data throws(LoadError) in
@@ -104,7 +104,7 @@ final class GatheredDecoding: Sendable {
     }
 
     private func takeFirstTurn(
-        _ number: GatheredSizes.DecodeNumber, _ key: SharedImageKey, _ data: LoadedData,
+        _ number: GatheredSizes.DecodeNumber, _ key: ImageLoadKey, _ data: LoadedOriginal,
         _ load: ImageLoad, submitted: ContinuousClock.Instant, _ cancellation: CancellationFlag
     ) throws(LoadError) -> FirstTurn {
         let original = try decoding.open(data)

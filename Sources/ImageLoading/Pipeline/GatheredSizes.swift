@@ -17,10 +17,10 @@ final class GatheredSizes: Sendable {
     }
 
     private struct State {
-        /// By ``SharedImageKey/withoutSize``: the decode that accepts sizes.
-        var open: [SharedImageKey: DecodeNumber] = [:]
+        /// By ``ImageLoadKey/withoutSize``: the decode that accepts sizes.
+        var open: [ImageLoadKey: DecodeNumber] = [:]
         /// By the same key: the sizes that are waited for, by their increasing tickets.
-        var waiting: [SharedImageKey: [UInt64: Waiting]] = [:]
+        var waiting: [ImageLoadKey: [UInt64: Waiting]] = [:]
         var lastNumber: UInt64 = 0
 
         mutating func nextNumber() -> UInt64 {
@@ -40,7 +40,7 @@ final class GatheredSizes: Sendable {
 
     /// Adds a size to the next decode, until ``remove(_:from:)`` is called.
     func add(
-        _ options: DecodeOptions, to key: SharedImageKey, as ticket: UInt64
+        _ options: DecodeOptions, to key: ImageLoadKey, as ticket: UInt64
     ) -> DecodeNumber {
         state.withLock { state in
             let decode = state.open[key] ?? state.nextNumber()
@@ -50,7 +50,7 @@ final class GatheredSizes: Sendable {
         }
     }
 
-    func remove(_ ticket: UInt64, from key: SharedImageKey) {
+    func remove(_ ticket: UInt64, from key: ImageLoadKey) {
         state.withLock { state in
             state.waiting[key]?[ticket] = nil
             guard state.waiting[key]?.isEmpty == true else { return }
@@ -60,13 +60,13 @@ final class GatheredSizes: Sendable {
     }
 
     /// The number of loads that wait for sizes of one original.
-    func count(_ key: SharedImageKey) -> Int { state.withLock { $0.waiting[key]?.count ?? 0 } }
+    func count(_ key: ImageLoadKey) -> Int { state.withLock { $0.waiting[key]?.count ?? 0 } }
 
     /// Takes the sizes that a decode gives, and closes it for others.
     ///
     /// - Returns: distinct sizes, the one that has waited longest first; none if all have left.
     func take(
-        _ decode: DecodeNumber, _ key: SharedImageKey, of source: ImageSource
+        _ decode: DecodeNumber, _ key: ImageLoadKey, of source: ImageSource
     ) -> [DecodeOptions] {
         let waiting = state.withLock { state in
             if state.open[key] == decode { state.open[key] = nil }

@@ -8,7 +8,7 @@ internal import Pixels
 
 /// An original whose header has been read.
 struct OpenedOriginal: Sendable {
-    let data: LoadedData
+    let data: LoadedOriginal
     let source: ImageSource
 }
 
@@ -25,7 +25,7 @@ struct ImageDecoding: Sendable {
     /// Calls `body` with the bytes of an original, and once more with new bytes if those from the
     /// response store are damaged.
     func withData<Value>(
-        _ load: ImageLoad, _ body: (LoadedData) async throws(LoadError) -> Value
+        _ load: ImageLoad, _ body: (LoadedOriginal) async throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
         var key = load.key.data
         let data = try await loadWithPreviews(key, load)
@@ -39,8 +39,8 @@ struct ImageDecoding: Sendable {
 
     /// Loads the bytes of an original, and reports previews of it while they arrive.
     private func loadWithPreviews(
-        _ key: DataKey, _ load: ImageLoad
-    ) async throws(LoadError) -> LoadedData {
+        _ key: OriginalLoadKey, _ load: ImageLoad
+    ) async throws(LoadError) -> LoadedOriginal {
         let context = load.context
         let previews = PreviewDecoder(load.image, resources, context.urgency) { preview in
             context.report(ImageUpdate(preview: preview))
@@ -49,7 +49,7 @@ struct ImageDecoding: Sendable {
         return try await originals.data(
             for: load.request, key,
             OriginalLoading.Loads.Consumer(
-                urgency: context.urgency, storeWish: context.storeWish,
+                urgency: context.urgency, storePermission: context.storePermission,
                 failurePolicy: load.request.failurePolicy, story: context.story,
                 receive: { update in
                     if let progress = update.progress {
@@ -60,7 +60,7 @@ struct ImageDecoding: Sendable {
     }
 
     /// Decodes bytes that have been loaded.
-    func decode(_ data: LoadedData, _ load: ImageLoad) async throws(LoadError) -> MadeImage {
+    func decode(_ data: LoadedOriginal, _ load: ImageLoad) async throws(LoadError) -> MadeImage {
         let (original, options, reservation) = try await reserve(
             data, load.image.options, acceptsSmaller: load.request.acceptsSmaller, load.urgency)
         let submitted = resources.clock.now
@@ -130,7 +130,7 @@ struct ImageDecoding: Sendable {
 
     /// Logs a decode, and adds it to the steps of the load.
     private func note(
-        _ images: [DecodedImage?], of original: OpenedOriginal, _ story: LoadStory,
+        _ images: [DecodedImage?], of original: OpenedOriginal, _ story: LoadMetrics,
         _ duration: Duration, _ wait: Duration
     ) {
         let images = images.compactMap(\.self)
@@ -155,11 +155,11 @@ struct ImageDecoding: Sendable {
     }
 
     /// Reads the header of an original on the calling thread.
-    func open(_ data: LoadedData) throws(LoadError) -> OpenedOriginal {
+    func open(_ data: LoadedOriginal) throws(LoadError) -> OpenedOriginal {
         do throws(CodecError) {
             let codecs = resources.codecs
             let source = try ImageSource(
-                data.bytes, codecs: data.isOwn ? codecs.decodedHere : codecs,
+                data.bytes, codecs: data.isOwn ? codecs.decodedInProcess : codecs,
                 limits: resources.limits)
             return OpenedOriginal(data: data, source: source)
         } catch {
@@ -177,7 +177,8 @@ struct ImageDecoding: Sendable {
     /// - Returns: the original, the options of the image that fits, and the reservation.
     /// - Throws: ``LoadError``.
     func reserve(
-        _ data: LoadedData, _ options: DecodeOptions, acceptsSmaller: Bool, _ urgency: LoadUrgency
+        _ data: LoadedOriginal, _ options: DecodeOptions, acceptsSmaller: Bool,
+        _ urgency: PriorityHandle
     ) async throws(LoadError) -> (OpenedOriginal, DecodeOptions, MemoryReservation) {
         let original = try await resources.queues.lookups.run(urgency, continuing: true) {
             _ throws(LoadError) in try open(data)

@@ -8,7 +8,7 @@ internal import Pixels
 ///
 /// Equal requests share one load.
 final class ImageMaking: Sendable {
-    typealias Loads = SharedLoads<SharedImageKey, MadeImage, ImageUpdate>
+    typealias Loads = SharedLoads<ImageLoadKey, MadeImage, ImageUpdate>
 
     private let resources: PipelineResources
     private let originals: OriginalLoading
@@ -37,7 +37,7 @@ final class ImageMaking: Sendable {
         decoding = ImageDecoding(resources: resources, originals: originals)
         gathered = GatheredDecoding(decoding)
         processing = ImageProcessing(resources: resources)
-        stored = StoredImages(resources, decoding, format: configuration.keptFormat)
+        stored = StoredImages(resources, decoding, format: configuration.storedFormat)
         revalidation = WebRevalidation(
             resources: resources, originals: originals, lookup: lookup, decoding: decoding,
             processing: processing, stored: stored)
@@ -47,12 +47,12 @@ final class ImageMaking: Sendable {
     var loadCount: Int { loads.count }
 
     /// The number of consumers of a load in flight.
-    func consumerCount(_ key: SharedImageKey) -> Int { loads.consumerCount(key) }
+    func consumerCount(_ key: ImageLoadKey) -> Int { loads.consumerCount(key) }
 
     /// Returns the number of loads that wait for sizes of one original.
     ///
-    /// The key is that of ``SharedImageKey/withoutSize``.
-    func gatheredCount(_ key: SharedImageKey) -> Int { gathered.waitingCount(key) }
+    /// The key is that of ``ImageLoadKey/withoutSize``.
+    func gatheredCount(_ key: ImageLoadKey) -> Int { gathered.waitingCount(key) }
 
     /// Returns the image in memory that answers a request exactly, or a preview of it.
     func imageInMemory(_ key: ImageKey) -> LoadedImage? { lookup.exactImage(key) }
@@ -79,7 +79,7 @@ final class ImageMaking: Sendable {
     ///
     /// - Throws: ``LoadError``.
     func revalidated(
-        _ shown: LoadedImage, _ request: ImageRequest, _ urgency: LoadUrgency
+        _ shown: LoadedImage, _ request: ImageRequest, _ urgency: PriorityHandle
     ) async throws(LoadError) -> LoadedImage {
         try await revalidation.newerImage(than: shown, request, urgency)
     }
@@ -119,7 +119,7 @@ final class ImageMaking: Sendable {
     /// Returns an image in memory or joins the load that makes it, without waiting.
     private func rememberedOrJoined(
         _ request: ImageRequest, of original: OriginalIdentity, _ consumer: Loads.Consumer
-    ) throws(LoadError) -> RememberedOrJoined {
+    ) throws(LoadError) -> CachedOrJoined {
         guard !Task.isCancelled else { throw .cancelled }
         let image = ImageKey(request, of: original)
         if let image = lookup.image(image, for: request) {
@@ -127,7 +127,7 @@ final class ImageMaking: Sendable {
             resources.metrics.countMemoryHit()
             return .remembered(image)
         }
-        let key = SharedImageKey(
+        let key = ImageLoadKey(
             image, originals.key(request, of: original), isReproducible: request.isReproducible)
         return .joined(
             loads.join(key, consumer) {
@@ -161,7 +161,9 @@ final class ImageMaking: Sendable {
         // An image of a file that has been replaced, or of a stale response, is stored nowhere.
         guard made.isCurrent else { return made }
         keepInMemory(made, load)
-        if load.context.storeWish().contains(.value) { stored.keep(made.loaded, load.request) }
+        if load.context.storePermission().contains(.value) {
+            stored.keep(made.loaded, load.request)
+        }
         placeholders.keep(made, load.request)
         return made
     }
@@ -178,7 +180,7 @@ final class ImageMaking: Sendable {
             request, of: load.key.data.original,
             Loads.Consumer(
                 urgency: load.urgency, keepsValue: false,
-                storeWish: { load.context.storeWish().intersection(.original) },
+                storePermission: { load.context.storePermission().intersection(.original) },
                 failurePolicy: request.failurePolicy, story: load.context.story,
                 receive: { previews.receive($0) })
         ).value()

@@ -21,7 +21,7 @@ public final class ImagePipeline: Sendable {
     let renditions: RenditionMaking
     let placeholders: PlaceholderKeeping
     private let facts: FactReading
-    private let admission = Admission()
+    private let admission = RequestGate()
 
     /// - Parameters:
     ///   - codecs: the supported formats.
@@ -100,9 +100,9 @@ public final class ImagePipeline: Sendable {
     /// - Returns: the image; the consumer holds it as long as it shows it.
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func image(
-        for request: ImageRequest, urgency: LoadUrgency? = nil, story: LoadStory? = nil
+        for request: ImageRequest, urgency: PriorityHandle? = nil, story: LoadMetrics? = nil
     ) async throws(LoadError) -> LoadedImage {
-        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
+        let urgency = urgency ?? PriorityHandle.fixed(request.priority)
         let made = try await makeImage(request, urgency, story)
         if made.isOutOfDate { images.revalidateSoon(made.loaded, request) }
         return made.loaded
@@ -119,10 +119,10 @@ public final class ImagePipeline: Sendable {
     /// - Returns: events in order; of those that are not consumed yet, the newest eight. It throws
     ///   ``LoadError``.
     public func updates(
-        for request: ImageRequest, urgency: LoadUrgency? = nil
+        for request: ImageRequest, urgency: PriorityHandle? = nil
     ) -> AsyncThrowingStream<ImageEvent, any Error> {
         let identity = request.identity
-        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
+        let urgency = urgency ?? PriorityHandle.fixed(request.priority)
         let (events, sink) = AsyncThrowingStream<ImageEvent, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(8))
         let send: @Sendable (ImageEvent.Kind) -> Void = {
@@ -162,17 +162,17 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func data(
-        for request: ImageRequest, urgency: LoadUrgency? = nil
+        for request: ImageRequest, urgency: PriorityHandle? = nil
     ) async throws(LoadError) -> EncodedBytes {
         try admission.enter()
         defer { admission.leave() }
-        let urgency = urgency ?? LoadUrgency.fixed(request.priority)
+        let urgency = urgency ?? PriorityHandle.fixed(request.priority)
         let original = try await resources.files.original(of: request, urgency)
         let data = try await originals.data(
             for: request, originals.key(request, of: original),
             OriginalLoading.Loads.Consumer(
                 urgency: urgency,
-                storeWish: { [policy = resources.policy] in policy.wish(request) },
+                storePermission: { [policy = resources.policy] in policy.wish(request) },
                 outlivesConsumers: request.outlivesConsumers,
                 failurePolicy: request.failurePolicy))
         if data.isOutOfDate { originals.revalidateSoon(request, original) }
@@ -187,12 +187,12 @@ public final class ImagePipeline: Sendable {
     /// - Returns: a whole file.
     /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
     public func rendition(
-        for request: RenditionRequest, story: LoadStory? = nil
+        for request: RenditionRequest, story: LoadMetrics? = nil
     ) async throws(LoadError) -> Rendition {
         try admission.enter()
         defer { admission.leave() }
         return try await renditions.rendition(
-            for: request, LoadUrgency.fixed(request.image.priority), story)
+            for: request, PriorityHandle.fixed(request.image.priority), story)
     }
 
     /// Returns the facts of a file that a listing shows; decodes nothing.
@@ -201,7 +201,7 @@ public final class ImagePipeline: Sendable {
     public func facts(for path: String) async throws(LoadError) -> ImageFacts {
         try admission.enter()
         defer { admission.leave() }
-        let original = try await resources.files.identity(of: path, LoadUrgency.fixed(.visible))
+        let original = try await resources.files.identity(of: path, PriorityHandle.fixed(.visible))
         guard let facts = await facts.facts(of: [original]).first else { throw .cancelled }
         return try facts.get()
     }
@@ -256,7 +256,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Returns: the facts of the files for which there are some.
     /// - Throws: ``LoadError``.
-    public func keptFacts(
+    public func storedFacts(
         for originals: [FileIdentity]
     ) async throws(LoadError) -> [FileIdentity: ImageFacts] {
         try admission.enter()
@@ -291,7 +291,7 @@ public final class ImagePipeline: Sendable {
     }
 
     private func makeImage(
-        _ request: ImageRequest, _ urgency: LoadUrgency, _ story: LoadStory?,
+        _ request: ImageRequest, _ urgency: PriorityHandle, _ story: LoadMetrics?,
         receive: (@Sendable (ImageUpdate) -> Void)? = nil
     ) async throws(LoadError) -> MadeImage {
         try admission.enter()
@@ -301,13 +301,13 @@ public final class ImagePipeline: Sendable {
             for: request,
             ImageMaking.Loads.Consumer(
                 urgency: urgency, keepsValue: request.memoryUse.contains(.writes),
-                storeWish: { wish }, outlivesConsumers: request.outlivesConsumers,
+                storePermission: { wish }, outlivesConsumers: request.outlivesConsumers,
                 failurePolicy: request.failurePolicy, story: story, receive: receive))
     }
 
     /// Returns the newer version of a stale image; `nil` if there is none, or the server fails.
     private func newerImage(
-        than shown: LoadedImage, _ request: ImageRequest, _ urgency: LoadUrgency
+        than shown: LoadedImage, _ request: ImageRequest, _ urgency: PriorityHandle
     ) async throws(LoadError) -> LoadedImage? {
         try admission.enter()
         defer { admission.leave() }

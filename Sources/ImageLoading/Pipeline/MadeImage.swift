@@ -20,17 +20,17 @@ struct MadeImage: Sendable {
 /// A load of an image in flight: the request that began it, the image, and its consumers.
 struct ImageLoad: Sendable {
     let request: ImageRequest
-    let key: SharedImageKey
+    let key: ImageLoadKey
     let context: LoadContext<ImageUpdate>
 
     var image: ImageKey { key.image }
-    var urgency: LoadUrgency { context.urgency }
+    var urgency: PriorityHandle { context.urgency }
 }
 
 /// An image in memory, or the load in flight that makes it.
-enum RememberedOrJoined {
+enum CachedOrJoined {
     case remembered(MadeImage)
-    case joined(JoinedLoad<SharedImageKey, MadeImage, ImageUpdate>)
+    case joined(LoadMembership<ImageLoadKey, MadeImage, ImageUpdate>)
 
     func value() async throws(LoadError) -> MadeImage {
         switch self {

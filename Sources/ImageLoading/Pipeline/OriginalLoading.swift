@@ -7,7 +7,7 @@ internal import LoadScheduling
 internal import Synchronization
 
 /// The encoded bytes of an original, and the version of the original that they are.
-struct LoadedData: Sendable {
+struct LoadedOriginal: Sendable {
     let bytes: EncodedBytes
     let original: OriginalVersion
     var storability = Storability()
@@ -25,7 +25,7 @@ struct LoadedData: Sendable {
 ///
 /// Equal loads share one read or one request.
 final class OriginalLoading: Sendable {
-    typealias Loads = SharedLoads<DataKey, LoadedData, DataUpdate>
+    typealias Loads = SharedLoads<OriginalLoadKey, LoadedOriginal, DataUpdate>
 
     private let resources: PipelineResources
     private let web: HTTPLoader?
@@ -44,21 +44,21 @@ final class OriginalLoading: Sendable {
     var loadCount: Int { loads.count }
 
     /// The number of consumers of a load in flight.
-    func consumerCount(_ key: DataKey) -> Int { loads.consumerCount(key) }
+    func consumerCount(_ key: OriginalLoadKey) -> Int { loads.consumerCount(key) }
 
     /// Returns the key of the bytes of an original; it is unique for a request that shares nothing.
-    func key(_ request: ImageRequest, of original: OriginalIdentity) -> DataKey {
-        DataKey(
+    func key(_ request: ImageRequest, of original: OriginalIdentity) -> OriginalLoadKey {
+        OriginalLoadKey(
             request, of: original,
             salt: request.isShared ? 0 : lastSalt.add(1, ordering: .relaxed).newValue)
     }
 
     /// Returns the bytes of an original, or joins a load of the same key.
     func data(
-        for request: ImageRequest, _ key: DataKey, _ consumer: Loads.Consumer
-    ) async throws(LoadError) -> LoadedData {
+        for request: ImageRequest, _ key: OriginalLoadKey, _ consumer: Loads.Consumer
+    ) async throws(LoadError) -> LoadedOriginal {
         if case .bytes(let bytes, let name) = request.source {
-            return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
+            return LoadedOriginal(bytes: bytes, original: OriginalVersion(name, version: "0"))
         }
         return try await loads.value(for: key, consumer) {
             [self] context throws(LoadError) in
@@ -78,7 +78,7 @@ final class OriginalLoading: Sendable {
 
     /// Requests a newer version of a stale original in the background.
     func revalidateSoon(_ request: ImageRequest, _ original: OriginalIdentity) {
-        var key = DataKey(request, of: original, salt: 0)
+        var key = OriginalLoadKey(request, of: original, salt: 0)
         key.acceptsStale = false
         loads.begin(key, keeping: resources.policy.wish(request)) {
             [self, key] context throws(LoadError) in
@@ -87,23 +87,23 @@ final class OriginalLoading: Sendable {
     }
 
     private func load(
-        _ request: ImageRequest, _ key: DataKey, _ context: LoadContext<DataUpdate>
-    ) async throws(LoadError) -> LoadedData {
+        _ request: ImageRequest, _ key: OriginalLoadKey, _ context: LoadContext<DataUpdate>
+    ) async throws(LoadError) -> LoadedOriginal {
         switch request.source {
         case .bytes(let bytes, let name):
-            return LoadedData(bytes: bytes, original: OriginalVersion(name, version: "0"))
+            return LoadedOriginal(bytes: bytes, original: OriginalVersion(name, version: "0"))
         case .file: return try await read(key.original, context)
         case .url(let url): return try await fetch(url, request, key, context)
         case .loader(let loader, let name):
             let bytes = try await loader.load { context.report(DataUpdate($0)) }
-            return LoadedData(
+            return LoadedOriginal(
                 bytes: EncodedBytes(bytes), original: OriginalVersion(name, version: "0"))
         }
     }
 
     private func read(
         _ original: OriginalIdentity, _ context: LoadContext<DataUpdate>
-    ) async throws(LoadError) -> LoadedData {
+    ) async throws(LoadError) -> LoadedOriginal {
         guard case .file(let file) = original else { throw .cancelled }
         return try await resources.queues.loads.run(context.urgency) {
             [codecs = resources.codecs, limits = resources.limits] _ throws(LoadError) in
@@ -115,7 +115,7 @@ final class OriginalLoading: Sendable {
                     } else {
                         try EncodedBytes(reading: file.path, limits: limits)
                     }
-                return LoadedData(bytes: bytes, original: OriginalVersion(file))
+                return LoadedOriginal(bytes: bytes, original: OriginalVersion(file))
             } catch {
                 throw LoadError(decoding: file.path, error)
             }
@@ -123,9 +123,9 @@ final class OriginalLoading: Sendable {
     }
 
     private func fetch(
-        _ url: HTTPURL, _ request: ImageRequest, _ key: DataKey,
+        _ url: HTTPURL, _ request: ImageRequest, _ key: OriginalLoadKey,
         _ context: LoadContext<DataUpdate>
-    ) async throws(LoadError) -> LoadedData {
+    ) async throws(LoadError) -> LoadedOriginal {
         guard let web else {
             throw .addressRefused(url: url.description, reason: "no loader for the network")
         }
@@ -135,9 +135,9 @@ final class OriginalLoading: Sendable {
         load.acceptsStale = key.acceptsStale
         load.refusedBody = key.refusedBody
         load.trace = request.trace
-        load.mayKeep = { context.storeWish().contains(.original) }
+        load.mayKeep = { context.storePermission().contains(.original) }
         let response = try await web.load(load) { context.report(DataUpdate($0)) }
-        return LoadedData(
+        return LoadedOriginal(
             bytes: try await prepared(EncodedBytes(response.bytes), url, context.urgency),
             original: OriginalVersion(url.description, version: response.validator),
             storability: Storability(
@@ -150,7 +150,7 @@ final class OriginalLoading: Sendable {
 
     /// Moves bytes to where a worker process reads them, so that this process need not hold them too.
     private func prepared(
-        _ bytes: EncodedBytes, _ url: HTTPURL, _ urgency: LoadUrgency
+        _ bytes: EncodedBytes, _ url: HTTPURL, _ urgency: PriorityHandle
     ) async throws(LoadError) -> EncodedBytes {
         guard let remote = resources.codecs.remoteDecoder else { return bytes }
         return try await resources.queues.loads.run(urgency, continuing: true) {

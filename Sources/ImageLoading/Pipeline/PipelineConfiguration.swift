@@ -3,9 +3,9 @@
 public import HTTPCaching
 public import EncodedImages
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 extension ImagePipeline {
@@ -38,7 +38,7 @@ extension ImagePipeline {
         /// The lossless format of stored images of views.
         ///
         /// They are stored only if a codec writes the format.
-        public var keptFormat = "qoi"
+        public var storedFormat = "qoi"
         /// The loader for originals on the network; `nil` to load none from there.
         public var web: HTTPLoader?
 

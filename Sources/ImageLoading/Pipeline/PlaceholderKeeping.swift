@@ -75,7 +75,7 @@ final class PlaceholderKeeping: Sendable {
     /// Returns an image of the stored placeholder of a file.
     ///
     /// - Returns: `nil` if there is none, or the request needs more than a placeholder shows.
-    func image(for request: ImageRequest, _ urgency: LoadUrgency) async -> LoadedImage? {
+    func image(for request: ImageRequest, _ urgency: PriorityHandle) async -> LoadedImage? {
         // The result of a processor cannot be derived from a placeholder.
         guard let store = resources.store, case .file(let path) = request.source,
             request.processors.isEmpty, request.storeUse.contains(.reads),

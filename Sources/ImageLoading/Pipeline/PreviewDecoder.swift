@@ -20,7 +20,7 @@ final class PreviewDecoder: Sendable {
     private let codecs: CodecSet
     private let limits: DecodeLimits
     private let queue: WorkQueue
-    private let urgency: LoadUrgency
+    private let urgency: PriorityHandle
     private let report: @Sendable (LoadedImage) -> Void
     private let cancellation = CancellationFlag()
     private let state = Mutex(State())
@@ -33,7 +33,7 @@ final class PreviewDecoder: Sendable {
     ///   - urgency: the priority of the image.
     ///   - report: receives each preview, on a thread of the queue.
     init(
-        _ key: ImageKey, _ resources: PipelineResources, _ urgency: LoadUrgency,
+        _ key: ImageKey, _ resources: PipelineResources, _ urgency: PriorityHandle,
         report: @escaping @Sendable (LoadedImage) -> Void
     ) {
         self.key = key

@@ -22,16 +22,16 @@ private enum RenditionBase: Sendable {
 struct RenditionLoad: Sendable {
     let request: RenditionRequest
     let key: RenditionKey
-    let context: LoadContext<NoUpdate>
+    let context: LoadContext<NoProgress>
 
-    var urgency: LoadUrgency { context.urgency }
+    var urgency: PriorityHandle { context.urgency }
 }
 
 /// Makes renditions: from the store, or by encoding images and animations.
 ///
 /// Equal requests share one load.
 final class RenditionMaking: Sendable {
-    private typealias Loads = SharedLoads<RenditionKey, Rendition, NoUpdate>
+    private typealias Loads = SharedLoads<RenditionKey, Rendition, NoProgress>
 
     private let resources: PipelineResources
     private let images: ImageMaking
@@ -64,7 +64,7 @@ final class RenditionMaking: Sendable {
     ///
     /// - Throws: ``LoadError``.
     func rendition(
-        for request: RenditionRequest, _ urgency: LoadUrgency, _ story: LoadStory?
+        for request: RenditionRequest, _ urgency: PriorityHandle, _ story: LoadMetrics?
     ) async throws(LoadError) -> Rendition {
         let (found, request) = try await stored.lookUp(request, urgency)
         if let found {
@@ -78,7 +78,7 @@ final class RenditionMaking: Sendable {
             for: key,
             Loads.Consumer(
                 urgency: urgency,
-                storeWish: { [policy = resources.policy] in policy.wish(request) },
+                storePermission: { [policy = resources.policy] in policy.wish(request) },
                 story: story)
         ) { [self] context throws(LoadError) in
             let load = RenditionLoad(request: request, key: key, context: context)
@@ -87,7 +87,7 @@ final class RenditionMaking: Sendable {
             case .animation(let original, _):
                 do throws(LoadError) {
                     return try await animated.rendition(of: original, load)
-                } catch  where error.isWantOfRoom || error.isDamage {
+                } catch  where error.isMemoryShortage || error.isDamage {
                     // The first frame has fitted into memory, and has no damage.
                     var still = request
                     still.animationFormat = nil
@@ -99,14 +99,14 @@ final class RenditionMaking: Sendable {
 
     /// Decodes the image, or the first frame, from which an animation is recognized.
     private func base(
-        of request: RenditionRequest, _ urgency: LoadUrgency, _ story: LoadStory?
+        of request: RenditionRequest, _ urgency: PriorityHandle, _ story: LoadMetrics?
     ) async throws(LoadError) -> RenditionBase {
         let imageRequest = decodeRequest(of: request)
         let made = try await images.image(
             for: imageRequest,
             ImageMaking.Loads.Consumer(
                 urgency: urgency, keepsValue: request.image.memoryUse.contains(.writes),
-                storeWish: { [policy = resources.policy] in
+                storePermission: { [policy = resources.policy] in
                     policy.wish(request).intersection(.original)
                 },
                 failurePolicy: request.image.failurePolicy, story: story))

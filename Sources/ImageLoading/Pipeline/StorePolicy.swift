@@ -20,18 +20,18 @@ public enum StorePolicy: Sendable, CaseIterable {
 }
 
 extension StorePolicy {
-    func wish(_ request: ImageRequest) -> StoreWish {
+    func wish(_ request: ImageRequest) -> StorePermission {
         guard request.storeUse.contains(.writes) else { return [] }
         return originalWish(isWhole: request.isWhole)
             .union(request.isWhole || self == .originals ? [] : .value)
     }
 
-    func wish(_ request: RenditionRequest) -> StoreWish {
+    func wish(_ request: RenditionRequest) -> StorePermission {
         guard request.image.storeUse.contains(.writes) else { return [] }
         return originalWish(isWhole: false).union(self == .originals ? [] : .value)
     }
 
-    private func originalWish(isWhole: Bool) -> StoreWish {
+    private func originalWish(isWhole: Bool) -> StorePermission {
         switch self {
         case .originals, .all: .original
         case .renditions: []

@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// Images of views in the store, in a lossless format, QOI by default.
 ///
-/// In front of each file are its ``KeptFacts``.
+/// In front of each file are its ``StoredFacts``.
 final class StoredImages: Sendable {
     /// The maximum number of images that wait to be stored; each of them holds memory.
     private static let maximumWaitingCount = 16
@@ -67,12 +67,12 @@ final class StoredImages: Sendable {
     private func decode(
         _ found: Rendition, _ load: ImageLoad
     ) async throws(LoadError) -> MadeImage {
-        guard let facts = KeptFacts(found.bytes) else {
+        guard let facts = StoredFacts(found.bytes) else {
             throw .decodingFailed(
                 path: found.original.name, .truncated(byteCount: found.bytes.count))
         }
-        let data = LoadedData(
-            bytes: EncodedBytes(Array(found.bytes[KeptFacts.byteCount...])),
+        let data = LoadedOriginal(
+            bytes: EncodedBytes(Array(found.bytes[StoredFacts.byteCount...])),
             original: found.original, isOwn: true)
         var options = DecodeOptions()
         options.convertsToSRGB = false
@@ -122,7 +122,7 @@ final class StoredImages: Sendable {
                 let bytes = try encode(image.image)
                 store.insert(
                     Rendition(
-                        bytes: KeptFacts(image).bytes + bytes.0, mediaType: bytes.1,
+                        bytes: StoredFacts(image).bytes + bytes.0, mediaType: bytes.1,
                         pixelSize: image.image.size, original: image.original),
                     for: key, freshUntil: image.storability.answersByNameUntil)
             } catch {

@@ -14,7 +14,7 @@ struct StoredRenditions: Sendable {
     ///   A response of a server is found as long as it is fresh.
     /// - Throws: as ``FileIdentity/init(path:)``, or ``LoadError/cancelled``.
     func lookUp(
-        _ request: RenditionRequest, _ urgency: LoadUrgency
+        _ request: RenditionRequest, _ urgency: PriorityHandle
     ) async throws(LoadError) -> (Rendition?, RenditionRequest) {
         let image = request.image
         guard let store = resources.store, resources.policy != .originals,
@@ -58,7 +58,7 @@ struct StoredRenditions: Sendable {
         _ load: RenditionLoad
     ) {
         guard resources.policy != .originals, storability.isAllowed,
-            load.context.storeWish().contains(.value)
+            load.context.storePermission().contains(.value)
         else { return }
         resources.store?.insert(
             rendition, for: key, freshUntil: storability.answersByNameUntil)

@@ -34,14 +34,14 @@ struct WebRevalidation: Sendable {
     ///
     /// - Throws: ``LoadError``.
     func newerImage(
-        than shown: LoadedImage, _ request: ImageRequest, _ urgency: LoadUrgency
+        than shown: LoadedImage, _ request: ImageRequest, _ urgency: PriorityHandle
     ) async throws(LoadError) -> LoadedImage {
         // It continues without its consumers, because others are shown the old image meanwhile.
         let (policy, key) = (resources.policy, key(shown, request))
         return try await loads.value(
             for: key,
             Loads.Consumer(
-                urgency: urgency, storeWish: { policy.wish(request) },
+                urgency: urgency, storePermission: { policy.wish(request) },
                 outlivesConsumers: true, failurePolicy: request.failurePolicy),
             work(shown, request, key)
         ).loaded
@@ -53,15 +53,15 @@ struct WebRevalidation: Sendable {
         loads.begin(key, keeping: resources.policy.wish(request), work(shown, request, key))
     }
 
-    private func key(_ shown: LoadedImage, _ request: ImageRequest) -> SharedImageKey {
+    private func key(_ shown: LoadedImage, _ request: ImageRequest) -> ImageLoadKey {
         let original = shown.key.original
-        var data = DataKey(request, of: original, salt: 0)
+        var data = OriginalLoadKey(request, of: original, salt: 0)
         data.acceptsStale = false
-        return SharedImageKey(ImageKey(request, of: original), data)
+        return ImageLoadKey(ImageKey(request, of: original), data)
     }
 
     private func work(
-        _ shown: LoadedImage, _ request: ImageRequest, _ key: SharedImageKey
+        _ shown: LoadedImage, _ request: ImageRequest, _ key: ImageLoadKey
     ) -> ImageMaking.Loads.Work {
         { context throws(LoadError) in
             try await revalidate(
@@ -76,7 +76,7 @@ struct WebRevalidation: Sendable {
         let data = try await originals.data(
             for: request, load.key.data,
             OriginalLoading.Loads.Consumer(
-                urgency: context.urgency, storeWish: context.storeWish,
+                urgency: context.urgency, storePermission: context.storePermission,
                 failurePolicy: request.failurePolicy, story: context.story))
         let made: MadeImage
         if data.original == shown.original {
@@ -94,19 +94,19 @@ struct WebRevalidation: Sendable {
         if request.memoryUse.contains(.writes) {
             resources.memory.insert(made.loaded, charging: made.reservation)
         }
-        if context.storeWish().contains(.value) { stored.keep(made.loaded, request) }
+        if context.storePermission().contains(.value) { stored.keep(made.loaded, request) }
         return made
     }
 
     private func newImage(
-        _ data: LoadedData, _ load: ImageLoad
+        _ data: LoadedOriginal, _ load: ImageLoad
     ) async throws(LoadError) -> MadeImage {
         var key = load.image
         key.processors = []
         var made = try await decoding.decode(
             data,
             ImageLoad(
-                request: load.request, key: SharedImageKey(key, load.key.data),
+                request: load.request, key: ImageLoadKey(key, load.key.data),
                 context: load.context))
         for processor in load.request.processors {
             key.processors.append(processor.identity)

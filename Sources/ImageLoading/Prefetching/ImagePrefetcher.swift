@@ -51,7 +51,7 @@ public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let width: Int
     /// Shared by all loads, so that a change applies to those that have not started too.
-    private let urgency: LoadUrgency
+    private let urgency: PriorityHandle
     /// No event is sent while the lock is held; loads are started and cancelled, and the pipeline's
     /// memory cache is read.
     private let state = Mutex(State())
@@ -66,7 +66,7 @@ public final class ImagePrefetcher: Sendable {
         precondition(width > 0, "width must be positive")
         self.pipeline = pipeline
         self.width = width
-        urgency = LoadUrgency(priority)
+        urgency = PriorityHandle(priority)
     }
 
     deinit {

@@ -63,7 +63,7 @@ public enum ImageOperation: ImageProcessor, Hashable {
 extension PixelBuffer {
     fileprivate func cropped(to wanted: PixelSize, x: Double, y: Double) -> PixelBuffer {
         guard format.planeCount == 1 else {
-            return converted(to: format.withWholeSamples).cropped(to: wanted, x: x, y: y)
+            return converted(to: format.withIntegerSamples).cropped(to: wanted, x: x, y: y)
         }
         func start(_ rest: Int, _ share: Double) -> Int {
             share > 0 ? Int((Double(rest) * min(share, 1)).rounded()) : 0
@@ -83,7 +83,7 @@ extension PixelBuffer {
             of: size, into: PixelSize(width: max(box.width, 1), height: max(box.height, 1)),
             mode: mode, enlarging: true)
         let source =
-            format == .yCbCr420 ? self : converted(to: format.withWholeSamples)
+            format == .yCbCr420 ? self : converted(to: format.withIntegerSamples)
         return source.resized(geometry.region, to: geometry.size, kernel: kernel)
     }
 }

@@ -25,10 +25,10 @@ public enum SharedFailurePolicy: Sendable {
 final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
     typealias Work = @Sendable (LoadContext<Update>) async throws(LoadError) -> Value
     typealias Consumer = LoadConsumer<Update>
-    typealias Flight = ImageLoading.Flight<Key, Value, Update>
+    typealias InFlightLoad = ImageLoading.InFlightLoad<Key, Value, Update>
 
     /// A lock: held while a flight is looked up or replaced, never while receivers are called.
-    private let flights = Mutex<[Key: Flight]>([:])
+    private let flights = Mutex<[Key: InFlightLoad]>([:])
 
     /// Returns the number of consumers of the load of `key`.
     func consumerCount(_ key: Key) -> Int {
@@ -63,20 +63,20 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     /// - Returns: the joined load, which the consumer must wait for.
     func join(
         _ key: Key, _ consumer: Consumer, _ makeWork: () -> Work
-    ) -> JoinedLoad<Key, Value, Update> {
-        let member = FlightMember()
+    ) -> LoadMembership<Key, Value, Update> {
+        let member = LoadMember()
         let (flight, place) = flights.withLock { flights in
             if let flight = flights[key], let place = flight.add(member, consumer) {
                 return (flight, place)
             }
-            let flight = Flight(key, keeping: nil)
+            let flight = InFlightLoad(key, keeping: nil)
             flights[key] = flight
             let place = flight.add(member, consumer) ?? 0
             flight.begin { self.run(flight, makeWork()) }
             return (flight, place)
         }
         flight.follow(consumer.urgency, of: member, at: place)
-        return JoinedLoad(
+        return LoadMembership(
             loads: self, flight: flight, member: member, place: place, story: consumer.story)
     }
 
@@ -86,22 +86,22 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
     ///   - key: identifies the value.
     ///   - wish: what may be stored on disk.
     ///   - work: the steps.
-    func begin(_ key: Key, keeping wish: StoreWish, _ work: @escaping Work) {
+    func begin(_ key: Key, keeping wish: StorePermission, _ work: @escaping Work) {
         flights.withLock { flights in
             guard flights[key] == nil else { return }
-            let flight = Flight(key, keeping: wish)
+            let flight = InFlightLoad(key, keeping: wish)
             flights[key] = flight
             flight.begin { self.run(flight, work) }
         }
     }
 
-    private func run(_ flight: Flight, _ work: @escaping Work) -> Task<Void, Never> {
+    private func run(_ flight: InFlightLoad, _ work: @escaping Work) -> Task<Void, Never> {
         Task {
             let context = LoadContext<Update>(
                 urgency: flight.urgency, story: flight.story, report: { flight.report($0) },
-                isWanted: { flight.isWanted }, storeWish: { flight.storeWish })
+                isWanted: { flight.isWanted }, storePermission: { flight.storePermission })
             while true {
-                let answer: Flight.Answer
+                let answer: InFlightLoad.Answer
                 do throws(LoadError) {
                     answer = .success(try await work(context))
                 } catch {
@@ -116,7 +116,7 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
         }
     }
 
-    fileprivate func forget(_ flight: Flight) {
+    fileprivate func forget(_ flight: InFlightLoad) {
         flights.withLock { flights in
             if flights[flight.key] === flight { flights[flight.key] = nil }
         }
@@ -124,12 +124,12 @@ final class SharedLoads<Key: Hashable & Sendable, Value: Sendable, Update: LoadU
 }
 
 /// A load that a consumer has joined.
-struct JoinedLoad<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
+struct LoadMembership<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
     fileprivate let loads: SharedLoads<Key, Value, Update>
-    fileprivate let flight: Flight<Key, Value, Update>
-    fileprivate let member: FlightMember
+    fileprivate let flight: InFlightLoad<Key, Value, Update>
+    fileprivate let member: LoadMember
     fileprivate let place: Int
-    fileprivate let story: LoadStory?
+    fileprivate let story: LoadMetrics?
 
     /// Waits for the end; a consumer that does not call it is counted nevertheless.
     ///
@@ -164,28 +164,28 @@ struct JoinedLoad<Key: Hashable & Sendable, Value: Sendable, Update: LoadUpdate>
 
 /// A consumer's part in a load.
 struct LoadConsumer<Update: LoadUpdate>: Sendable {
-    var urgency: LoadUrgency
+    var urgency: PriorityHandle
     /// Whether the value is requested for itself, not only as a step of another load.
     var keepsValue = true
     /// Returns what may be stored on disk; called when there is something to store.
-    var storeWish: @Sendable () -> StoreWish = { [] }
+    var storePermission: @Sendable () -> StorePermission = { [] }
     /// Whether the load goes on at the lowest priority when the last consumer leaves.
     var outlivesConsumers = false
     var failurePolicy = SharedFailurePolicy.failAll
     /// Receives the steps once the load is over.
-    var story: LoadStory?
+    var story: LoadMetrics?
     /// Receives the updates in order; it must not block or use the load.
     var receive: (@Sendable (Update) -> Void)?
 }
 
 /// The parts of a load that its steps use.
 struct LoadContext<Update: LoadUpdate>: Sendable {
-    let urgency: LoadUrgency
-    let story: LoadStory
+    let urgency: PriorityHandle
+    let story: LoadMetrics
     /// Sends an update to all consumers.
     let report: @Sendable (Update) -> Void
     /// Returns whether a consumer requests the value for itself.
     let isWanted: @Sendable () -> Bool
     /// Returns what the consumers allow to be stored on disk.
-    let storeWish: @Sendable () -> StoreWish
+    let storePermission: @Sendable () -> StorePermission
 }

@@ -4,9 +4,9 @@ internal import DiskStore
 public import EncodedImages
 public import LoadScheduling
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Identifies a version of a file: a file that changes has another identity.

@@ -7,7 +7,6 @@ public import LoadScheduling
 public import Pixels
 public import Placeholders
 
-
 /// A request for an image: its original, its size and its processors.
 public struct ImageRequest: Sendable {
     /// The source of the bytes of the original.

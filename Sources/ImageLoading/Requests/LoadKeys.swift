@@ -5,7 +5,7 @@ internal import EncodedImages
 internal import HTTPTypes
 
 /// The bytes that a load delivers: an original, and the parts of the request that select its bytes.
-struct DataKey: Hashable, Sendable {
+struct OriginalLoadKey: Hashable, Sendable {
     let original: OriginalIdentity
     var fields: HTTPFields = [:]
     var webUse = HTTPLoadRequest.CachePolicy.useProtocol
@@ -17,7 +17,7 @@ struct DataKey: Hashable, Sendable {
     var refusedBody: UInt64?
 }
 
-extension DataKey {
+extension OriginalLoadKey {
     init(_ request: ImageRequest, of original: OriginalIdentity, salt: UInt64) {
         self.init(
             original: original, fields: request.fields, webUse: request.webUse, salt: salt)
@@ -25,8 +25,8 @@ extension DataKey {
 }
 
 /// The image that a load makes: the bytes that it is made from, and what is done with them.
-struct SharedImageKey: Hashable, Sendable {
-    let data: DataKey
+struct ImageLoadKey: Hashable, Sendable {
+    let data: OriginalLoadKey
     private(set) var options: DecodeOptions
     /// The identities of the processors, the first first.
     let processors: [String]
@@ -41,7 +41,7 @@ struct SharedImageKey: Hashable, Sendable {
     /// The key of all loads that differ from this one in nothing but the size of the image.
     ///
     /// `nil` if the image shows a part of the original that other sizes do not show.
-    var withoutSize: SharedImageKey? {
+    var withoutSize: ImageLoadKey? {
         guard options.region == nil, options.appliesOrientation,
             options.embeddedThumbnail == .ignore
         else { return nil }
@@ -53,13 +53,13 @@ struct SharedImageKey: Hashable, Sendable {
     }
 }
 
-extension SharedImageKey {
+extension ImageLoadKey {
     init(image: ImageKey, fields: HTTPFields = [:]) {
-        self.init(image, DataKey(original: image.original, fields: fields))
+        self.init(image, OriginalLoadKey(original: image.original, fields: fields))
     }
 
     /// The key of an image of the original of `data`.
-    init(_ image: ImageKey, _ data: DataKey, isReproducible: Bool = false) {
+    init(_ image: ImageKey, _ data: OriginalLoadKey, isReproducible: Bool = false) {
         self.init(
             data: data, options: image.options, processors: image.processors,
             isReproducible: isReproducible)

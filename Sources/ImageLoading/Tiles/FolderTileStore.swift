@@ -4,9 +4,9 @@ internal import DiskStore
 internal import EncodedImages
 public import LoadScheduling
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A tile store on disk, with one file for each pyramid.

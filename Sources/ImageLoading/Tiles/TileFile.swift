@@ -4,9 +4,9 @@ internal import DiskStore
 internal import EncodedImages
 internal import LoadScheduling
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A file with the tiles of a pyramid, read in place.

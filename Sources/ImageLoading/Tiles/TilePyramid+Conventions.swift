@@ -55,7 +55,7 @@ extension TilePyramid {
         for level in 0..<levelCount {
             let side = tileSide << level
             let tile = TileAddress(level: level, x: region.x / side, y: region.y / side)
-            guard contains(tile), pictureRect(of: tile) == region, rect(of: tile).size == size
+            guard contains(tile), imageRect(of: tile) == region, rect(of: tile).size == size
             else { continue }
             return tile
         }

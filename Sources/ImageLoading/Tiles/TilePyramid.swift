@@ -89,7 +89,7 @@ public struct TilePyramid: Hashable, Sendable {
     }
 
     /// Returns the area of a tile in pixels of the image.
-    public func pictureRect(of tile: TileAddress) -> PixelRect {
+    public func imageRect(of tile: TileAddress) -> PixelRect {
         let rect = rect(of: tile)
         return PixelRect(
             x: rect.x << tile.level, y: rect.y << tile.level,

@@ -50,9 +50,9 @@ public final class TiledImage: Sendable {
     private let source: ImageSource
     private let codecs: CodecSet
     private let encoders: TileEncoders
-    private let reads = SharedLoads<TileAddress, PixelBuffer?, NoUpdate>()
-    private let levels = SharedLoads<Int, PixelBuffer, NoUpdate>()
-    let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoUpdate>()
+    private let reads = SharedLoads<TileAddress, PixelBuffer?, NoProgress>()
+    private let levels = SharedLoads<Int, PixelBuffer, NoProgress>()
+    let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoProgress>()
 
     /// Creates a tiled image; no pixels are decoded yet.
     ///
@@ -108,7 +108,7 @@ public final class TiledImage: Sendable {
         if let image = cachedTile(tile) { return image }
         if isDirect(tile.level) {
             let level = try await levels.value(
-                for: tile.level, .init(urgency: LoadUrgency.fixed(priority))
+                for: tile.level, .init(urgency: PriorityHandle.fixed(priority))
             ) { context throws(LoadError) in
                 try await self.decodeLevel(tile.level, context.urgency)
             }
@@ -213,7 +213,7 @@ public final class TiledImage: Sendable {
 extension TiledImage {
     /// Decodes a level once the budget allows it, and caches all of its tiles.
     private func decodeLevel(
-        _ level: Int, _ urgency: LoadUrgency
+        _ level: Int, _ urgency: PriorityHandle
     ) async throws(LoadError) -> PixelBuffer {
         // A box filter, so that the level looks like the stored ones.
         var options = DecodeOptions(box: pyramid.size(ofLevel: level), mode: .stretch)
@@ -291,7 +291,8 @@ extension TiledImage {
         _ tile: TileAddress, of tiles: any StoredTiles
     ) throws(LoadError) -> PixelBuffer? {
         guard let file = tiles.file(of: tile),
-            let image = try? ImageSource(EncodedBytes(file), codecs: codecs.decodedHere).image(),
+            let image = try? ImageSource(EncodedBytes(file), codecs: codecs.decodedInProcess)
+                .image(),
             image.size == pyramid.rect(of: tile).size
         else { return nil }
         cache.insert(image, TileCache.Key(picture: name, tile: tile))
@@ -299,13 +300,13 @@ extension TiledImage {
     }
 }
 
-extension SharedLoads where Update == NoUpdate {
+extension SharedLoads where Update == NoProgress {
     /// Joins the load for a key, or starts it on a queue.
     fileprivate func value(
         for key: Key, on queue: WorkQueue, _ priority: LoadPriority,
         _ work: @escaping @Sendable (CancellationFlag) throws(LoadError) -> Value
     ) async throws(LoadError) -> Value {
-        try await value(for: key, Consumer(urgency: LoadUrgency.fixed(priority))) {
+        try await value(for: key, Consumer(urgency: PriorityHandle.fixed(priority))) {
             context throws(LoadError) in
             try await queue.run(context.urgency, work)
         }

@@ -9,7 +9,7 @@ struct RequestAdmission: Sendable {
         /// URLs need no signature.
         case none
         /// URLs end in a signature made with one of the keys.
-        case query(AddressSignature)
+        case query(PathSignature)
         /// Only imgproxy paths, which contain their own signature, are accepted.
         case imgproxyOnly
     }

@@ -7,9 +7,9 @@ internal import NIOExtras
 internal import NIOPosix
 internal import ServiceLifecycle
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Accepts connections until the graceful shutdown, then waits for the requests in flight.

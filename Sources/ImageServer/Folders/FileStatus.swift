@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    // Includes the same header, and may be taken for the module that declares `stat`.
-    internal import CNIOLinux
-    internal import Glibc
+// Includes the same header, and may be taken for the module that declares `stat`.
+internal import CNIOLinux
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 internal import EncodedImages
 
@@ -39,9 +39,9 @@ struct FileStatus {
 
     private init(_ status: stat) {
         #if canImport(Glibc)
-            let time = status.st_mtim
+        let time = status.st_mtim
         #else
-            let time = status.st_mtimespec
+        let time = status.st_mtimespec
         #endif
         kind =
             switch status.st_mode & S_IFMT {

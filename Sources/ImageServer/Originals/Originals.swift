@@ -71,17 +71,6 @@ struct Originals: Sendable {
     }
 }
 
-extension ImageRequest {
-    /// Creates a request for an original whose identity is known.
-    ///
-    /// All routes create their requests for files here.
-    init(
-        original identity: FileIdentity, options: DecodeOptions, priority: LoadPriority = .visible
-    ) {
-        self.init(path: identity.path, options: options, priority: priority)
-    }
-}
-
 /// Runs `work`, which blocks on the disk, on a thread pool.
 ///
 /// - Throws: the error of `work`, or `CancellationError`.

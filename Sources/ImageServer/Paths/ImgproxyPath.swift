@@ -91,7 +91,7 @@ struct ImgproxyPath {
         let decoded =
             isPlain
             ? RequestPath.decoded(name.utf8)
-            : AddressSignature.bytes(Substring(name.filter { $0 != "/" }))
+            : PathSignature.bytes(Substring(name.filter { $0 != "/" }))
                 .flatMap { String(validating: $0, as: UTF8.self) }
         guard let decoded, !decoded.isEmpty else {
             throw .malformedRequest(reason: "missing source in the imgproxy URL")

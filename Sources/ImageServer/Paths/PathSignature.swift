@@ -7,7 +7,7 @@ internal import MessageDigests
 ///
 /// A signature is the HMAC-SHA-256 (RFC 2104) of path and query as sent, without the signature itself,
 /// in URL-safe Base64 (RFC 4648, section 5) without padding.
-public struct AddressSignature: Sendable {
+public struct PathSignature: Sendable {
     /// The accepted keys; several allow for key rotation.
     let keys: [[UInt8]]
 

@@ -53,7 +53,7 @@ struct RenditionResponder: Sendable {
             original: options.needsOriginalSize ? original : nil, maximumSide: limits.maximumSide)
         let rendition = try await originals.reading(identity) {
             try await self.rendition(
-                of: ImageRequest(original: identity, options: decodeOptions), options,
+                of: ImageRequest(file: identity, options: decodeOptions), options,
                 isSlow: cost?.isHigh == true, client: request.client)
         }
         // The entity tag names the version of the original.

@@ -86,7 +86,7 @@ struct SpriteSheets: Sendable {
                     sprite.write(to: &writer)
                 }
                 var request = ImageRequest(
-                    original: identity, options: plan.options, priority: .prefetch)
+                    file: identity, options: plan.options, priority: .prefetch)
                 request.isReproducible = true
                 group.addTask { [request] in try await self.sprite(number, request) }
             }

@@ -27,7 +27,7 @@ struct ImgproxyRoute: Route {
             request.encodedPath, maximumSide: grammar.maximumSide, formats: grammar.formats,
             presets: grammar.presets)
         if !keys.keys.isEmpty {
-            try AddressSignature(keys: keys.keys)
+            try PathSignature(keys: keys.keys)
                 .check(path.signature, of: path.signed, salt: keys.salt)
         }
         if let expires = path.expires, HTTPDate.now.seconds >= expires {

@@ -64,7 +64,7 @@ struct PlaceholderRoute: Route {
     private func thumbHash(_ identity: FileIdentity) async throws -> ThumbHash {
         if let stored = try await originals.facts(identity).placeholder { return stored }
         let image = try await pipeline.image(
-            for: ImageRequest(original: identity, options: DecodeOptions(maximumSide: 96)))
+            for: ImageRequest(file: identity, options: DecodeOptions(maximumSide: 96)))
         try await originals.checkCurrent(identity)
         return ThumbHash(image.image)
     }

@@ -44,7 +44,7 @@ struct ListingRoute: Route {
         let start = min(offset, total)
         let end = start + min(limit, Self.maximumPageCount, total - start)
 
-        let stored = try await pipeline.keptFacts(for: Array(contents.identities[start..<end]))
+        let stored = try await pipeline.storedFacts(for: Array(contents.identities[start..<end]))
         // Placeholders are stored with the first rendition, and kept until the image changes.
         let placeholderCount = stored.values.count { $0.placeholder != nil }
         let validators = Validators(

@@ -9,12 +9,12 @@ extension PixelBuffer {
     /// - Parameters:
     ///   - sigma: the standard deviation in pixels, clamped to 1000; 0 or less changes nothing.
     ///   - isCancelled: returns whether to stop; called before each row and column.
-    /// - Returns: an image in the format ``PixelFormat/withWholeSamples``.
+    /// - Returns: an image in the format ``PixelFormat/withIntegerSamples``.
     /// - SeeAlso: Pascal Gwosdek et al., “Theoretical Foundations of Gaussian Convolution by Extended
     ///   Box Filtering”, 2011.
     public func blurred(sigma: Double, isCancelled: () -> Bool) -> PixelBuffer? {
-        guard format.withWholeSamples == format else {
-            return converted(to: format.withWholeSamples)
+        guard format.withIntegerSamples == format else {
+            return converted(to: format.withIntegerSamples)
                 .blurred(sigma: sigma, isCancelled: isCancelled)
         }
         guard sigma > 0, !size.isEmpty else { return self }

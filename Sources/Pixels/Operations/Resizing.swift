@@ -4,7 +4,7 @@ extension PixelBuffer {
     /// Returns a region of the image, resampled to another size.
     ///
     /// The format must be ``PixelFormat/yCbCr420`` or have whole samples
-    /// (``PixelFormat/withWholeSamples``).
+    /// (``PixelFormat/withIntegerSamples``).
     ///
     /// - Parameters:
     ///   - region: the source region in pixels, within the image.

@@ -40,7 +40,7 @@ extension PixelBuffer {
 
     /// Returns the 8-bit luma of the image over white; O(1) if it is ``PixelFormat/gray8`` already.
     public func lumaOverWhite() -> PixelBuffer {
-        guard format == .yCbCr420 else { return laidOverWhite().converted(to: .gray8) }
+        guard format == .yCbCr420 else { return compositedOverWhite().converted(to: .gray8) }
         var luma = MutablePixelBuffer(size: size, format: .gray8, colorProfile: colorProfile)
         for y in 0..<size.height {
             let source = row(y)

@@ -42,7 +42,7 @@ public struct RowResampler: ~Copyable {
             "both sizes must be at least 1x1, not \(sourceSize) and \(resultSize)")
         precondition(format.planeCount == 1, "use YCbCrResampler for the planes of \(format)")
         precondition(
-            format.canBeResampled, "convert \(format) to \(format.withWholeSamples) first")
+            format.canBeResampled, "convert \(format) to \(format.withIntegerSamples) first")
         resampler = PlaneResampler(
             from: sourceSize, channelCount: format.channelCount,
             bytesPerChannel: format.plane(0).bytesPerChannel,

@@ -11,10 +11,10 @@ import Testing
 
 @Suite("The scrolling benchmark") struct ScrollBenchmarkTests {
     private let clock = FakeFrameClock()
-    private let ledger = PictureLedger()
-    private let pictures: FakePictures
+    private let ledger = ImageLedger()
+    private let pictures: FakeImages
 
-    init() { pictures = FakePictures(ledger) }
+    init() { pictures = FakeImages(ledger) }
 
     /// A carousel of 20 items of 800 pixels.
     private func play(_ lines: String, rate: Int = 10) async throws -> ScrollResult {
@@ -30,8 +30,8 @@ import Testing
     }
 
     private func showAll() {
-        let image = FakePictures.picture("a")
-        pictures.shown = { _ in ShownPicture(parts: [image], lod: .exact) }
+        let image = FakeImages.picture("a")
+        pictures.shown = { _ in ShownImage(parts: [image], lod: .exact) }
     }
 
     @Test("misses no frame that is drawn before its deadline")
@@ -63,13 +63,13 @@ import Testing
 
     @Test("counts cells without an image, with a reduced one and with a part of one")
     func cells() async throws {
-        let image = FakePictures.picture("a")
+        let image = FakeImages.picture("a")
         pictures.shown = { item in
             switch item {
-            case 0: ShownPicture(parts: [image], lod: .exact)
-            case 1: ShownPicture(parts: [image], lod: .half)
+            case 0: ShownImage(parts: [image], lod: .exact)
+            case 1: ShownImage(parts: [image], lod: .half)
             case 2: nil
-            default: ShownPicture(parts: [image], lod: .exact, isWhole: false)
+            default: ShownImage(parts: [image], lod: .exact, isWhole: false)
             }
         }
         // The visible items of the frames: 0; 0 and 1; 1; 1 and 2; 2; 2 and 3; 3.
@@ -83,10 +83,10 @@ import Testing
 
     @Test("waits for the first screen, and measures that time")
     func opening() async throws {
-        let image = FakePictures.picture("a")
+        let image = FakeImages.picture("a")
         var count = 0
         pictures.work = { _ in count += 1 }
-        pictures.shown = { _ in count > 3 ? ShownPicture(parts: [image], lod: .exact) : nil }
+        pictures.shown = { _ in count > 3 ? ShownImage(parts: [image], lod: .exact) : nil }
         let result = try await play("0,0\n500,0")
         #expect(abs(result.openingSeconds - 0.3) < 1e-9)
         #expect(result.popInCount == 0 && result.frameCount == 5)
@@ -101,12 +101,12 @@ import Testing
 
     @Test("measures the time from rest until each cell is sharp")
     func sharpness() async throws {
-        let image = FakePictures.picture("a")
+        let image = FakeImages.picture("a")
         pictures.shown = { [weak pictures = pictures] item in
             let frame = pictures?.frames.count ?? 0
             // One is ready immediately, one two frames later, one never.
             let isThere = item == 0 || frame >= (item == 1 ? 5 : .max)
-            return isThere ? ShownPicture(parts: [image], lod: .exact) : nil
+            return isThere ? ShownImage(parts: [image], lod: .exact) : nil
         }
         // At rest from frame 2 on, with items 0 and 1 visible; frame 1 is the opening.
         let result = try await play("0,0\n100,200\n200,400\n1000,400")
@@ -127,10 +127,10 @@ import Testing
 
     @Test("copies an image once while it is visible, and again when it returns")
     func reuse() {
-        let image = FakePictures.picture("a")
+        let image = FakeImages.picture("a")
         var screen = CellScreen(ledger)
         pictures.shown = { item in
-            item == 0 ? ShownPicture(parts: [image], lod: .exact) : nil
+            item == 0 ? ShownImage(parts: [image], lod: .exact) : nil
         }
         for items in [0..<2, 0..<2, 1..<3, 0..<2] {
             screen.draw(items, pictures)
@@ -143,7 +143,7 @@ import Testing
 
     @Test("counts images that were decoded, displayed, and are in memory")
     func ledgerCounts() {
-        var kept: [LoadedImage] = [FakePictures.picture("a"), FakePictures.picture("b", side: 8)]
+        var kept: [LoadedImage] = [FakeImages.picture("a"), FakeImages.picture("b", side: 8)]
         for image in kept { ledger.record(image) }
         ledger.record(kept[0])
         #expect(ledger.decoded.count == 2 && ledger.unshown.count == 2)
@@ -169,11 +169,11 @@ struct ScrollDesignTests {
         "display the same image", .timeLimit(.minutes(5)),
         arguments: ScrollDesign.allCases)
     func shows(design: ScrollDesign) async throws {
-        let image = TestPicture.photograph(PixelSize(width: 600, height: 450))
+        let image = TestImage.photograph(PixelSize(width: 600, height: 450))
         let path = folder.path("a.png")
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: path)
         let scene = try #require(ScrollScene("grid", [path]))
-        let ledger = PictureLedger()
+        let ledger = ImageLedger()
         let pictures = design.pictures(scene, ledger, nil)
         var screen = CellScreen(ledger)
         repeat {

@@ -62,7 +62,7 @@ import Testing
         let store = try folder.store()
         let harness = AnimationHarness(FakeAnimation(3, isGated: true)) { $0.store = store }
         let tasks = (0..<4).map { _ in Task { try await harness.rendition().bytes } }
-        harness.codec.letThrough(3)
+        harness.codec.openGate(3)
         for task in tasks { #expect(try await task.value == file(3)) }
         #expect(try await harness.rendition(animationFormat: nil).bytes == still)
         #expect(try await harness.rendition().bytes == file(3))
@@ -74,11 +74,11 @@ import Testing
     {
         let harness = AnimationHarness(FakeAnimation(50, isGated: true))
         let task = Task { try await harness.rendition { $0.memoryUse = [] } }
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         await eventually { harness.codec.decodes == [0, 1, 2] }
         task.cancel()
         await #expect(throws: LoadError.cancelled) { try await task.value }
-        harness.codec.letThrough(50)
+        harness.codec.openGate(50)
         await harness.over()
         await harness.pipeline.close()
         #expect(harness.codec.decodes == [0, 1, 2])
@@ -144,7 +144,7 @@ import Testing
             Task { try await harness.rendition { $0.source = source }.bytes }
         }
         await eventually { harness.pipeline.renditions.waitingAnimationCount == 4 }
-        harness.codec.letThrough(15)
+        harness.codec.openGate(15)
         for task in tasks { #expect(try await task.value == file(3)) }
         #expect(harness.codec.decodes.count == 15)
     }

@@ -140,12 +140,12 @@ import Testing
     @Test("that are being decoded when memory becomes critical are not kept")
     func pressureWhileDecoding() async throws {
         let harness = AnimationHarness(FakeAnimation(20, isGated: true))
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         var frames = try await harness.animation(countAhead: 3).makeAsyncIterator()
         #expect(try await frames.next()?.grey == 0)
         await eventually { harness.codec.decodes == [0, 1, 2] }
         harness.pipeline.respond(to: .critical)
-        harness.codec.letThrough(20)
+        harness.codec.openGate(20)
         await harness.ahead(0)
         for shown in 1...4 { #expect(try await frames.next()?.grey == shown) }
     }
@@ -164,12 +164,12 @@ import Testing
     @Test("that are being decoded when the program goes to the background are not kept")
     func backgroundWhileDecoding() async throws {
         let harness = AnimationHarness(FakeAnimation(20, isGated: true))
-        harness.codec.letThrough()
+        harness.codec.openGate()
         var frames = try await harness.animation().makeAsyncIterator()
         #expect(try await frames.next()?.grey == 0)
         await eventually { harness.codec.decodes == [0, 1] }
         harness.pipeline.enterBackground()
-        harness.codec.letThrough(20)
+        harness.codec.openGate(20)
         await harness.ahead(0)
         #expect(harness.codec.decodes == [0, 1])
         for shown in 1...3 { #expect(try await frames.next()?.grey == shown) }

@@ -41,7 +41,7 @@ final class FakeAnimation: ImageCodec, ImageDecoder, AnimationEncoder {
     /// The number of each frame whose decode has begun, the first first.
     var decodes: [Int] { decoded.withLock { $0 } }
 
-    func letThrough(_ count: Int = 1) {
+    func openGate(_ count: Int = 1) {
         for _ in 0..<count { gate?.signal() }
     }
 
@@ -94,7 +94,7 @@ final class FakeAnimation: ImageCodec, ImageDecoder, AnimationEncoder {
             defer { number += 1 }
             return StoredFrame(
                 region: PixelRect(FakeAnimation.size), duration: .milliseconds(10 * number),
-                image: TestPicture.flat(FakeAnimation.size, .gray8, [UInt8(number)]))
+                image: TestImage.flat(FakeAnimation.size, .gray8, [UInt8(number)]))
         }
     }
 }

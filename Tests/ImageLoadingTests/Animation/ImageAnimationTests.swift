@@ -104,13 +104,13 @@ import Testing
     @Test("is not decoded after its consumer has left")
     func abandoned() async throws {
         let harness = AnimationHarness(FakeAnimation(50, isGated: true))
-        harness.codec.letThrough()
+        harness.codec.openGate()
         do {
             var frames = try await harness.animation().makeAsyncIterator()
             #expect(try await frames.next()?.grey == 0)
             await eventually { harness.codec.decodes == [0, 1] }
         }
-        harness.codec.letThrough(10)
+        harness.codec.openGate(10)
         await harness.over()
         await eventually { harness.pipeline.queues.decodes.busyCount == 0 }
         #expect(harness.codec.decodes == [0, 1])
@@ -128,7 +128,7 @@ import Testing
         await eventually { harness.codec.decodes == [0] }
         task.cancel()
         await #expect(throws: LoadError.cancelled) { try await task.value }
-        harness.codec.letThrough(10)
+        harness.codec.openGate(10)
         await harness.over()
         #expect(harness.codec.decodes == [0])
     }

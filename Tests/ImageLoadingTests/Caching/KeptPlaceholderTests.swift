@@ -50,7 +50,7 @@ import Testing
             _ = try await pipeline.rendition(path, side: 20)
         }
         let expected = ThumbHash(
-            TestPicture.flat(PixelSize(width: 20, height: 20), .gray8, [77]))
+            TestImage.flat(PixelSize(width: 20, height: 20), .gray8, [77]))
         try await use { pipeline in
             let facts = try await pipeline.facts(for: path)
             #expect(facts.placeholder == expected)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("is that of the picture, whether it was decoded in planes or not")
     func planes() async throws {
-        let picture = TestPicture.photograph(PixelSize(width: 300, height: 200), seed: 7)
+        let picture = TestImage.photograph(PixelSize(width: 300, height: 200), seed: 7)
         let path = folder.url.appending(path: "a.jpg").path
         let bytes = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
         try Data(bytes).write(to: URL(filePath: path))
@@ -171,13 +171,13 @@ import Testing
         }
         // The other picture is not begun, nor is what the first leaves behind.
         pipeline.queues.decodes.isSuspended = true
-        codec.letThrough(1)
+        codec.openGate(1)
         await eventually { pipeline.queues.decodes.waitingCount == 2 }
         #expect(pipeline.queues.decodes.waitingPriorities == [.visible, priority])
         #expect(pipeline.placeholders.pending.withLock { $0.files.count } == 1)
         #expect(pipeline.placeholders.pending.withLock { $0.byteCount } > byteCount)
         pipeline.queues.decodes.isSuspended = false
-        codec.letThrough(1)
+        codec.openGate(1)
         for task in tasks { _ = try await task.value }
         await pipeline.close()
         #expect(pipeline.placeholders.pending.withLock { $0.files.isEmpty })
@@ -215,7 +215,7 @@ import Testing
                 }
                 #expect(placeholder.image.size == size)
                 #expect(placeholder.isPreview)
-                let expected = TestPicture.flat(size, .rgb8, [77, 77, 77])
+                let expected = TestImage.flat(size, .rgb8, [77, 77, 77])
                 #expect(PixelComparison(placeholder.image, expected).maximumDifference <= 4)
                 let again = try await events(pipeline, request)
                 #expect(again.count == 1, "the picture is in memory")
@@ -241,7 +241,7 @@ import Testing
 
     @Test("is text wherever facts are written down")
     func coding() throws {
-        let hash = ThumbHash(TestPicture.photograph(PixelSize(width: 30, height: 20), seed: 1))
+        let hash = ThumbHash(TestImage.photograph(PixelSize(width: 30, height: 20), seed: 1))
         let facts = ImageFacts(
             formatName: "png", mediaType: "image/png", pixelSize: PixelSize(width: 3, height: 2),
             placeholder: hash)

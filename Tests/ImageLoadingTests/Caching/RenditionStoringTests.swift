@@ -244,14 +244,14 @@ final class TestDate: Sendable {
             pixelSize: PixelSize(width: 4, height: 5))
         var facts = plain
         facts.placeholder = ThumbHash(
-            TestPicture.photograph(PixelSize(width: 4, height: 5), seed: 1))
+            TestImage.photograph(PixelSize(width: 4, height: 5), seed: 1))
         store.insert([old: facts])
         #expect(store.facts(of: [old]) == [old: facts])
         store.insert([old: plain])
         #expect(store.facts(of: [old]) == [old: facts], "the file is still the same")
         var other = plain
         other.placeholder = ThumbHash(
-            TestPicture.photograph(PixelSize(width: 4, height: 5), seed: 2))
+            TestImage.photograph(PixelSize(width: 4, height: 5), seed: 2))
         store.insert([old: other])
         #expect(store.facts(of: [old]) == [old: other])
         try fixture.folder.write("a.fake")

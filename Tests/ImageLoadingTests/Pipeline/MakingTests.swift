@@ -65,7 +65,7 @@ import Testing
         _ = parts.placeholders.pending.withLock { $0.files.insert(file) }
         var request = RenditionRequest.fake(path, side: 20)
         if isIdentityKnown { request.image.fileIdentity = file }
-        let story = LoadStory()
+        let story = LoadMetrics()
         let rendition = try await parts.renditions.rendition(
             for: request, .fixed(.visible), story)
         #expect(rendition.bytes == FakeCodec.file(PixelSize(width: 20, height: 20), grey: 7))

@@ -73,7 +73,7 @@ extension PipelineResources {
 
     init() throws { folder = try TestFolder() }
 
-    private func load(_ request: ImageRequest) async throws(LoadError) -> LoadedData {
+    private func load(_ request: ImageRequest) async throws(LoadError) -> LoadedOriginal {
         var original = request.knownOriginal
         if original == nil { original = .file(try FileIdentity(path: request.source.name)) }
         guard let original else { throw .cancelled }
@@ -125,7 +125,7 @@ extension PipelineResources {
 
 @Suite("Gathered sizes") struct GatheredSizesStateTests {
     private let sizes = GatheredSizes()
-    private let key = SharedImageKey(image: ImageKey(original: .named("a")))
+    private let key = ImageLoadKey(image: ImageKey(original: .named("a")))
 
     private func source() throws -> ImageSource {
         let file = FakeCodec.file(PixelSize(width: 64, height: 64), grey: 1)
@@ -155,13 +155,13 @@ extension PipelineResources {
 
 @Suite("Kept facts") struct KeptFactsTests {
     @Test("survive encoding, and are refused without a file behind them") func bytes() {
-        let facts = KeptFacts(
+        let facts = StoredFacts(
             originalSize: PixelSize(width: 4000, height: 3000), isOriginalScalable: true,
             freshUntil: 1_700_000_000, originalFrameCount: 7)
-        #expect(facts.bytes.count == KeptFacts.byteCount)
-        #expect(KeptFacts(facts.bytes + [0]) == facts)
-        #expect(KeptFacts(facts.bytes) == nil)
-        #expect(KeptFacts([UInt8](repeating: 0, count: KeptFacts.byteCount + 1)) == nil)
+        #expect(facts.bytes.count == StoredFacts.byteCount)
+        #expect(StoredFacts(facts.bytes + [0]) == facts)
+        #expect(StoredFacts(facts.bytes) == nil)
+        #expect(StoredFacts([UInt8](repeating: 0, count: StoredFacts.byteCount + 1)) == nil)
     }
 }
 
@@ -173,7 +173,7 @@ extension PipelineResources {
         let key = ImageKey(original: .named("a"))
         let size = PixelSize(width: 40, height: 40)
         memory.insert(
-            LoadedImage(TestPicture.flat(size, .gray8, [1]), key: key, originalSize: size))
+            LoadedImage(TestImage.flat(size, .gray8, [1]), key: key, originalSize: size))
         let options = DecodeOptions(maximumSide: 10)
         var request = ImageRequest(.bytes(EncodedBytes([]), name: "a"), options: options)
         let small = ImageKey(request, of: .named("a"))

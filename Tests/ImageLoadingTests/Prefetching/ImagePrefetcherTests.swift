@@ -14,7 +14,7 @@ import Testing
     @Test("S25: starts nothing twice and nothing that is in memory, and so many at a time")
     func width() async throws {
         let harness = PrefetchHarness(isGated: true)
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         _ = try await harness.pipeline.image(for: PrefetchHarness.request(9))
         #expect(harness.codec.decodes == [9])
         harness.prefetcher.start([9, 1, 2, 1, 3, 2, 4].map(PrefetchHarness.request))
@@ -22,10 +22,10 @@ import Testing
         await eventually { harness.codec.decodes.count == 3 }
         #expect(Set(harness.startedNames) == ["1", "2"])
         #expect(harness.pipeline.images.loadCount == 2)
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         await eventually { harness.codec.decodes.count == 4 }
         #expect(harness.startedNames.last == "3")
-        harness.codec.letThrough(3)
+        harness.codec.openGate(3)
         await harness.idle()
         #expect(harness.startedNames.sorted() == ["1", "2", "3", "4"])
         #expect(harness.codec.decodes.count == 5)
@@ -72,14 +72,14 @@ import Testing
         harness.prefetcher.start([1, 2].map(PrefetchHarness.request))
         await eventually { harness.codec.decodes == [1] }
         harness.prefetcher.isPaused = true
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         await eventually { harness.log.items.contains(.finished("1", nil)) }
         harness.prefetcher.start([PrefetchHarness.request(3)])
         // Whatever a start leads to has been looked at when this has ended.
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         _ = try? await harness.pipeline.image(for: PrefetchHarness.request(8))
         #expect(harness.startedNames == ["1"])
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         harness.prefetcher.isPaused = false
         await harness.idle()
         #expect(harness.startedNames == ["1", "2", "3"])
@@ -157,7 +157,7 @@ import Testing
         await eventually { harness.codec.decodes.count == 2 }
         harness.prefetcher.replace(with: [5, 2, 4].map(PrefetchHarness.request))
         await eventually { harness.codec.decodes.contains(5) }
-        harness.codec.letThrough(4)
+        harness.codec.openGate(4)
         await harness.idle()
         #expect(harness.startedNames.sorted() == ["1", "2", "4", "5"])
         #expect(harness.startedNames.last == "4")

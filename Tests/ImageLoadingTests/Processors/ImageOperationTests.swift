@@ -12,7 +12,7 @@ import Testing
 @testable import ImageLoading
 
 @Suite("An operation on a decoded image") struct ImageOperationTests {
-    private let photograph = TestPicture.photograph(PixelSize(width: 61, height: 43), .rgba8)
+    private let photograph = TestImage.photograph(PixelSize(width: 61, height: 43), .rgba8)
 
     private func apply(
         _ operation: ImageOperation, to image: PixelBuffer
@@ -38,7 +38,7 @@ import Testing
     func resize(_ format: PixelFormat) throws {
         let image =
             format == .yCbCr420
-            ? TestPicture.photograph(photograph.size, .yCbCr420) : photograph.converted(to: format)
+            ? TestImage.photograph(photograph.size, .yCbCr420) : photograph.converted(to: format)
         let fitted = try apply(.resize(PixelSize(width: 30, height: 30)), to: image)
         #expect(fitted.size == PixelSize(width: 30, height: 21))
         let filled = try apply(.resize(PixelSize(width: 90, height: 20), .fill), to: image)
@@ -60,7 +60,7 @@ import Testing
 
     @Test("stops a blur between two rows or columns when it is cancelled", arguments: [0, 3, 12])
     func cancelledBlur(count: Int) throws {
-        let image = TestPicture.photograph(PixelSize(width: 10, height: 8))
+        let image = TestImage.photograph(PixelSize(width: 10, height: 8))
         let calls = Mutex(0)
         let cancellation = CancellationFlag {
             calls.withLock {
@@ -76,7 +76,7 @@ import Testing
 
     @Test("keeps a uniform color when it blurs", arguments: [0.3, 1, 7, 900, 1e9])
     func blurOfFlat(_ sigma: Double) throws {
-        let flat = TestPicture.flat(PixelSize(width: 9, height: 5), .rgba8, [200, 100, 0, 128])
+        let flat = TestImage.flat(PixelSize(width: 9, height: 5), .rgba8, [200, 100, 0, 128])
         #expect(
             PixelComparison(try apply(.blur(sigma: sigma), to: flat), flat).maximumDifference == 0)
     }
@@ -98,7 +98,7 @@ import Testing
     func circle() throws {
         let size = PixelSize(width: 101, height: 101)
         let round = try apply(
-            .roundCorners(radius: .infinity), to: TestPicture.flat(size, .gray8, [255]))
+            .roundCorners(radius: .infinity), to: TestImage.flat(size, .gray8, [255]))
         var sum = 0
         for y in 0..<size.height {
             for x in 0..<size.width { sum += Int(round.row(y)[x * 4 + 3]) }
@@ -109,7 +109,7 @@ import Testing
 
     @Test("blends colors with one, and keeps the shape of the image")
     func tint() throws {
-        let image = TestPicture.flat(PixelSize(width: 3, height: 2), .rgba8, [200, 100, 0, 128])
+        let image = TestImage.flat(PixelSize(width: 3, height: 2), .rgba8, [200, 100, 0, 128])
         let blue = SRGBColor(red: 0, green: 0, blue: 1)
         func pixel(_ amount: Double) throws -> [UInt8] {
             Array(try apply(.tint(blue, amount: amount), to: image).packedBytes.prefix(4))
@@ -118,7 +118,7 @@ import Testing
         // Half of 100, 50 and 0, which are premultiplied, and half of 128.
         #expect(try pixel(0.5) == [50, 25, 64, 128])
         #expect(try pixel(0) == [100, 50, 0, 128])
-        let gray = TestPicture.flat(PixelSize(width: 1, height: 1), .gray8, [90])
+        let gray = TestImage.flat(PixelSize(width: 1, height: 1), .gray8, [90])
         #expect(try apply(.tint(blue, amount: 1), to: gray).format == .rgb8)
     }
 

@@ -108,13 +108,13 @@ import Testing
         let second = harness.ask(harness.request())
         await harness.deliver(start: 2)
         await eventually { harness.pipeline.queues.decodes.waitingCount == 1 }
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         #expect(await harness.codec.nextEvent() == .cancelled(0))
         // The end of the first load has not taken the second one out of the table.
         #expect(harness.pipeline.images.loadCount == 1)
         let third = harness.ask(harness.request())
         await harness.waiting(harness.request(), 2)
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         #expect(try await second.value == 0)
         #expect(try await third.value == 0)
         #expect(harness.loader.startCount == 2)
@@ -131,10 +131,10 @@ import Testing
         await harness.deliver()
         await eventually { decodes.waitingCount == 1 }
         #expect(decodes.waitingPriorities == [.background])
-        let high = LoadUrgency(.visible)
+        let high = PriorityHandle(.visible)
         let urgent = harness.ask(request, urgency: high)
         await eventually { decodes.waitingPriorities == [.visible] }
-        let middle = LoadUrgency(.prefetch)
+        let middle = PriorityHandle(.prefetch)
         let between = harness.ask(request, urgency: middle)
         await harness.waiting(request, 3)
         // One that is not the most urgent changes nothing.
@@ -158,7 +158,7 @@ import Testing
     func rapidChanges() async throws {
         let harness = PipelineHarness()
         harness.pipeline.queues.decodes.isSuspended = true
-        let urgency = LoadUrgency(.background)
+        let urgency = PriorityHandle(.background)
         let task = harness.ask(harness.request(), urgency: urgency)
         await harness.deliver()
         // Memory is reserved once no preview is made any more; then the decode waits, and follows.

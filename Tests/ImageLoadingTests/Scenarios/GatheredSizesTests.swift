@@ -11,9 +11,9 @@ import Testing
 @Suite("Renditions of one original", .timeLimit(.minutes(5))) struct GatheredSizesTests {
     private static let size = PixelSize(width: 640, height: 480)
 
-    private static func key(_ request: ImageRequest) -> SharedImageKey {
-        SharedImageKey(
-            ImageKey(request, of: .named("a")), DataKey(request, of: .named("a"), salt: 0),
+    private static func key(_ request: ImageRequest) -> ImageLoadKey {
+        ImageLoadKey(
+            ImageKey(request, of: .named("a")), OriginalLoadKey(request, of: .named("a"), salt: 0),
             isReproducible: true)
     }
 
@@ -82,7 +82,7 @@ import Testing
         let others = [50, 200, 160].map { ask(harness, DecodeOptions(maximumSide: $0)) }
         try await gathered(harness, 4)
         await harness.deliver(FakeCodec.file(Self.size, grey: 8), start: 2)
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         #expect(try await first.value == PixelSize(width: 100, height: 75))
         #expect(try await others[0].value == PixelSize(width: 50, height: 38))
         #expect(try await others[1].value == PixelSize(width: 200, height: 150))
@@ -117,7 +117,7 @@ import Testing
         }
         await deliver(harness)
         for _ in 0..<2 { #expect(await harness.codec.nextEvent() == .began(9)) }
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         for task in tasks {
             #expect(try await task.value == PixelSize(width: 100, height: 100))
         }
@@ -129,7 +129,7 @@ import Testing
         let small = harness.ask(harness.request([], DecodeOptions(maximumSide: 10)))
         await deliver(harness)
         for _ in 0..<2 { #expect(await harness.codec.nextEvent() == .began(9)) }
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         #expect(try await small.value == 9)
         #expect(try await large.value.width == 400)
     }

@@ -58,7 +58,7 @@ import Testing
         await harness.deliver(PipelineHarness.file(grey: 2, side: 40), start: 2)
         await eventually { budget.waitingCount == 1 }
         #expect(harness.codec.decodes == [1])
-        harness.codec.letThrough(2)
+        harness.codec.openGate(2)
         // The first is kept in memory until the second needs its room.
         #expect(try await first.value == 1)
         #expect(try await second.value == 2)
@@ -92,7 +92,7 @@ import Testing
         let folder = try TestFolder()
         let path = try folder.write("a.fake", grey: 7)
         let file = ImageRequest(path: path)
-        harness.codec.letThrough(1)
+        harness.codec.openGate(1)
         let pipeline = harness.pipeline
         let shown = try await pipeline.image(for: file)
         // From here on nothing is read, looked up or decoded.
@@ -105,7 +105,7 @@ import Testing
         let named = harness.request(name: "c")
         pipeline.memory.insert(
             LoadedImage(
-                TestPicture.flat(PixelSize(width: 4, height: 4), .gray8, [5]),
+                TestImage.flat(PixelSize(width: 4, height: 4), .gray8, [5]),
                 key: harness.key(named), originalSize: PixelSize(width: 4, height: 4)))
         let answered = try await pipeline.image(for: named)
         #expect(answered.image.trail == 5)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test("S19: finds an evicted image that a consumer still holds")
-    func heldPicture() async throws {
+    func heldImage() async throws {
         let harness = PipelineHarness()
         let asked = Task { [pipeline = harness.pipeline, request = harness.request()] in
             try await pipeline.image(for: request)
@@ -136,7 +136,7 @@ import Testing
     func story() async throws {
         let harness = PipelineHarness()
         let processor = CountingProcessor(1)
-        let stories = [LoadStory(), LoadStory()]
+        let stories = [LoadMetrics(), LoadMetrics()]
         let pipeline = harness.pipeline
         let request = harness.request([processor])
         let task = Task { try await pipeline.image(for: request, story: stories[0]) }

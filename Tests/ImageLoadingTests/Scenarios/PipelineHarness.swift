@@ -79,7 +79,7 @@ final class CountingProcessor: ImageProcessor {
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer {
         count.add(1, ordering: .relaxed)
-        return TestPicture.flat(image.size, .gray8, [image.trail &* 4 &+ digit])
+        return TestImage.flat(image.size, .gray8, [image.trail &* 4 &+ digit])
     }
 }
 
@@ -117,7 +117,7 @@ struct PipelineHarness: Sendable {
     }
 
     /// Asks for a picture in a task of its own.
-    func ask(_ request: ImageRequest, urgency: LoadUrgency? = nil) -> Task<UInt8, any Error> {
+    func ask(_ request: ImageRequest, urgency: PriorityHandle? = nil) -> Task<UInt8, any Error> {
         Task { [pipeline] in
             let loaded = try await pipeline.image(for: request, urgency: urgency)
             return loaded.image.trail
@@ -126,7 +126,7 @@ struct PipelineHarness: Sendable {
 
     /// Waits until so many loads of pictures are under way, or wait for the same.
     func waiting(_ request: ImageRequest, _ count: Int) async {
-        let key = SharedImageKey(image: key(request))
+        let key = ImageLoadKey(image: key(request))
         await eventually { pipeline.images.consumerCount(key) == count }
     }
 

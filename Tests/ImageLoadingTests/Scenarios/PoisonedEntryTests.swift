@@ -32,7 +32,7 @@ import Testing
             Rendition(
                 bytes: bytes, mediaType: "image/x-fake", pixelSize: PixelSize(width: 4, height: 4),
                 original: key.original), for: key)
-        let pipeline = ImagePipeline(FakeCodec(), store: store) { $0.keptFormat = "fake" }
+        let pipeline = ImagePipeline(FakeCodec(), store: store) { $0.storedFormat = "fake" }
         let loaded = try await pipeline.image(for: request)
         #expect(loaded.image.size == PixelSize(width: 4, height: 4) && loaded.image.trail == 9)
         await pipeline.close()
@@ -83,7 +83,7 @@ import Testing
         let url = try HTTPURL(HTTPFixture.address)
         await harness.web.store.insert(
             Array("FAKE".utf8), mediaType: "image/x-fake", for: url)
-        var key = DataKey(original: .url(HTTPFixture.address))
+        var key = OriginalLoadKey(original: .url(HTTPFixture.address))
         key.refusedBody = contentHash(Array("FAKE".utf8))
         let pipeline = harness.pipeline
         let tasks = try [8, 16].map { side in

@@ -36,7 +36,7 @@ struct StoreHarness: Sendable {
         pipeline = ImagePipeline(codec, store: renditions) { configuration in
             configuration.web = web.loader
             configuration.storePolicy = policy
-            configuration.keptFormat = "fake"
+            configuration.storedFormat = "fake"
         }
     }
 
@@ -56,12 +56,12 @@ struct StoreHarness: Sendable {
             Task { try await pipeline.image(for: request).image.size }
         }
         for request in requests {
-            let key = SharedImageKey(
+            let key = ImageLoadKey(
                 image: ImageKey(request, of: .url(HTTPFixture.address)))
             let count = requests.count { $0.identity == request.identity }
             await eventually { pipeline.images.consumerCount(key) == count }
         }
-        let data = DataKey(requests[0], of: .url(HTTPFixture.address), salt: 0)
+        let data = OriginalLoadKey(requests[0], of: .url(HTTPFixture.address), salt: 0)
         let decodeCount = Set(requests.map(\.options)).count
         await eventually { pipeline.originals.consumerCount(data) == decodeCount }
         await eventually { web.transport.heldCount(HTTPFixture.address) == 1 }
@@ -222,7 +222,7 @@ extension FakeAnswer {
                 request.storeUse = use
                 return Task { [request] in try await pipeline.image(for: request).image.size }
             }
-            let key = SharedImageKey(
+            let key = ImageLoadKey(
                 image: ImageKey(
                     original: .url(HTTPFixture.address), options: DecodeOptions(maximumSide: 8)))
             await eventually { pipeline.images.consumerCount(key) == 2 }
@@ -286,7 +286,7 @@ extension FakeAnswer {
         ) async throws {
             let codec = FakeCodec()
             let pipeline = ImagePipeline(codec, store: try folder.store()) {
-                $0.keptFormat = "fake"
+                $0.storedFormat = "fake"
             }
             let request = ImageRequest(.file(path), processors: processors)
             let loaded = try await pipeline.image(for: request)

@@ -37,7 +37,7 @@ import Testing
                 }
             }
             #expect(area == levelSize.area)
-            let whole = tiles.reduce(0) { $0 + pyramid.pictureRect(of: $1).size.area }
+            let whole = tiles.reduce(0) { $0 + pyramid.imageRect(of: $1).size.area }
             #expect(whole == size.area)
             #expect(!pyramid.contains(TileAddress(level: level, x: columns, y: 0)))
             #expect(!pyramid.contains(TileAddress(level: level, x: 0, y: -1)))
@@ -67,7 +67,7 @@ import Testing
             let tiles = pyramid.tiles(in: viewport, scale: scale)
             let finest = pyramid.level(forScale: scale)
             let seen = pyramid.tiles.filter { tile in
-                let rect = pyramid.pictureRect(of: tile)
+                let rect = pyramid.imageRect(of: tile)
                 return tile.level >= finest && Double(rect.x) < viewport.x + viewport.width
                     && Double(rect.x + rect.width) > viewport.x
                     && Double(rect.y) < viewport.y + viewport.height

@@ -56,7 +56,7 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [PixelFormat.gray8, .rgb8])
     func pillow(_ format: PixelFormat) async throws {
-        let image = TestPicture.noise(PixelSize(width: 517, height: 301), format)
+        let image = TestImage.noise(PixelSize(width: 517, height: 301), format)
         let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         let maker = TileMaker()
         let picture = try maker.image(EncodedBytes(file))
@@ -78,7 +78,7 @@ import Testing
         "is made of files of every kind",
         arguments: ["jpeg", "png", "webp", "tiff", "avif", "jp2", "jxl", "bmp"])
     func formats(_ format: String) async throws {
-        let image = TestPicture.photograph(PixelSize(width: 300, height: 201))
+        let image = TestImage.photograph(PixelSize(width: 300, height: 201))
         let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
         let maker = TileMaker()
         let picture = try maker.image(EncodedBytes(file))
@@ -97,7 +97,7 @@ import Testing
     func directLevels(_ format: String) async throws {
         var maker = TileMaker()
         maker.configuration.directPixelCount = 100 * 75
-        let image = TestPicture.photograph(PixelSize(width: 400, height: 300))
+        let image = TestImage.photograph(PixelSize(width: 400, height: 300))
         var options = EncodeOptions()
         options.isPyramid = true
         options.quality = 95
@@ -125,7 +125,7 @@ import Testing
         let tiles = picture.pyramid.tiles
         let tasks = tiles.map { tile in Task { try await picture.tile(tile) } }
         await eventually { picture.waitingForPyramid == tiles.count }
-        maker.codec.letThrough()
+        maker.codec.openGate()
         for (tile, task) in zip(tiles, tasks) {
             #expect(try await task.value.size == picture.pyramid.rect(of: tile).size)
         }
@@ -144,11 +144,11 @@ import Testing
         #expect(picture.waitingForPyramid == 1)
         holder.cancel()
         await #expect(throws: LoadError.cancelled) { try await holder.value }
-        maker.codec.letThrough()
+        maker.codec.openGate()
         await eventually { maker.codec.decodes.ended == 1 }
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         // Whoever asks again begins anew.
-        maker.codec.letThrough()
+        maker.codec.openGate()
         try await picture.makeTiles()
         #expect(maker.codec.decodes.begun == 2)
         await maker.queue.close()

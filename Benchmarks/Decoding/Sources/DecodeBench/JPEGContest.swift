@@ -68,7 +68,7 @@ enum JPEGContest {
         let decoder = ShrinkingDecoder(
             limits: DecodeLimits(), cancellation: nil, isDraft: work.isDraft)
         var sink = Sum(work: work)
-        try bytes.withBytes { file throws(ShrinkingStop) in
+        try bytes.withBytes { file throws(ShrinkingError) in
             try decoder.decode(file, into: &sink)
         }
     }
@@ -107,7 +107,7 @@ enum JPEGContest {
             }
         }
 
-        mutating func begin(_ picture: ShrunkPicture) {}
+        mutating func begin(_ picture: ShrunkImage) {}
 
         mutating func append(_ row: Span<UInt8>, component: Int) {
             for x in Swift.stride(from: 0, to: row.count, by: 64) { total += UInt64(row[x]) }

@@ -166,7 +166,7 @@ struct BenchScroll: AsyncParsableCommand {
         let collection = try PhotoCollection(folder, count: count)
         guard let scene = ScrollScene(run.layout, collection.paths) else { return }
         let store = run.store == .warm ? try ScrollSeries.openStore(kept) : nil
-        let ledger = PictureLedger()
+        let ledger = ImageLedger()
         let pictures = run.design.pictures(scene, ledger, store)
         let benchmark = ScrollBenchmark(
             scene: scene, trace: trace, seconds: seconds, clock: .system())

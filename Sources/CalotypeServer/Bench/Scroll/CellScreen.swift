@@ -10,13 +10,13 @@ struct CellScreen {
         var isSharp: Bool
     }
 
-    private let ledger: PictureLedger
+    private let ledger: ImageLedger
     private var cells: [Int: Cell] = [:]
     private(set) var items = 0..<0
     /// The number of cells that have become visible.
     private(set) var revealedCount = 0
 
-    init(_ ledger: PictureLedger) { self.ledger = ledger }
+    init(_ ledger: ImageLedger) { self.ledger = ledger }
 
     var emptyCount: Int { items.count - cells.count }
     var unsharpCount: Int { cells.values.count { !$0.isSharp } }
@@ -27,7 +27,7 @@ struct CellScreen {
 
     /// Draws the images of items; each image that is new on the screen is copied once, as into a
     /// texture.
-    mutating func draw(_ items: Range<Int>, _ pictures: any ScrollPictures) {
+    mutating func draw(_ items: Range<Int>, _ pictures: any ScrollImages) {
         revealedCount += items.count { !self.items.contains($0) }
         self.items = items
         cells = cells.filter { items.contains($0.key) }

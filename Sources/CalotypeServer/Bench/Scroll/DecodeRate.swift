@@ -28,7 +28,7 @@ struct DecodeRate: Hashable {
         _ scene: ScrollScene, seconds: Double = 1
     ) async throws(FileFailure) -> DecodeRate {
         let width = ImageCommands.processorCount()
-        let ledger = PictureLedger()
+        let ledger = ImageLedger()
         let before = ProcessUsage.processorSeconds
         let start = ContinuousClock.now
         await withTaskGroup(of: Void.self) { group in

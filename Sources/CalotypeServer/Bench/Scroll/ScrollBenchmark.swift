@@ -26,7 +26,7 @@ struct ScrollBenchmark {
     ///   - ledger: The statistics of `pictures`.
     /// - Returns: The measurements, without those of the process.
     func play(
-        _ run: ScrollRun, _ pictures: any ScrollPictures, _ ledger: PictureLedger
+        _ run: ScrollRun, _ pictures: any ScrollImages, _ ledger: ImageLedger
     ) async -> ScrollResult {
         var result = ScrollResult(run)
         show(pictures, ledger, &result)
@@ -40,7 +40,7 @@ struct ScrollBenchmark {
     }
 
     private func show(
-        _ pictures: any ScrollPictures, _ ledger: PictureLedger, _ result: inout ScrollResult
+        _ pictures: any ScrollImages, _ ledger: ImageLedger, _ result: inout ScrollResult
     ) {
         let end = min(trace.duration, seconds)
         let rate = Double(result.run.rate)
@@ -76,7 +76,7 @@ struct ScrollBenchmark {
     ///
     /// - Returns: The time that this took, in seconds.
     private func open(
-        _ screen: inout CellScreen, _ pictures: any ScrollPictures, _ rate: Double
+        _ screen: inout CellScreen, _ pictures: any ScrollImages, _ rate: Double
     ) -> Double {
         let start = clock.now()
         let frame = ScrollFrame(scene, offset: trace.offset(at: 0), velocity: 0)

@@ -39,19 +39,19 @@ enum ScrollDesign: String, CaseIterable, Codable {
     ///   - store: The store of a run with a warm store.
     /// - Returns: The implementation, with no image loaded.
     func pictures(
-        _ scene: ScrollScene, _ ledger: PictureLedger, _ store: RenditionStore?
-    ) -> any ScrollPictures {
-        typealias Options = BackgroundPictures.Options
+        _ scene: ScrollScene, _ ledger: ImageLedger, _ store: RenditionStore?
+    ) -> any ScrollImages {
+        typealias Options = BackgroundImages.Options
         return switch self {
-        case .synchronous: SynchronousPictures(scene, ledger)
-        case .tagged: TaggedPictures(scene, ledger)
-        case .displaySize: BackgroundPictures(scene, ledger, Options())
-        case .tiled: BackgroundPictures(scene, ledger, Options(tileSide: 256))
-        case .neighbours: BackgroundPictures(scene, ledger, Options(keepsNeighbours: true))
+        case .synchronous: SynchronousImages(scene, ledger)
+        case .tagged: TaggedImages(scene, ledger)
+        case .displaySize: BackgroundImages(scene, ledger, Options())
+        case .tiled: BackgroundImages(scene, ledger, Options(tileSide: 256))
+        case .neighbours: BackgroundImages(scene, ledger, Options(keepsNeighbours: true))
         case .swapping:
-            BackgroundPictures(
+            BackgroundImages(
                 scene, ledger, Options(keepsNeighbours: true, swapsResolution: true))
-        case .calotype: PipelinePictures(scene, ledger, store)
+        case .calotype: PipelineImages(scene, ledger, store)
         }
     }
 }

@@ -83,7 +83,7 @@ struct ScrollFrame {
 }
 
 /// The image displayed in a cell.
-struct ShownPicture {
+struct ShownImage {
     /// The image, or the tiles of it that are loaded.
     var parts: [LoadedImage]
     let lod: LOD
@@ -94,11 +94,11 @@ struct ShownPicture {
 }
 
 /// A strategy that loads images into cells; called only on the thread that draws.
-protocol ScrollPictures: AnyObject {
+protocol ScrollImages: AnyObject {
     /// Performs the work of the drawing thread before a frame.
     func update(_ frame: ScrollFrame)
     /// The image displayed in the cell of a visible item; `nil` for an empty cell.
-    func picture(for item: Int) -> ShownPicture?
+    func picture(for item: Int) -> ShownImage?
     /// Cancels all loads and waits for them to finish.
     func end() async
 }

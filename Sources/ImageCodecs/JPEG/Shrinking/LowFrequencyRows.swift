@@ -1,122 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-    internal import EncodedImages
-    internal import Pixels
+internal import EncodedImages
+internal import Pixels
 
-    /// Transforms rows of blocks into rows of samples, and passes these to a sink.
-    struct LowFrequencyRows {
-        /// By scan component and row of blocks within an MCU (T.81 A.2).
-        let rows: [[LowFrequencyRow]]
-        /// The coefficients of one row of MCUs; zeros before decoding.
-        var coefficients: [Int16]
-        /// By scan component: the index of the component in the frame.
-        private let components: [Int]
-        /// By scan component: the size to deliver, and the number of rows delivered.
-        private let sizes: [PixelSize]
-        private var delivered: [Int]
-        /// The samples of a row of blocks.
-        private var samples: [UInt8]
+/// Transforms rows of blocks into rows of samples, and passes these to a sink.
+struct LowFrequencyRows {
+    /// By scan component and row of blocks within an MCU (T.81 A.2).
+    let rows: [[LowFrequencyRow]]
+    /// The coefficients of one row of MCUs; zeros before decoding.
+    var coefficients: [Int16]
+    /// By scan component: the index of the component in the frame.
+    private let components: [Int]
+    /// By scan component: the size to deliver, and the number of rows delivered.
+    private let sizes: [PixelSize]
+    private var delivered: [Int]
+    /// The samples of a row of blocks.
+    private var samples: [UInt8]
 
-        /// Allocates the buffers.
-        ///
-        /// - Parameters:
-        ///   - picture: the image to deliver.
-        ///   - components: the components of the scan.
-        ///   - blocks: by scan component, the number of blocks across the image and down an MCU.
-        init(_ picture: ShrunkPicture, _ components: [Int], blocks: [(across: Int, down: Int)]) {
-            var count = 0
-            var rows: [[LowFrequencyRow]] = []
-            for (component, blocks) in zip(components, blocks) {
-                rows.append([])
-                for _ in 0..<blocks.down {
-                    let row = LowFrequencyRow(
-                        blockSide: picture.blockSides[component], blockCount: blocks.across,
-                        quantization: picture.quantization[component], start: count)
-                    rows[rows.count - 1].append(row)
-                    count += row.count
-                }
+    /// Allocates the buffers.
+    ///
+    /// - Parameters:
+    ///   - picture: the image to deliver.
+    ///   - components: the components of the scan.
+    ///   - blocks: by scan component, the number of blocks across the image and down an MCU.
+    init(_ picture: ShrunkImage, _ components: [Int], blocks: [(across: Int, down: Int)]) {
+        var count = 0
+        var rows: [[LowFrequencyRow]] = []
+        for (component, blocks) in zip(components, blocks) {
+            rows.append([])
+            for _ in 0..<blocks.down {
+                let row = LowFrequencyRow(
+                    blockSide: picture.blockSides[component], blockCount: blocks.across,
+                    quantization: picture.quantization[component], start: count)
+                rows[rows.count - 1].append(row)
+                count += row.count
             }
-            self.rows = rows
-            self.components = components
-            sizes = components.map { picture.size(of: $0) }
-            delivered = components.map { _ in 0 }
-            let sampleCount = rows.joined().reduce(0) { max($0, $1.sampleCount) }
-            samples = Array(repeating: 0, count: sampleCount)
-            coefficients = Array(repeating: 0, count: count)
         }
+        self.rows = rows
+        self.components = components
+        sizes = components.map { picture.size(of: $0) }
+        delivered = components.map { _ in 0 }
+        let sampleCount = rows.joined().reduce(0) { max($0, $1.sampleCount) }
+        samples = Array(repeating: 0, count: sampleCount)
+        coefficients = Array(repeating: 0, count: count)
+    }
 
-        /// Passes the samples of a row of MCUs to a sink, and clears the coefficients.
-        mutating func deliver(
-            into sink: inout some ComponentSink & ~Copyable
-        ) throws(CodecError) {
+    /// Passes the samples of a row of MCUs to a sink, and clears the coefficients.
+    mutating func deliver(
+        into sink: inout some ComponentSink & ~Copyable
+    ) throws(CodecError) {
+        for (index, component) in components.enumerated() {
+            let size = sizes[index]
+            for row in rows[index] where delivered[index] < size.height {
+                row.makeSamples(from: coefficients, into: &samples)
+                let count = min(row.blockSide, size.height - delivered[index])
+                for y in 0..<count {
+                    let start = y * row.blockSide * row.stride
+                    try sink.append(
+                        samples.span.extracting(start..<start + size.width),
+                        component: component)
+                }
+                delivered[index] += count
+            }
+        }
+        for i in coefficients.indices { coefficients[i] = 0 }
+    }
+}
+
+extension ProgressiveImage {
+    func deliver(
+        _ picture: ShrunkImage, _ cancellation: CancellationFlag?,
+        into sink: inout some ComponentSink & ~Copyable
+    ) throws(CodecError) {
+        let frame = picture.frame
+        var rows = LowFrequencyRows(
+            picture, Array(components.indices),
+            blocks: components.indices.map {
+                (components[$0].blocksAcross, frame.components[$0].verticalSampling)
+            })
+        for y in 0..<frame.mcusDown {
+            if cancellation?.isCancelled == true { throw .cancelled }
             for (index, component) in components.enumerated() {
-                let size = sizes[index]
-                for row in rows[index] where delivered[index] < size.height {
-                    row.makeSamples(from: coefficients, into: &samples)
-                    let count = min(row.blockSide, size.height - delivered[index])
-                    for y in 0..<count {
-                        let start = y * row.blockSide * row.stride
-                        try sink.append(
-                            samples.span.extracting(start..<start + size.width),
-                            component: component)
-                    }
-                    delivered[index] += count
+                for (j, row) in rows.rows[index].enumerated() {
+                    copy(
+                        component, y * rows.rows[index].count + j, row,
+                        into: &rows.coefficients)
                 }
             }
-            for i in coefficients.indices { coefficients[i] = 0 }
+            try rows.deliver(into: &sink)
         }
     }
 
-    extension ProgressivePicture {
-        func deliver(
-            _ picture: ShrunkPicture, _ cancellation: CancellationFlag?,
-            into sink: inout some ComponentSink & ~Copyable
-        ) throws(CodecError) {
-            let frame = picture.frame
-            var rows = LowFrequencyRows(
-                picture, Array(components.indices),
-                blocks: components.indices.map {
-                    (components[$0].blocksAcross, frame.components[$0].verticalSampling)
-                })
-            for y in 0..<frame.mcusDown {
-                if cancellation?.isCancelled == true { throw .cancelled }
-                for (index, component) in components.enumerated() {
-                    for (j, row) in rows.rows[index].enumerated() {
-                        copy(
-                            component, y * rows.rows[index].count + j, row,
-                            into: &rows.coefficients)
-                    }
-                }
-                try rows.deliver(into: &sink)
-            }
-        }
-
-        private func copy(
-            _ component: Component, _ y: Int, _ row: LowFrequencyRow,
-            into target: inout [Int16]
-        ) {
-            let size = component.blockSide * component.blockSide
-            let start = component.start + y * component.blocksAcross * size
-            let count = component.blocksAcross
-            precondition(
-                start + count * size <= coefficients.count && row.start + row.count <= target.count
-                    && count <= row.stride, "a row is longer than its buffer")
-            unsafe coefficients.withUnsafeBufferPointer { coefficients in
-                unsafe target.withUnsafeMutableBufferPointer { target in
-                    guard let coefficients = coefficients.baseAddress,
-                        let target = target.baseAddress
-                    else { return }
-                    for (zigzag, place) in component.keptIndices.enumerated() where place >= 0 {
-                        var source = unsafe coefficients + (start + place)
-                        let row = unsafe target + (row.start + row.offset(ofZigzag: zigzag))
-                        for x in 0..<count {
-                            unsafe row[x] = source.pointee
-                            unsafe source += size
-                        }
+    private func copy(
+        _ component: Component, _ y: Int, _ row: LowFrequencyRow,
+        into target: inout [Int16]
+    ) {
+        let size = component.blockSide * component.blockSide
+        let start = component.start + y * component.blocksAcross * size
+        let count = component.blocksAcross
+        precondition(
+            start + count * size <= coefficients.count && row.start + row.count <= target.count
+                && count <= row.stride, "a row is longer than its buffer")
+        unsafe coefficients.withUnsafeBufferPointer { coefficients in
+            unsafe target.withUnsafeMutableBufferPointer { target in
+                guard let coefficients = coefficients.baseAddress,
+                    let target = target.baseAddress
+                else { return }
+                for (zigzag, place) in component.keptIndices.enumerated() where place >= 0 {
+                    var source = unsafe coefficients + (start + place)
+                    let row = unsafe target + (row.start + row.offset(ofZigzag: zigzag))
+                    for x in 0..<count {
+                        unsafe row[x] = source.pointee
+                        unsafe source += size
                     }
                 }
             }
         }
     }
+}
 #endif

@@ -6,7 +6,7 @@ internal import EncodedImages
 internal import Pixels
 
 /// An image that a directory describes, checked before libtiff reads its pixels.
-struct TIFFPicture {
+struct TIFFImage {
     /// What the samples of a pixel mean.
     enum Model: Equatable {
         case gray(isInverted: Bool)
@@ -265,7 +265,7 @@ struct TIFFPicture {
     }
 
     /// Whether it is a reduced version of another image, by size and kind of pixels.
-    func isReducedVersion(of other: TIFFPicture) -> Bool {
+    func isReducedVersion(of other: TIFFImage) -> Bool {
         guard size.width < other.size.width, size.height < other.size.height else {
             return false
         }

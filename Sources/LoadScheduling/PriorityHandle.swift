@@ -5,7 +5,7 @@ internal import Synchronization
 /// The priority of a load, which its consumer can change at any time.
 ///
 /// A consumer may raise or lower it before or during the load; all queued work of the load follows.
-public final class LoadUrgency: Sendable {
+public final class PriorityHandle: Sendable {
     private struct State {
         var version: UInt64 = 0
         var lastNumber: UInt64 = 0
@@ -32,11 +32,11 @@ public final class LoadUrgency: Sendable {
     }
 
     /// One that stays as it is, the same for all who ask for it.
-    package static func fixed(_ priority: LoadPriority) -> LoadUrgency {
+    package static func fixed(_ priority: LoadPriority) -> PriorityHandle {
         allFixed[priority.rawValue]
     }
 
-    private static let allFixed = LoadPriority.allCases.map { LoadUrgency(fixed: $0) }
+    private static let allFixed = LoadPriority.allCases.map { PriorityHandle(fixed: $0) }
 
     package var isFixed: Bool { fixed != nil }
 

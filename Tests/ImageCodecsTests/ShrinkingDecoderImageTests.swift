@@ -12,12 +12,12 @@ import Testing
 @Suite(
     "Shrinking decoder: images",
     .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
-struct ShrinkingDecoderPictureTests {
+struct ShrinkingDecoderImageTests {
     private static var needsCjpeg: Comment { "cjpeg (libjpeg-turbo-progs) is missing" }
 
     /// Returns an image of low frequencies, which reduction preserves.
     private static func picture(_ size: PixelSize, _ format: PixelFormat = .rgb8) -> PixelBuffer {
-        TestPicture.make(size, format) { x, y, channel in
+        TestImage.make(size, format) { x, y, channel in
             let phase = (x * (channel + 1) + y * (3 - channel)) % 512
             return UInt8(20 + (phase < 256 ? phase : 511 - phase) * 215 / 255)
         }

@@ -4,7 +4,7 @@ internal import LoadScheduling
 internal import Synchronization
 
 /// Counts the requests in flight, so that closing can wait for them.
-final class Admission: Sendable {
+final class RequestGate: Sendable {
     private struct State {
         var isClosed = false
         var insideCount = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The content of the images of ``JPEGVariants``.
-struct JPEGVariantPicture {
+struct JPEGVariantImage {
     enum Content: String, CaseIterable {
         case noise, gradient, edges, flat, text, saturated, waves
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An image as a colour table with an index per pixel.
-struct GIFIndexedPicture {
+struct GIFIndexedImage {
     /// The colours, red in the lowest byte.
     private(set) var colors: [UInt32]
     private(set) var transparentIndex: UInt8?

@@ -4,12 +4,12 @@ internal import LoadScheduling
 internal import Synchronization
 
 /// A load in flight and its consumers.
-final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
+final class InFlightLoad<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable {
     typealias Consumer = LoadConsumer<Update>
     typealias Answer = Result<Value, LoadError>
 
     private struct Seat {
-        let member: FlightMember
+        let member: LoadMember
         let consumer: Consumer
         var priority: LoadPriority
         /// Identifies the observation of its priority, if that may change.
@@ -34,7 +34,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         /// Whether the load continues without consumers.
         var isKept = false
         /// What consumers that have left allow to be stored on disk.
-        var leftWish: StoreWish = []
+        var leftWish: StorePermission = []
         /// The number of members of each priority, so that a change takes constant time.
         var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
         var priority: LoadPriority
@@ -51,7 +51,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         }
 
         /// Returns whether the member has not left.
-        func has(_ member: FlightMember, at place: Int) -> Bool {
+        func has(_ member: LoadMember, at place: Int) -> Bool {
             place < seats.count && seats[place]?.member === member
         }
 
@@ -83,9 +83,9 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
 
     let key: Key
     /// The priority of the load.
-    let urgency: LoadUrgency
+    let urgency: PriorityHandle
     /// The steps of the load.
-    let story = LoadStory()
+    let story = LoadMetrics()
     /// A lock: receivers are called while it is held, so that no update follows the end.
     ///
     /// They take locks of loads that wait for this one, never those of loads that this one waits for.
@@ -96,9 +96,9 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     /// - Parameters:
     ///   - key: identifies the value.
     ///   - wish: what may be stored on disk; `nil` if the load ends with its last consumer.
-    init(_ key: Key, keeping wish: StoreWish?) {
+    init(_ key: Key, keeping wish: StorePermission?) {
         self.key = key
-        urgency = LoadUrgency(.background)
+        urgency = PriorityHandle(.background)
         state = Mutex(
             State(isKept: wish != nil, leftWish: wish ?? [], priority: .background))
     }
@@ -113,9 +113,9 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     var isWanted: Bool { state.withLock { $0.consumers.contains(where: \.keepsValue) } }
 
     /// What the consumers, or a load that continues without them, allow to be stored on disk.
-    var storeWish: StoreWish {
+    var storePermission: StorePermission {
         state.withLock { state in
-            state.consumers.reduce(state.leftWish) { $0.union($1.storeWish()) }
+            state.consumers.reduce(state.leftWish) { $0.union($1.storePermission()) }
         }
     }
 
@@ -126,7 +126,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     /// Adds a consumer, and sends it the newest update.
     ///
     /// - Returns: its place; `nil` if the load is over.
-    func add(_ member: FlightMember, _ consumer: Consumer) -> Int? {
+    func add(_ member: LoadMember, _ consumer: Consumer) -> Int? {
         let seat = Seat(member: member, consumer: consumer, priority: consumer.urgency.priority)
         let (place, change) = state.withLock { state -> (Int?, (LoadPriority, UInt64)?) in
             guard !state.isOver else { return (nil, nil) }
@@ -139,7 +139,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     }
 
     /// Observes the priority of a member.
-    func follow(_ urgency: LoadUrgency, of member: FlightMember, at place: Int) {
+    func follow(_ urgency: PriorityHandle, of member: LoadMember, at place: Int) {
         guard !urgency.isFixed else { return }
         let following = urgency.follow { [weak self] in
             self?.set($0, member, place)
@@ -152,7 +152,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
         if isGone { urgency.unfollow(following) }
     }
 
-    private func set(_ priority: LoadPriority, _ member: FlightMember, _ place: Int) {
+    private func set(_ priority: LoadPriority, _ member: LoadMember, _ place: Int) {
         let change = state.withLock { state -> (LoadPriority, UInt64)? in
             guard state.has(member, at: place), let old = state.seats[place]?.priority,
                 old != priority
@@ -169,7 +169,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
     ///   - member: the member that leaves.
     ///   - place: the result of ``add(_:_:)``.
     ///   - forget: called before the load is ended.
-    func leave(_ member: FlightMember, at place: Int, _ forget: () -> Void) {
+    func leave(_ member: LoadMember, at place: Int, _ forget: () -> Void) {
         let (seat, task, change) = state.withLock {
             state -> (Seat?, Task<Void, Never>?, (LoadPriority, UInt64)?) in
             guard state.has(member, at: place), let seat = state.remove(at: place) else {
@@ -177,7 +177,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
             }
             if seat.consumer.outlivesConsumers {
                 state.isKept = true
-                state.leftWish.formUnion(seat.consumer.storeWish())
+                state.leftWish.formUnion(seat.consumer.storePermission())
             }
             guard state.memberCount == 0 && !state.isKept else {
                 return (seat, nil, state.count(seat.priority, nil))
@@ -237,7 +237,7 @@ final class Flight<Key: Sendable, Value: Sendable, Update: LoadUpdate>: Sendable
 }
 
 /// A consumer's place in a load, on which it waits.
-final class FlightMember: Sendable {
+final class LoadMember: Sendable {
     private enum State {
         case joined
         case waiting(CheckedContinuation<Void, Never>)

@@ -23,7 +23,7 @@ extension LoadedImage {
     ) -> LoadedImage {
         let size = PixelSize(width: 64, height: count)
         return LoadedImage(
-            TestPicture.flat(size, .gray8, [7]), key: key, originalSize: size,
+            TestImage.flat(size, .gray8, [7]), key: key, originalSize: size,
             isPreview: isPreview, cost: cost)
     }
 }

@@ -4,7 +4,7 @@ internal import EncodedImages
 internal import Pixels
 
 /// The properties of an image file, as text and JSON.
-struct PictureFacts {
+struct FileFacts {
     private let path: String
     private let source: ImageSource
     private let thumbnail: ImageSource?

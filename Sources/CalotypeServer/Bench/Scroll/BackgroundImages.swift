@@ -10,7 +10,7 @@ internal import Synchronization
 /// `swapping`.
 ///
 /// An image is tagged with its item and dropped if that is no longer visible.
-final class BackgroundPictures: ScrollPictures {
+final class BackgroundImages: ScrollImages {
     struct Options {
         /// The side of tiles in pixels.
         ///
@@ -31,17 +31,17 @@ final class BackgroundPictures: ScrollPictures {
     private static let neighbourCount = 2
 
     private let scene: ScrollScene
-    private let ledger: PictureLedger
+    private let ledger: ImageLedger
     private let options: Options
     private let queue = OperationQueue()
     private let arrived = Arrivals()
     private var policy = LODPolicy()
     /// The images of visible items.
-    private var cells: [Int: ShownPicture] = [:]
+    private var cells: [Int: ShownImage] = [:]
     private var pending: Set<Key> = []
-    private var cache = RecentPictures(byteLimit: ScrollDesign.cacheByteLimit)
+    private var cache = RecentImages(byteLimit: ScrollDesign.cacheByteLimit)
 
-    init(_ scene: ScrollScene, _ ledger: PictureLedger, _ options: Options) {
+    init(_ scene: ScrollScene, _ ledger: ImageLedger, _ options: Options) {
         self.scene = scene
         self.ledger = ledger
         self.options = options
@@ -66,7 +66,7 @@ final class BackgroundPictures: ScrollPictures {
         }
     }
 
-    func picture(for item: Int) -> ShownPicture? { cells[item] }
+    func picture(for item: Int) -> ShownImage? { cells[item] }
 
     func end() async {
         queue.cancelAllOperations()
@@ -76,7 +76,7 @@ final class BackgroundPictures: ScrollPictures {
     private func receive(_ arrival: Arrivals.Item) {
         pending.remove(Key(item: arrival.item, lod: arrival.lod))
         for part in arrival.parts { policy.times.note(part.cost, for: arrival.lod) }
-        let picture = ShownPicture(parts: arrival.parts, lod: arrival.lod)
+        let picture = ShownImage(parts: arrival.parts, lod: arrival.lod)
         if options.keepsNeighbours { cache.insert(picture, arrival.item) }
         if policy.swaps(arrival.lod, for: cells[arrival.item]?.lod) {
             cells[arrival.item] = picture
@@ -123,22 +123,22 @@ final class Arrivals: Sendable {
 }
 
 /// A cache of images with least-recently-used eviction.
-private struct RecentPictures {
+private struct RecentImages {
     let byteLimit: Int
     private var byteCount = 0
-    private var pictures: [Int: ShownPicture] = [:]
+    private var pictures: [Int: ShownImage] = [:]
     /// The items, least recently used first.
     private var order: [Int] = []
 
     init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-    mutating func picture(_ item: Int) -> ShownPicture? {
+    mutating func picture(_ item: Int) -> ShownImage? {
         guard let picture = pictures[item] else { return nil }
         touch(item)
         return picture
     }
 
-    mutating func insert(_ picture: ShownPicture, _ item: Int) {
+    mutating func insert(_ picture: ShownImage, _ item: Int) {
         if let known = pictures[item] {
             guard picture.lod > known.lod else { return }
             byteCount -= known.byteCount
@@ -158,6 +158,6 @@ private struct RecentPictures {
     }
 }
 
-extension ShownPicture {
+extension ShownImage {
     fileprivate var byteCount: Int { parts.reduce(0) { $0 + $1.image.byteCount } }
 }

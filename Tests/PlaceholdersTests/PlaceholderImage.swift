@@ -5,14 +5,14 @@ import ImageTesting
 import Pixels
 
 /// A picture whose premultiplied colours are exact, so that others can be given the plain ones.
-struct PlaceholderPicture {
+struct PlaceholderImage {
     let size: PixelSize
     /// RGBA that is not premultiplied.
     let plain: [UInt8]
 
     /// A slope of colours, and of alpha from left to right if there is any.
-    static func slope(_ width: Int, _ height: Int, hasAlpha: Bool) -> PlaceholderPicture {
-        PlaceholderPicture(PixelSize(width: width, height: height)) { x, y in
+    static func slope(_ width: Int, _ height: Int, hasAlpha: Bool) -> PlaceholderImage {
+        PlaceholderImage(PixelSize(width: width, height: height)) { x, y in
             [
                 x * 250 / width / 5, y * 250 / height / 5, (x + y) * 250 / (width + height) / 5,
                 hasAlpha ? 5 - 5 * x / width : 5,
@@ -22,10 +22,10 @@ struct PlaceholderPicture {
 
     static func random(
         _ size: PixelSize, hasAlpha: Bool, _ random: inout SeededRandom
-    ) -> PlaceholderPicture {
+    ) -> PlaceholderImage {
         // Waves rather than noise, whose means would all be grey.
         let steps = (0..<8).map { _ in Int.random(in: 1...9, using: &random) }
-        return PlaceholderPicture(size) { x, y in
+        return PlaceholderImage(size) { x, y in
             (0..<4).map { channel in
                 let phase = (x * steps[channel] + y * steps[channel + 4]) / 3
                 return channel == 3 ? (hasAlpha ? phase / 4 % 6 : 5) : (phase + 9 * channel) % 52

@@ -10,14 +10,14 @@ internal import Logging
 ///
 /// Visible items are loaded first, then those that are about to become visible, each at the highest
 /// level of detail for which there is time.
-final class PipelinePictures: ScrollPictures {
+final class PipelineImages: ScrollImages {
     private struct Cell {
-        var picture: ShownPicture?
+        var picture: ShownImage?
         var tasks: [LOD: Task<Void, Never>] = [:]
     }
 
     private let scene: ScrollScene
-    private let ledger: PictureLedger
+    private let ledger: ImageLedger
     private let pipeline: ImagePipeline
     private let prefetcher: ScrollPrefetcher
     private let request: @Sendable (Int) -> ImageRequest
@@ -28,7 +28,7 @@ final class PipelinePictures: ScrollPictures {
     ///   - scene: The screen.
     ///   - ledger: The statistics of decoded images.
     ///   - store: The store of a run with a warm store.
-    init(_ scene: ScrollScene, _ ledger: PictureLedger, _ store: RenditionStore?) {
+    init(_ scene: ScrollScene, _ ledger: ImageLedger, _ store: RenditionStore?) {
         self.scene = scene
         self.ledger = ledger
         var configuration = ImagePipeline.Configuration()
@@ -55,7 +55,7 @@ final class PipelinePictures: ScrollPictures {
     func update(_ frame: ScrollFrame) {
         for arrival in arrived.take() {
             cells[arrival.item]?.tasks[arrival.lod] = nil
-            show(ShownPicture(parts: arrival.parts, lod: arrival.lod), arrival.item)
+            show(ShownImage(parts: arrival.parts, lod: arrival.lod), arrival.item)
         }
         for (item, cell) in cells where !frame.items.contains(item) {
             for task in cell.tasks.values { task.cancel() }
@@ -67,7 +67,7 @@ final class PipelinePictures: ScrollPictures {
         prefetcher.update(visible: frame.visible, velocity: frame.velocity)
     }
 
-    func picture(for item: Int) -> ShownPicture? { cells[item]?.picture }
+    func picture(for item: Int) -> ShownImage? { cells[item]?.picture }
 
     func end() async {
         prefetcher.stop()
@@ -83,7 +83,7 @@ final class PipelinePictures: ScrollPictures {
             let (lod, image) = pipeline.sharpestCachedImage(for: request(item)),
             policy.swaps(lod, for: cell.picture?.lod)
         {
-            cell.picture = ShownPicture(parts: [image], lod: lod)
+            cell.picture = ShownImage(parts: [image], lod: lod)
         }
         // An empty cell displays the first image that is ready.
         let timeLeft =
@@ -110,7 +110,7 @@ final class PipelinePictures: ScrollPictures {
         }
     }
 
-    private func show(_ picture: ShownPicture, _ item: Int) {
+    private func show(_ picture: ShownImage, _ item: Int) {
         guard let cell = cells[item],
             LODPolicy().swaps(picture.lod, for: cell.picture?.lod)
         else { return }

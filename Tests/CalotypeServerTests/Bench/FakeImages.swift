@@ -22,15 +22,15 @@ final class FakeFrameClock: Sendable {
 }
 
 /// A design whose images are set by a test.
-final class FakePictures: ScrollPictures {
-    private let ledger: PictureLedger
+final class FakeImages: ScrollImages {
+    private let ledger: ImageLedger
     /// Called before each frame.
     var work: (ScrollFrame) -> Void = { _ in }
-    var shown: (Int) -> ShownPicture? = { _ in nil }
+    var shown: (Int) -> ShownImage? = { _ in nil }
     private(set) var frames: [ScrollFrame] = []
     private(set) var hasEnded = false
 
-    init(_ ledger: PictureLedger) { self.ledger = ledger }
+    init(_ ledger: ImageLedger) { self.ledger = ledger }
 
     static func picture(_ name: String, side: Int = 4) -> LoadedImage {
         let size = PixelSize(width: side, height: side)
@@ -44,7 +44,7 @@ final class FakePictures: ScrollPictures {
         work(frame)
     }
 
-    func picture(for item: Int) -> ShownPicture? { shown(item) }
+    func picture(for item: Int) -> ShownImage? { shown(item) }
 
     func end() async { hasEnded = true }
 }

@@ -3,7 +3,7 @@
 public import Pixels
 
 /// Images computed by a formula, identical on every machine.
-public enum TestPicture {
+public enum TestImage {
     /// Smooth waves with noise, similar to photographs; alpha, if present, increases from left to right.
     public static func photograph(
         _ size: PixelSize, _ format: PixelFormat = .rgb8, seed: UInt64 = 1

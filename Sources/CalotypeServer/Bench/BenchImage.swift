@@ -3,7 +3,7 @@
 internal import Pixels
 
 /// An image for the benchmark of formats, in several sizes.
-struct BenchPicture {
+struct BenchImage {
     static let largestSize = PixelSize(width: 2048, height: 1536)
     /// The sizes, each half of the one before.
     static let sizes = (0..<7).map {

@@ -45,7 +45,7 @@ public struct LoadStep: Hashable, Sendable {
 }
 
 /// The steps of a load, collected for a caller that passes one with its request.
-public final class LoadStory: Sendable {
+public final class LoadMetrics: Sendable {
     private let told = Mutex<[LoadStep]>([])
 
     /// Metrics without steps.
@@ -56,7 +56,7 @@ public final class LoadStory: Sendable {
 
     func add(_ step: LoadStep) { told.withLock { $0.append(step) } }
 
-    func add(_ story: LoadStory) {
+    func add(_ story: LoadMetrics) {
         let steps = story.steps
         told.withLock { $0 += steps }
     }

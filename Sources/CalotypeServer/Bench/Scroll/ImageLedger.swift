@@ -8,7 +8,7 @@ internal import Pixels
 internal import Synchronization
 
 /// Counts the images that were decoded, displayed, and are still in memory.
-final class PictureLedger: Sendable {
+final class ImageLedger: Sendable {
     private struct Entry {
         weak var image: LoadedImage?
         let byteCount: Int

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("An answer that is no picture", .timeLimit(.minutes(5))) struct PictureCheckTests {
+@Suite("An answer that is no picture", .timeLimit(.minutes(5))) struct ImageCheckTests {
     private static let page = Array("<!DOCTYPE html><html><body>Sorry</body></html>".utf8)
     private static let json = Array("{\"error\": \"no such picture\"}".utf8)
 

@@ -4,7 +4,7 @@ internal import EncodedImages
 internal import Pixels
 
 /// An image in shared memory: its pixels, followed by its profile and metadata.
-struct SharedPicture {
+struct SharedImage {
     let size: PixelSize
     let format: PixelFormat
     let pixels: MemoryMapping
@@ -17,7 +17,7 @@ struct SharedPicture {
             throw WireError(reason: "the request has no descriptor of an image")
         }
         let bytes = try EncodedBytes(descriptor: file, byteCount: try reader.number())
-        size = try PixelSize(pictureFrom: &reader)
+        size = try PixelSize(imageFrom: &reader)
         format = try reader.value(PixelFormat.self)
         let count = PixelBuffer.byteCount(of: size, format)
         guard count < bytes.count, let mapping = MemoryMapping(file, byteCount: count) else {

@@ -6,7 +6,7 @@ internal import Pixels
 
 /// The facts that the file of a stored image does not contain: five little-endian integers of eight
 /// bytes.
-struct KeptFacts: Equatable {
+struct StoredFacts: Equatable {
     static let byteCount = 40
 
     let originalSize: PixelSize
@@ -24,7 +24,7 @@ struct KeptFacts: Equatable {
     }
 }
 
-extension KeptFacts {
+extension StoredFacts {
     init(_ image: LoadedImage) {
         self.init(
             originalSize: image.originalSize, isOriginalScalable: image.isOriginalScalable,

@@ -7,12 +7,12 @@ internal import ImageLoading
 internal import Synchronization
 
 /// The `synchronous` design: reads and decodes at full size on the thread that draws.
-final class SynchronousPictures: ScrollPictures {
+final class SynchronousImages: ScrollImages {
     private let scene: ScrollScene
-    private let ledger: PictureLedger
+    private let ledger: ImageLedger
     private var pictures: [Int: LoadedImage] = [:]
 
-    init(_ scene: ScrollScene, _ ledger: PictureLedger) {
+    init(_ scene: ScrollScene, _ ledger: ImageLedger) {
         self.scene = scene
         self.ledger = ledger
     }
@@ -24,8 +24,8 @@ final class SynchronousPictures: ScrollPictures {
         }
     }
 
-    func picture(for item: Int) -> ShownPicture? {
-        pictures[item].map { ShownPicture(parts: [$0], lod: .exact) }
+    func picture(for item: Int) -> ShownImage? {
+        pictures[item].map { ShownImage(parts: [$0], lod: .exact) }
     }
 
     func end() async {}
@@ -35,7 +35,7 @@ final class SynchronousPictures: ScrollPictures {
 /// first drawn, as toolkits with deferred decoding do.
 ///
 /// A file is tagged with its item and dropped if that is no longer visible.
-final class TaggedPictures: ScrollPictures {
+final class TaggedImages: ScrollImages {
     private final class Files: Sendable {
         private let files = Mutex<[(item: Int, bytes: EncodedBytes)]>([])
 
@@ -52,13 +52,13 @@ final class TaggedPictures: ScrollPictures {
     }
 
     private let scene: ScrollScene
-    private let ledger: PictureLedger
+    private let ledger: ImageLedger
     private let queue = OperationQueue()
     private let arrived = Files()
     private var requested: Set<Int> = []
     private var pictures: [Int: LoadedImage] = [:]
 
-    init(_ scene: ScrollScene, _ ledger: PictureLedger) {
+    init(_ scene: ScrollScene, _ ledger: ImageLedger) {
         self.scene = scene
         self.ledger = ledger
         queue.maxConcurrentOperationCount = processorCount()
@@ -80,8 +80,8 @@ final class TaggedPictures: ScrollPictures {
         }
     }
 
-    func picture(for item: Int) -> ShownPicture? {
-        pictures[item].map { ShownPicture(parts: [$0], lod: .exact) }
+    func picture(for item: Int) -> ShownImage? {
+        pictures[item].map { ShownImage(parts: [$0], lod: .exact) }
     }
 
     func end() async {
