@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPCaching
+internal import LoadScheduling
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading

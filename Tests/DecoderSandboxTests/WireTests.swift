@@ -64,7 +64,7 @@ import Testing
         let shared = try SharedDescriptor(byteCount: ControlPage.byteCount)
         let room = try #require(
             MemoryMapping(shared.number, byteCount: ControlPage.byteCount))
-        let memory = try ReceivedPixels(64, room: room)
+        let memory = try ReceivedPixels(64, buffer: room)
         #expect(throws: WireError.self) { _ = try memory.image(&reader) }
     }
 

@@ -22,7 +22,7 @@ import Testing
         }
         defer { sandbox.close() }
         _ = try Sandboxes.image("behave", sandbox).get()
-        let usual = getpriority(PRIO_PROCESS, 0)
+        let usual = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
         #expect(Set(Self.niceValues(name)) == [usual])
 
         let cancellation = CancellationFlag()
@@ -47,6 +47,8 @@ import Testing
     }
 
     private static func niceValues(_ name: String) -> [Int32] {
-        Sandboxes.workers(name).map { getpriority(PRIO_PROCESS, id_t($0)) }
+        Sandboxes.workers(name).map {
+            getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t($0))
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Sprites
 internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore

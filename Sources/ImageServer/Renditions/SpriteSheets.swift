@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadScheduling
+internal import Sprites
 internal import EncodedImages
 internal import ImageLoading
 internal import Pixels

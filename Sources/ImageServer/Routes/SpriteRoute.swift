@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Sprites
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading

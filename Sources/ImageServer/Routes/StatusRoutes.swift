@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadScheduling
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading

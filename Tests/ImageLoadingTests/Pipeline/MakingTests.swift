@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LoadingTesting
 import LoadScheduling
 import EncodedImages
 import Foundation

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LoadingTesting
 import DiskStore
 import HTTPCaching
 import LoadScheduling
