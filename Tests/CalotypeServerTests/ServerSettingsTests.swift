@@ -120,7 +120,7 @@ import Testing
             (#"{"port": 80, "preset": ["a=10x10,fill"]}"#, [], 0, ""),
             (#"{"port": 99999}"#, [], 64, "invalid port: 99999"),
             (#"{"port": 99999}"#, ["--port", "80"], 0, ""),
-            (#"{"preset": ["a=fill"]}"#, [], 1, "the preset a"),
+            (#"{"preset": ["a=fill"]}"#, [], 1, "preset a"),
             (#"{"formats": "exe"}"#, [], 64, "exe"),
             (#"{"sizes": "many"}"#, [], 64, "invalid --sizes"),
             (#"{"requestTimeout": 0}"#, [], 64, "0.001 to 86400"),

@@ -34,6 +34,6 @@ import Testing
                 return error
             }
         }
-        #expect(error == .library(message: "it cannot be loaded: libmissing.so.1"))
+        #expect(error == .library(message: "cannot load the library: libmissing.so.1"))
     }
 }

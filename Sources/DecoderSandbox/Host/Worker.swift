@@ -18,7 +18,7 @@ final class Worker: Sendable {
     private let control: ControlPage
     /// The shared buffer for small results; the worker can write to it at any time.
     let buffer: MemoryMapping
-    private let priority: WorkerPriority
+    private let priority: WorkerPriority?
     private let state = Mutex(State())
 
     private struct State {
@@ -67,11 +67,11 @@ final class Worker: Sendable {
     /// - Parameters:
     ///   - configuration: the worker program and its limits.
     ///   - memoryByteCount: the maximum number of bytes that the worker allocates.
-    ///   - priority: the scheduling priority of the workers of a sandbox.
+    ///   - priority: lowers the priority while a request takes long; `nil` to keep it.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(
         _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int,
-        priority: WorkerPriority
+        priority: WorkerPriority?
     ) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else {
@@ -156,15 +156,20 @@ final class Worker: Sendable {
     /// - Returns: whether it has that priority now.
     func restorePriority() -> Bool {
         state.withLock { state in
-            guard state.isLowered, !state.hasEnded else { return true }
+            guard let priority, state.isLowered, !state.hasEnded else { return true }
             state.isLowered = !priority.restore(process)
             return !state.isLowered
         }
     }
 
-    private func lowerPriority() {
+    /// Lowers the priority of a worker once a request has taken the processor time for it.
+    private func lowerPriority(since startSeconds: Double) {
+        guard let priority, processorSeconds - startSeconds >= priority.secondsBeforeLowering else {
+            return
+        }
         state.withLock { state in
-            if !state.hasEnded { state.isLowered = priority.lower(process) }
+            guard !state.isLowered, !state.hasEnded else { return }
+            state.isLowered = priority.lower(process)
         }
     }
 
@@ -248,10 +253,9 @@ final class Worker: Sendable {
         to number: UInt32, _ request: WorkerRequest, _ timeLimit: TimeLimit
     ) throws(Failure) -> Message {
         let start = ContinuousClock.now
-        let startSeconds = processorSeconds
+        let startSeconds = priority == nil ? 0 : processorSeconds
         var exceeded: Double?
         var grace: ContinuousClock.Instant?
-        var isLowered = state.withLock(\.isLowered)
         let message: Message?
         do throws(WireError) {
             message = try Self.receive(socket, request.maximumResponseByteCount) { now in
@@ -259,10 +263,7 @@ final class Worker: Sendable {
                     control.cancelledRequest = number
                     grace = now + Self.cancellationGrace
                 }
-                if !isLowered, processorSeconds - startSeconds >= priority.secondsBeforeLowering {
-                    isLowered = true
-                    lowerPriority()
-                }
+                lowerPriority(since: startSeconds)
                 exceeded = timeLimit.exceeded(after: now - start)
                 return exceeded != nil || grace.map { now > $0 } == true
             }

@@ -13,8 +13,10 @@ final class WorkerPriority: Sendable {
     /// Whether the host may raise the priority of a worker again.
     private let canRestore: Atomic<Bool>
 
-    /// The increment of the nice value: a worker with it gets a tenth of a contended processor.
-    private static let increment: Int32 = 10
+    /// The increment of the nice value: a worker with it gets a quarter of a contended processor.
+    ///
+    /// More would let slow images reach their deadline on a busy server.
+    private static let increment: Int32 = 5
 
     init() {
         usualNiceValue = calotype_nice_value()
