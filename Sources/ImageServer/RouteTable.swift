@@ -9,6 +9,7 @@ struct RouteTable: Sendable {
 
     init(_ services: ServerServices) {
         let s = services
+        let original = OriginalRoute(originals: s.originals, outgoing: s.outgoing)
         var routes: [any Route] = [
             HealthRoute(),
             ReadinessRoute(pipeline: s.pipeline),
@@ -34,9 +35,10 @@ struct RouteTable: Sendable {
             PlaceholderRoute(originals: s.originals, pipeline: s.pipeline),
             SpriteRoute(
                 originals: s.originals, folders: s.folders, sheets: s.sheets, queues: s.queues,
-                limiter: s.limiter, grammar: s.grammar, negotiation: s.negotiation),
+                limiter: s.limiter, grammar: s.grammar, negotiation: s.negotiation,
+                original: original),
             RenditionRoute(renditions: s.localRenditions, grammar: s.grammar),
-            OriginalRoute(originals: s.originals, outgoing: s.outgoing),
+            original,
         ]
         if !s.purgeTokens.isEmpty {
             routes.append(

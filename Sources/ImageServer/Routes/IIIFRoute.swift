@@ -19,11 +19,12 @@ struct IIIFRoute: Route {
     let publicURL: String?
 
     var prefix: String? { "iiif" }
-    var methods: [HTTPRequest.Method] { [.get, .head, .options] }
+    let methods: [HTTPRequest.Method] = [.get, .head, .options]
     var steps: RequestSteps { RequestSteps.standard.union(.cors) }
 
     func matches(_ request: IncomingRequest) -> Bool {
-        request.encodedSegments.first?.elementsEqual("iiif".utf8) == true
+        request.encodedPath.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }
+            .elementsEqual("iiif".utf8)
     }
 
     func response(to request: IncomingRequest) async throws -> Response {

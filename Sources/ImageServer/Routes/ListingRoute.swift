@@ -27,7 +27,8 @@ struct ListingRoute: Route {
     var steps: RequestSteps { .standard.subtracting(.retry) }
 
     func matches(_ request: IncomingRequest) -> Bool {
-        request.segments.starts(with: ["-", "listing"])
+        let names = request.segments
+        return names.count >= 2 && names[0] == "-" && names[1] == "listing"
     }
 
     func response(to request: IncomingRequest) async throws -> Response {

@@ -24,7 +24,7 @@ struct PurgeRoute: Route {
     /// The prefixes of the other routes, whose resources cannot be purged.
     let prefixes: Set<String>
 
-    var methods: [HTTPRequest.Method] { [.delete] }
+    let methods: [HTTPRequest.Method] = [.delete]
     var steps: RequestSteps { [.connectionLimit, .pageGuard, .pathLength] }
 
     func matches(_ request: IncomingRequest) -> Bool {

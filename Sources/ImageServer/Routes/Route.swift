@@ -27,7 +27,7 @@ protocol Route: Sendable {
 
 extension Route {
     var prefix: String? { nil }
-    var methods: [HTTPRequest.Method] { [.get, .head] }
+    var methods: [HTTPRequest.Method] { readMethods }
     var steps: RequestSteps { .standard }
 
     func matches(_ request: IncomingRequest) -> Bool {
@@ -35,6 +35,9 @@ extension Route {
         return path.segments.count > 1 && path.segments.first == prefix
     }
 }
+
+/// The methods of most routes, allocated once.
+private let readMethods: [HTTPRequest.Method] = [.get, .head]
 
 /// The steps of ``RequestHandler`` that depend on the route.
 struct RequestSteps: OptionSet {

@@ -18,16 +18,20 @@ struct SpriteRoute: Route {
     let limiter: RateLimiter?
     let grammar: OptionGrammar
     let negotiation: ContentNegotiation
+    let original: OriginalRoute
 
     var prefix: String? { "sprite" }
-    var methods: [HTTPRequest.Method] { [.get, .head, .post] }
+    let methods: [HTTPRequest.Method] = [.get, .head, .post]
 
     func matches(_ request: IncomingRequest) -> Bool {
-        request.segments.first == prefix
-            && (request.segments.count > 1 || request.method == .post)
+        guard let path = request.path, path.segments.first == prefix else { return false }
+        // `/sprite` itself is an original, also with a trailing slash and by `POST`.
+        return path.segments.count > 1 || request.method == .post
+            || (request.isRead && path.endsWithSlash)
     }
 
     func response(to request: IncomingRequest) async throws -> Response {
+        guard request.segments.count > 1 else { return try await original.response(to: request) }
         let parameters = try await SpriteRequest(request, grammar, negotiation)
         let images = try await images(parameters, request.client)
         let validators = Validators(made: "\(images.version)-\(parameters.text)")
