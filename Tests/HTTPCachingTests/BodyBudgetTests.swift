@@ -59,7 +59,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(transport: transport) }
 }
 
-@Suite("Bodies in memory", .timeLimit(.minutes(5))) struct BodyBudgetTests {
+@Suite("The body budget", .timeLimit(.minutes(5))) struct BodyBudgetTests {
     private func load(
         _ transport: some HTTPTransport, _ number: Int = 0,
         _ change: (inout HTTPLoader.Configuration) -> Void
@@ -75,7 +75,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
     }
 
     @Test(
-        "are refused at the limit if they have no end, and leave nothing",
+        "rejects an endless body at the limit and releases its memory",
         arguments: [nil, 900_000])
     func endless(declared: Int?) async throws {
         let budget = BodyBudget(byteLimit: 4 << 20)
@@ -96,7 +96,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
         }
     }
 
-    @Test("stay within their account together, however many come at a time")
+    @Test("limits all concurrent bodies together")
     func together() async throws {
         let budget = BodyBudget(byteLimit: 2_000_000)
         let transport = EndlessTransport(budget)
@@ -127,7 +127,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
         #expect(budget.waitingCount == 0)
     }
 
-    @Test("that no account has room for are refused, without waiting")
+    @Test("rejects a body larger than its limit without waiting")
     func tooLarge() async throws {
         let budget = BodyBudget(byteLimit: 1_000_000)
         await #expect(throws: LoadError.memoryBudgetExceeded(needed: 550_000, allowed: 500_000)) {
@@ -136,7 +136,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
         #expect(budget.byteCount == 0)
     }
 
-    @Test("are charged as long as they are used")
+    @Test("charges a body until it is released")
     func whole() async throws {
         let budget = BodyBudget(byteLimit: 10 << 20)
         let body = HTTPFixture.picture + [UInt8](repeating: 7, count: 3_000_000)
@@ -151,7 +151,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
         }
     }
 
-    @Test("wait for those that are used, the oldest first, which may take the second half")
+    @Test("makes transfers wait, and reserves the second half for the oldest")
     func waiting() async throws {
         let budget = BodyBudget(byteLimit: 4_000_000)
         var used: BodyRoom? = BodyRoom(in: budget)
@@ -170,7 +170,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
         #expect(budget.byteCount == 1_500_000)
     }
 
-    @Test("that are cancelled wait no longer")
+    @Test("cancels a waiting transfer")
     func cancelled() async throws {
         let budget = BodyBudget(byteLimit: 2_000_000)
         let (first, second) = (BodyRoom(in: budget), BodyRoom(in: budget))
@@ -191,7 +191,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
     }
 
     @Test(
-        "are told piece by piece only as far as previews are wanted",
+        "delivers parts only up to the preview limit",
         arguments: [0, 5_000, 1 << 20])
     func previews(byteCount: Int) async throws {
         let fixture = try HTTPFixture {

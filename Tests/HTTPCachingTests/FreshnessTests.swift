@@ -8,9 +8,9 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("What HTTP's fields say") struct FreshnessTests {
+@Suite("HTTP fields") struct FreshnessTests {
     @Test(
-        "of a date is read in each of its three spellings",
+        "parse dates in all three formats",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
             "Sun Nov  6 08:49:37 1994",
@@ -19,7 +19,7 @@ import Testing
         #expect(HTTPDate.seconds(text) == FakeClock.startDate)
     }
 
-    @Test("of a date agrees with Foundation's calendar")
+    @Test("parse dates like Foundation's calendar")
     func calendar() {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "of a date is nothing if it is none",
+        "reject invalid dates",
         arguments: [
             "", "0", "-1", "Sun, 06 Nov 1994", "Sun, 32 Nov 1994 08:49:37 GMT",
             "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT",
@@ -43,7 +43,7 @@ import Testing
         ])
     func noDate(text: String) { #expect(HTTPDate.seconds(text) == nil) }
 
-    @Test("of caching is read whatever its case, quotes, spaces and strangers")
+    @Test("parse Cache-Control with any case, quotes, spaces and unknown directives")
     func cacheControl() {
         let control = CacheControl(
             " Private=\"a, no-store\" ,MAX-AGE = \"7\",must-revalidate,, foo=bar,"
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// The terms of RFC 9111, section 4.2.3.
-    @Test("of age counts the way and the clock of the server, the longer of them")
+    @Test("compute the age from transit time and server clock, whichever is larger")
     func age() {
         let start = FakeClock.startDate
         func freshUntil(_ fields: HTTPFields) -> Int {
@@ -78,7 +78,7 @@ import Testing
         #expect(freshUntil([.lastModified: httpDate(-995), .date: httpDate(5)]) == 100)
     }
 
-    @Test("of a range is read or refused")
+    @Test("parse or reject Content-Range")
     func contentRange() {
         let range = ContentRange("bytes 11397-22788/22789")
         #expect(range?.first == 11_397)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("is kept byte by byte, without what belongs to the connection")
+    @Test("are stored byte by byte, without those of the connection")
     func storable() throws {
         let name = try #require(HTTPField.Name("X-Latin"))
         var fields: HTTPFields = [

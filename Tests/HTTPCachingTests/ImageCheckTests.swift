@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("An answer that is no picture", .timeLimit(.minutes(5))) struct ImageCheckTests {
+@Suite("A response that is not an image", .timeLimit(.minutes(5))) struct PictureCheckTests {
     private static let page = Array("<!DOCTYPE html><html><body>Sorry</body></html>".utf8)
     private static let json = Array("{\"error\": \"no such picture\"}".utf8)
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "is refused and not kept",
+        "is rejected and not stored",
         arguments: [
             ("text/html; charset=utf-8", page), ("TEXT/HTML", page), ("image/jpeg", page),
             (nil, page), ("image/png", Array("\u{FEFF}\n <HTML lang=de>".utf8)),
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "is told from a picture that is said to be something else",
+        "is distinguished from an image with another media type",
         arguments: ["text/plain", "application/json", "text/html", "application/octet-stream", nil])
     func knownSignature(type: String?) async throws {
         let fixture = try Self.fixture(type, HTTPFixture.picture)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "is told from a picture of a format that this program does not know",
+        "is distinguished from an image in an unknown format",
         arguments: ["image/future", "binary/octet-stream", "Image/PNG;q=1", nil])
     func unknownSignature(type: String?) async throws {
         for body in [[0x89, 0x50], Array("<svg/>".utf8)] as [[UInt8]] {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("leaves the picture that was there, and goes when it is replaced")
+    @Test("keeps the stored image, and is replaced later")
     func overwritten() async throws {
         let fixture = try HTTPFixture { _, index in
             index == 1
@@ -102,7 +102,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("is one that is coded although that was not asked for")
+    @Test("has an unexpected content coding")
     func coded() async throws {
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(fields: [.contentEncoding: "gzip"], body: [0x1F, 0x8B])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A limit of 80 starts a second and 25 at once", .timeLimit(.minutes(5)))
+@Suite("A rate limit of 80 per second with a burst of 25", .timeLimit(.minutes(5)))
 struct RateLimiterTests {
     private let clock = FakeClock()
     private let limiter: RateLimiter
@@ -22,18 +22,18 @@ struct RateLimiterTests {
         for _ in 0..<25 { try await limiter.take() }
     }
 
-    @Test("lets 25 through without waiting, however they come")
+    @Test("admits a burst of 25 without waiting")
     func burst() async throws {
         let limiter = limiter
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<25 { group.addTask { try await limiter.take() } }
-            // Nobody moves the clock: whoever waited would wait for ever.
+            // The clock stands still: a waiting request would wait for ever.
             try await group.waitForAll()
         }
         #expect(limiter.tokenCount == 0)
     }
 
-    @Test("spaces those after the first 25 by an eightieth of a second")
+    @Test("spaces later requests by 1/80 second")
     func spacing() async throws {
         try await drain()
         let limiter = limiter
@@ -58,7 +58,7 @@ struct RateLimiterTests {
         }
     }
 
-    @Test("fills up again, and not beyond 25")
+    @Test("refills up to 25")
     func refill() async throws {
         try await drain()
         clock.advance(by: .milliseconds(126))
@@ -67,7 +67,7 @@ struct RateLimiterTests {
         #expect(limiter.tokenCount == 25)
     }
 
-    @Test("takes no token for who was cancelled while waiting, first in the queue or not")
+    @Test("takes no token for a cancelled request, first in the queue or not")
     func cancelled() async throws {
         try await drain()
         let limiter = limiter
@@ -81,7 +81,7 @@ struct RateLimiterTests {
         #expect(limiter.tokenCount == 25)
     }
 
-    @Test("is not drained by a queue of cancelled work alone, and the next goes at once")
+    @Test("is not drained by cancelled requests, and admits the next at once")
     func onlyCancelled() async throws {
         try await drain()
         let limiter = limiter
@@ -100,7 +100,7 @@ struct RateLimiterTests {
         try await limiter.take()
     }
 
-    @Test("lets the more urgent go first")
+    @Test("admits requests by priority")
     func priority() async throws {
         try await drain()
         let limiter = limiter
@@ -123,7 +123,7 @@ struct RateLimiterTests {
         #expect(order.items == [.background, .visible, .prefetch])
     }
 
-    @Test("holds for the requests of a loader, those that come from the store not counted")
+    @Test("applies to the requests of a loader, without responses from the store")
     func loads() async throws {
         let fixture = try HTTPFixture {
             $0.maximumConcurrentCountPerHost = 100
@@ -134,7 +134,7 @@ struct RateLimiterTests {
         for index in 0..<25 { _ = try await fixture.load("https://example.org/\(index)") }
         #expect(fixture.requestCount == 25)
         let task = Task { try await fixture.load("https://example.org/late") }
-        // The limiter's, and that of nobody else.
+        // The limiter's own sleeper only.
         await eventually { fixture.clock.sleeps.count == 1 }
         #expect(fixture.requestCount == 25)
         fixture.clock.advance(by: .milliseconds(13))

@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("is followed five times, and no sixth time")
+    @Test("is followed five times but not six")
     func bounded() async throws {
         let fixture = try Self.fixture(Self.chain(5))
         _ = try await fixture.load("https://example.org/0")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "is refused where it leaves the web or its encryption",
+        "is rejected if it leaves HTTP or downgrades from HTTPS",
         arguments: ["http://example.org/1", "file:///etc/passwd", "https://a@b/", "//[::1"])
     func refused(location: String) async throws {
         let fixture = try Self.fixture(["https://example.org/0", location])
@@ -68,13 +68,13 @@ import Testing
         #expect(fixture.requestCount == 1)
     }
 
-    @Test("may lead from http to https")
+    @Test("may lead from HTTP to HTTPS")
     func upgraded() async throws {
         let fixture = try Self.fixture(["http://example.org/0", "https://example.org/0"])
         #expect(try await fixture.load("http://example.org/0").bytes == HTTPFixture.picture)
     }
 
-    @Test("is followed only to addresses that may be asked, the first included")
+    @Test("is followed only to allowed URLs, the first included")
     func allowed() async throws {
         let addresses = Self.chain(1) + ["https://169.254.169.254/2"]
         let asked = Log<String>()
@@ -92,7 +92,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("to another server does not take credentials with it")
+    @Test("drops credentials for another origin")
     func credentials() async throws {
         let fixture = try Self.fixture([
             "https://example.org/0", "https://example.org/1", "https://example.com/2",
@@ -106,7 +106,7 @@ import Testing
         #expect(sent.map { $0[.accept] } == ["image/png", "image/png", "image/png"])
     }
 
-    @Test("is kept only if the server says for how long, and the picture under its own address")
+    @Test("is stored only with explicit freshness, and the image under its own URL")
     func kept() async throws {
         let temporary = try Self.fixture(Self.chain(1))
         for _ in 0..<2 { _ = try await temporary.load("https://example.org/0") }
@@ -121,16 +121,16 @@ import Testing
         #expect(permanent.requestCount == 3)
     }
 
-    @Test("that leads nowhere is an error")
+    @Test("without Location is an error")
     func nowhere() async throws {
         let fixture = try HTTPFixture { _, _ in FakeAnswer(status: 302) }
         await #expect(throws: LoadError.self) { try await fixture.load() }
     }
 }
 
-@Suite("An address") struct HTTPURLTests {
+@Suite("An HTTP URL") struct HTTPURLTests {
     @Test(
-        "is brought into one spelling",
+        "is normalized",
         arguments: [
             ("HTTP://Example.ORG:80", "http://example.org/"),
             ("https://example.org:443/a/../b/./c?d=/../e#f", "https://example.org/b/c?d=/../e"),
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "is refused unless it can be asked",
+        "is rejected if it is invalid",
         arguments: [
             "", "example.org", "ftp://example.org/", "http:/a", "http://", "http://:80/",
             "http://user@example.org/", "http://user:password@example.org", "http://exa mple/",
@@ -157,7 +157,7 @@ import Testing
 
     /// The examples of RFC 3986, section 5.4, as far as they are of the web.
     @Test(
-        "is found from another",
+        "is resolved against a base URL",
         arguments: [
             ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
             ("/g", "http://a/g"), ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"),

@@ -10,7 +10,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A kept answer", .timeLimit(.minutes(5))) struct ResponseCachingTests {
+@Suite("A stored response", .timeLimit(.minutes(5))) struct ResponseCachingTests {
     private static let picture = HTTPFixture.picture
     private static let other = Array("FAKE other".utf8)
 
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "is used without asking as long as it is fresh",
+        "is used without a request while it is fresh",
         arguments: [
             [.cacheControl: "max-age=60"], [.cacheControl: "public, Max-Age=\"60\""],
             [.expires: httpDate(60), .date: httpDate()],
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "is asked for each time if nothing says that it is fresh",
+        "is revalidated each time without freshness information",
         arguments: [
             [:], [.cacheControl: "no-cache, max-age=60"], [.cacheControl: "max-age=junk"],
             [.expires: "0"], [.cacheControl: "max-age=60, max-age=0"],
@@ -65,7 +65,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("is used again when the server says that it is unchanged, with the newer fields")
+    @Test("is reused with updated fields after status 304")
     func notModified() async throws {
         let latin: [UInt8] = [0x47, 0x72, 0xFC, 0xDF, 0x65]
         let name = try #require(HTTPField.Name("X-Name"))
@@ -104,7 +104,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("is asked for by its date as well")
+    @Test("is revalidated by its date as well")
     func lastModified() async throws {
         let fixture = try HTTPFixture { request, _ in
             request.headerFields[.ifModifiedSince] == httpDate(-60)
@@ -117,7 +117,7 @@ import Testing
         #expect(try await fixture.load().source == .revalidated)
     }
 
-    @Test("is replaced by another")
+    @Test("is replaced by a changed one")
     func replaced() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -135,7 +135,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("is asked for anew when the server speaks of another version as unchanged")
+    @Test("is fetched again if status 304 has another entity tag")
     func notModifiedOther() async throws {
         let fixture = try Self.fixture([.eTag: "\"a\""], notModified: [.eTag: "\"b\""])
         _ = try await fixture.load()
@@ -144,7 +144,7 @@ import Testing
         #expect(fixture.lastFields[.ifNoneMatch] == nil)
     }
 
-    @Test("is none if the server forbids to keep it, and then replaces the one before")
+    @Test("is removed by a response with no-store")
     func noStore() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -161,7 +161,7 @@ import Testing
         #expect(await fixture.store.byteCount() == 0)
     }
 
-    @Test("is dropped when the server says of an unchanged one that it must not be kept")
+    @Test("is removed by status 304 with no-store")
     func notModifiedNoStore() async throws {
         let fixture = try Self.fixture(
             [.eTag: "\"a\""], notModified: [.cacheControl: "no-store"])
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "of status 404 or 410 is thrown as long as it is fresh, then asked for",
+        "with status 404 or 410 is thrown while fresh, then fetched again",
         arguments: [404, 410])
     func notFound(status: Int) async throws {
         let fixture = try HTTPFixture { _, index in
@@ -190,7 +190,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("does not outlive a 404 that is not to be kept")
+    @Test("is removed by a 404 that must not be stored")
     func goneForGood() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -203,7 +203,7 @@ import Testing
         #expect(await fixture.store.byteCount() == 0)
     }
 
-    @Test("is never one of status 500, whatever its fields say", arguments: [500, 503, 403])
+    @Test("never has status 500, whatever its fields contain", arguments: [500, 503, 403])
     func serverError(status: Int) async throws {
         let fixture = try Self.fixture([.cacheControl: "max-age=60"], status: status)
         for _ in 0..<2 {
@@ -215,7 +215,7 @@ import Testing
         #expect(await fixture.store.byteCount() == 0)
     }
 
-    @Test("that a program put there is served as it is, for ever")
+    @Test("that the program inserted is always fresh")
     func withoutMetadata() async throws {
         let fixture = try Self.fixture([:])
         let url = try HTTPURL(HTTPFixture.address)
@@ -230,7 +230,7 @@ import Testing
         #expect(try await fixture.load().bytes == Self.picture)
     }
 
-    @Test("is fetched again when its fields were damaged")
+    @Test("is fetched again if its fields are damaged")
     func damagedFields() async throws {
         let fixture = try Self.fixture([.cacheControl: "max-age=60"])
         _ = try await fixture.load()
@@ -241,7 +241,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("answers only requests that agree in what it varies by")
+    @Test("matches only requests with equal Vary fields")
     func vary() async throws {
         let fixture = try Self.fixture([
             .cacheControl: "max-age=60", .vary: "Accept, X-Other",
@@ -257,14 +257,14 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("that varies by everything answers no request")
+    @Test("with Vary: * matches no request")
     func varyByAll() async throws {
         let fixture = try Self.fixture([.cacheControl: "max-age=60", .vary: "*"])
         for _ in 0..<2 { _ = try await fixture.load() }
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("to one user is not shown to another, and no secret is on the disk")
+    @Test("is not shared between users, and contains no credentials")
     func credentials() async throws {
         let fixture = try Self.fixture([.cacheControl: "max-age=60", .setCookie: "secret"])
         for (name, value) in [(HTTPField.Name.authorization, "secret"), (.cookie, "secret")] {
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test("is not looked at by a request to reload, which replaces it")
+    @Test("is not read by a reload, which replaces it")
     func reload() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -300,7 +300,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("neither serves nor is replaced by a request that keeps nothing")
+    @Test("is neither read nor replaced by a no-store request")
     func requestNoStore() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -312,7 +312,7 @@ import Testing
         #expect(fixture.requestCount == 2)
     }
 
-    @Test("is all that a request for it alone gets, old or not")
+    @Test("is the only source for onlyIfCached, stale or not")
     func onlyIfCached() async throws {
         let fixture = try Self.fixture([.cacheControl: "max-age=10"])
         await #expect(throws: LoadError.notKept(url: HTTPFixture.address)) {
@@ -326,7 +326,7 @@ import Testing
         #expect(fixture.requestCount == 1)
     }
 
-    @Test("is not used when it is old and must be revalidated")
+    @Test("is not used stale with must-revalidate")
     func mustRevalidate() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -344,7 +344,7 @@ import Testing
         }
     }
 
-    @Test("is used when the server fails, for as long as it allows", arguments: [true, false])
+    @Test("is used stale after a server error, within stale-if-error", arguments: [true, false])
     func staleIfError(isUnreachable: Bool) async throws {
         let fixture = try HTTPFixture { _, index in
             index == 0
@@ -362,7 +362,7 @@ import Testing
         await #expect(throws: LoadError.self) { try await fixture.load() }
     }
 
-    @Test("is told from others by ETag, date or bytes")
+    @Test("is identified by ETag, date or bytes")
     func validator() async throws {
         #expect(try await Self.fixture([.eTag: "W/\"a\""]).load().validator == "etag W/\"a\"")
         let one = try await Self.fixture([:]).load().validator

@@ -10,7 +10,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A store of answers with damage", .timeLimit(.minutes(60)))
+@Suite("A damaged response store", .timeLimit(.minutes(60)))
 struct ResponseStoreDamageTests {
     private static let tables = [
         (
@@ -76,7 +76,7 @@ struct ResponseStoreDamageTests {
         return count
     }
 
-    @Test("in its rows finds what is whole, and keeps the rest again")
+    @Test("with damaged rows returns intact responses and stores the others again")
     func rows() async throws {
         var random = SeededRandom(seed: 27)
         let count = StoreDamage.count(usually: 40)
@@ -101,7 +101,7 @@ struct ResponseStoreDamageTests {
         #expect(missingCount > count / 4, "the damage damaged nothing")
     }
 
-    @Test("in its pages opens, and never gives what was not kept")
+    @Test("with damaged pages opens, and never returns other bytes than were stored")
     func pages() async throws {
         var random = SeededRandom(seed: 28)
         let filled = try store()
@@ -121,7 +121,7 @@ struct ResponseStoreDamageTests {
         }
     }
 
-    @Test("in the number of a row goes on to keep answers")
+    @Test("with a damaged row number continues to store responses")
     func number() async throws {
         let store = try store()
         await fill(store)
@@ -136,7 +136,7 @@ struct ResponseStoreDamageTests {
         await store.close()
     }
 
-    @Test("starts anew once no row can have a number")
+    @Test("is replaced when its row numbers are exhausted")
     func sequence() async throws {
         let store = try store()
         await fill(store)
@@ -150,7 +150,7 @@ struct ResponseStoreDamageTests {
         await store.close()
     }
 
-    @Test("removes no file outside of its folder, whatever a row names")
+    @Test("removes no file outside of its folder")
     func doomed() async throws {
         let store = try store()
         let victim = try folder.write("victim")

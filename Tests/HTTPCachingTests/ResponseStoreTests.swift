@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A store of answers", .timeLimit(.minutes(5))) struct ResponseStoreTests {
+@Suite("The response store", .timeLimit(.minutes(5))) struct ResponseStoreTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }
@@ -36,7 +36,8 @@ import Testing
 
     private static let anyRequest = Variant(names: "", [:])
 
-    @Test("keeps small bodies in its database and large ones as files", arguments: [1000, 300_000])
+    @Test(
+        "stores small bodies in its database and large ones as files", arguments: [1000, 300_000])
     func kept(byteCount: Int) async throws {
         let url = try Self.url("a")
         let first = try store()
@@ -55,7 +56,7 @@ import Testing
         #expect(files.isEmpty)
     }
 
-    @Test("replaces an answer, its file and its bytes in the count")
+    @Test("replaces a response, its file and its byte count")
     func replaced() async throws {
         let store = try store()
         let url = try Self.url("a")
@@ -69,7 +70,7 @@ import Testing
         #expect(await store.response(for: url, [:])?.bytes.first == 3)
     }
 
-    @Test("drops what was not used for longest", arguments: [1000, 300_000])
+    @Test("evicts the least recently used responses", arguments: [1000, 300_000])
     func evicted(byteCount: Int) async throws {
         let store = try store(byteLimit: 3 * (byteCount + 400))
         for name in 0..<3 {
@@ -86,7 +87,7 @@ import Testing
         #expect(files.count == (byteCount < 256 << 10 ? 0 : 3))
     }
 
-    @Test("keeps nothing larger than itself, and counts what has no body")
+    @Test("stores nothing larger than its limit, and counts responses without a body")
     func limits() async throws {
         let store = try store(byteLimit: 10_000)
         await store.insert(Self.response(9_000), for: try Self.url("a"), Self.anyRequest)
@@ -99,7 +100,7 @@ import Testing
         #expect(await store.response(for: try Self.url(0), [:]) == nil)
     }
 
-    @Test("never gives the fields of an answer to the one that took its place")
+    @Test("never returns the fields of a replaced response")
     func refreshedTooLate() async throws {
         let store = try store()
         let url = try Self.url("a")
@@ -113,7 +114,7 @@ import Testing
         #expect(found.fields[.eTag] == nil)
     }
 
-    @Test("keeps the whole when the start of another is too large to be kept")
+    @Test("keeps a response when a partial one is too large to be stored")
     func largePartial() async throws {
         let store = try store(byteLimit: 10_000)
         let url = try Self.url("a")
@@ -123,7 +124,7 @@ import Testing
         #expect(await store.partial(for: url, [:]) == nil)
     }
 
-    @Test("serves nothing that was damaged or lost", arguments: [1000, 300_000])
+    @Test("returns no damaged or missing body", arguments: [1000, 300_000])
     func damaged(byteCount: Int) async throws {
         let store = try store()
         for isLost in [true, false] {
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("removes the files that a crash left without a row, and none that is being written")
+    @Test("removes files that a crash left without a row, but none being written")
     func leftOver() async throws {
         let first = try store()
         let url = try Self.url("a")
@@ -166,7 +167,7 @@ import Testing
         #expect(await second.response(for: url, [:]) != nil)
     }
 
-    @Test("starts anew when its database is none")
+    @Test("replaces a file that is not a database")
     func noDatabase() async throws {
         await (try store()).close()
         try Data("no database, but long enough to be looked at as one".utf8).write(
@@ -176,7 +177,7 @@ import Testing
         #expect(await store.response(for: try Self.url("a"), [:]) != nil)
     }
 
-    @Test("finds nothing and keeps nothing once closed")
+    @Test("finds and stores nothing once closed")
     func closed() async throws {
         let store = try store()
         let url = try Self.url("a")
@@ -187,7 +188,7 @@ import Testing
         #expect(await store.byteCount() == 0)
     }
 
-    @Test("counts every byte, whatever happens")
+    @Test("counts every byte through all changes")
     func accounting() async throws {
         let store = try store(byteLimit: 1 << 20)
         for index in 0..<60 {

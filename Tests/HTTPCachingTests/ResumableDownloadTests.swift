@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A download that broke off", .timeLimit(.minutes(5))) struct ResumableDownloadTests {
+@Suite("An interrupted download", .timeLimit(.minutes(5))) struct ResumableDownloadTests {
     private static let picture = HTTPFixture.picture
     private static let half = 11_397
     private static let tagged: HTTPFields = [
@@ -37,7 +37,7 @@ import Testing
         ) { try await fixture.load() }
     }
 
-    @Test("goes on where it ended, by ETag or by Last-Modified", arguments: [tagged, dated])
+    @Test("resumes by ETag or Last-Modified", arguments: [tagged, dated])
     func resumed(fields: HTTPFields) async throws {
         let validator = try #require(fields[.eTag] ?? fields[.lastModified])
         let fixture = try Self.fixture(fields, validator: validator)
@@ -63,7 +63,7 @@ import Testing
         #expect(kept.fields[.contentRange] == nil)
     }
 
-    @Test("goes on at once when it is tried again within one load")
+    @Test("resumes in a retry within one load")
     func retried() async throws {
         let fixture = try Self.fixture(Self.tagged, validator: "\"a\"", retries: 1)
         let log = EventLog()
@@ -76,7 +76,7 @@ import Testing
         #expect(log.receivedByteCounts == log.receivedByteCounts.sorted())
     }
 
-    @Test("outlives the process")
+    @Test("resumes in another process")
     func reopened() async throws {
         let first = try Self.fixture(Self.tagged, validator: nil)
         try await Self.fail(first)
@@ -88,7 +88,7 @@ import Testing
         #expect(second.lastFields[.range] == "bytes=11397-")
     }
 
-    @Test("begins anew when the server answers with the whole")
+    @Test("restarts when the server returns the whole body")
     func replaced() async throws {
         let other = Array("FAKE other".utf8)
         let fixture = try HTTPFixture { _, index in
@@ -107,7 +107,7 @@ import Testing
         #expect(log.receivedByteCounts == [other.count])
     }
 
-    @Test("tells its consumer to begin anew when the whole comes within one load")
+    @Test("sends a restart event when the whole body arrives within one load")
     func restarted() async throws {
         let fixture = try Self.fixture(Self.tagged, validator: "\"b\"", retries: 1)
         let log = EventLog()
@@ -119,7 +119,7 @@ import Testing
         #expect(log.bytes == Self.picture)
     }
 
-    @Test("is not kept when the whole comes and breaks off without saying how to go on")
+    @Test("is not stored when the new body is interrupted and cannot be resumed")
     func discardedByWhole() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "is not kept when the server does not say all that it takes to go on",
+        "is not stored when the response cannot be resumed",
         arguments: [
             [.eTag: "\"a\""], [.acceptRanges: "bytes"],
             [.acceptRanges: "none", .eTag: "\"a\""], [.acceptRanges: "bytes", .eTag: "W/\"a\""],
@@ -149,7 +149,7 @@ import Testing
         #expect(fixture.lastFields[.ifRange] == nil)
     }
 
-    @Test("is not kept when its length is unknown")
+    @Test("is not stored when its length is unknown")
     func unknownLength() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -161,7 +161,7 @@ import Testing
         #expect(fixture.lastFields[.range] == nil)
     }
 
-    @Test("is not kept when all of it came", arguments: [0, 22_789])
+    @Test("is not stored when no byte or all were received", arguments: [0, 22_789])
     func wholeBody(failsAfter: Int) async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -173,7 +173,7 @@ import Testing
         #expect(fixture.lastFields[.range] == nil)
     }
 
-    @Test("keeps its start when the next try is cancelled before its first byte")
+    @Test("keeps its prefix when the next attempt is cancelled before its first byte")
     func cancelledRetry() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -194,7 +194,7 @@ import Testing
         #expect(fixture.lastFields[.range] == "bytes=11397-")
     }
 
-    @Test("keeps what has come when it is cancelled")
+    @Test("keeps the bytes received when it is cancelled")
     func cancelledBody() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -215,7 +215,7 @@ import Testing
         #expect(fixture.lastFields[.range] == "bytes=3000-")
     }
 
-    @Test("is not taken for the whole when its end is that it was cancelled")
+    @Test("is not complete when its body ends because of cancellation")
     func endedByCancelling() async throws {
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(
@@ -230,7 +230,7 @@ import Testing
         #expect(await fixture.store.byteCount() == 0)
     }
 
-    @Test("goes on from the longer start when it breaks off again")
+    @Test("resumes from the longer prefix after a second interruption")
     func brokenTwice() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -243,7 +243,7 @@ import Testing
         #expect(fixture.lastFields[.range] == "bytes=16397-")
     }
 
-    @Test("begins anew, once, when the server cannot answer the range")
+    @Test("restarts once when the server rejects the range")
     func notSatisfiable() async throws {
         let fixture = try HTTPFixture { request, index in
             var answer = FakeAnswer(fields: Self.tagged, body: Self.picture)
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(
-        "begins anew when the part that comes is not the one that is missing",
+        "restarts when the partial response has another range",
         arguments: [
             "bytes 0-22788/22789", "bytes 11397-22788/30000", "bytes 11397-20000/22789", "junk",
             "bytes 11398-22788/22789",
@@ -280,7 +280,7 @@ import Testing
         #expect(fixture.requestCount == 3)
     }
 
-    @Test("begins anew when the part is of another version")
+    @Test("restarts when the partial response has another version")
     func otherVersion() async throws {
         let fixture = try HTTPFixture { request, index in
             var answer = FakeAnswer(fields: Self.tagged, body: Self.picture)
@@ -297,7 +297,7 @@ import Testing
         #expect(fixture.requestCount == 3)
     }
 
-    @Test("is told by its length when the connection just ends")
+    @Test("is detected by its length when the connection is closed")
     func endedEarly() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
@@ -312,7 +312,7 @@ import Testing
         #expect(fixture.lastFields[.range] == "bytes=11397-")
     }
 
-    @Test("is kept only for requests like it, and not at all if nothing is to be kept")
+    @Test("is stored for matching requests only, and never with no-store")
     func otherRequest() async throws {
         var fields = Self.tagged
         fields[.vary] = "Accept"

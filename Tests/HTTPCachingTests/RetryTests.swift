@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A request that failed", .timeLimit(.minutes(5))) struct RetryTests {
+@Suite("A failed request", .timeLimit(.minutes(5))) struct RetryTests {
     private static func fixture(
         _ change: @escaping (inout HTTPLoader.Configuration) -> Void = { _ in },
         _ handler: @escaping FakeTransport.Handler
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "is made again, later each time, for what may pass",
+        "is retried with increasing delay after temporary errors",
         arguments: [408, 429, 500, 502, 503, 504, nil] as [Int?])
     func retried(status: Int?) async throws {
         let fixture = try Self.fixture { _, index in
@@ -40,7 +40,7 @@ import Testing
         #expect(fixture.requestCount == 3)
     }
 
-    @Test("is given up after so many tries")
+    @Test("fails after the maximum number of retries")
     func bounded() async throws {
         let fixture = try Self.fixture { _, _ in FakeAnswer(status: 503) }
         let task = Task { try await fixture.load() }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "waits as long as the server asks, in seconds or until a date",
+        "waits for Retry-After, in seconds or until a date",
         arguments: ["20", httpDate(20)])
     func retryAfter(value: String) async throws {
         let fixture = try Self.fixture { _, index in
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "is given up when the server asks for too much patience",
+        "fails when Retry-After exceeds the maximum delay",
         arguments: ["3600", "\(Int.max)"])
     func tooLong(value: String) async throws {
         let fixture = try Self.fixture { _, _ in
@@ -92,7 +92,7 @@ import Testing
         #expect(fixture.requestCount == 1)
     }
 
-    @Test("is not made again once cancelled")
+    @Test("is not retried once cancelled")
     func cancelled() async throws {
         let fixture = try Self.fixture { _, _ in FakeAnswer(isUnreachable: true) }
         let task = Task { try await fixture.load() }
@@ -103,7 +103,7 @@ import Testing
         #expect(fixture.clock.sleeps.isEmpty)
     }
 
-    @Test("is one whose head does not come in time")
+    @Test("times out without a response head")
     func responseTimeout() async throws {
         let fixture = try Self.fixture {
             $0.maximumRetryCount = 0
@@ -126,7 +126,7 @@ import Testing
             holdsPieces: index == 0, rangeValidator: "\"a\"")
     }
 
-    /// Waits until a piece is held back behind `count` that have come, and somebody watches the clock.
+    /// Waits until a part is held after `count` received ones, and the watchdog sleeps.
     private static func pieceIsHeld(_ count: Int, _ fixture: HTTPFixture, _ log: EventLog) async {
         await eventually {
             fixture.transport.heldCount(HTTPFixture.address) == 1
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("is one whose body stands still for too long, and goes on where it stood")
+    @Test("times out when its body stalls, and resumes")
     func idleTimeout() async throws {
         let fixture = try Self.fixture {
             $0.maximumRetryCount = 0
@@ -169,7 +169,7 @@ import Testing
         #expect(fixture.lastFields[.range] == "bytes=3000-")
     }
 
-    @Test("is given up after a time, however steadily something comes, and goes on from there")
+    @Test("times out in total despite steady progress, and resumes")
     func totalTimeout() async throws {
         let fixture = try Self.fixture {
             $0.idleTimeout = .seconds(7)
@@ -189,7 +189,7 @@ import Testing
         #expect(fixture.lastFields[.range] == "bytes=3000-")
     }
 
-    @Test("is not made again if its server asks for more patience than there is time")
+    @Test("is not retried when Retry-After exceeds the remaining time")
     func noTimeLeft() async throws {
         let fixture = try Self.fixture {
             $0.totalTimeout = .seconds(20)
@@ -202,7 +202,7 @@ import Testing
         #expect(fixture.requestCount == 1)
     }
 
-    @Test("leaves its place to others of the same server, so many at a time")
+    @Test("releases its slot of the host, whose number is limited")
     func hostLimit() async throws {
         let fixture = try Self.fixture {
             $0.maximumConcurrentCountPerHost = 2

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("An old answer that may be shown meanwhile", .timeLimit(.minutes(5)))
+@Suite("A stale response within stale-while-revalidate", .timeLimit(.minutes(5)))
 struct RevalidationTests {
     private static let other = Array("FAKE other".utf8)
 
@@ -27,7 +27,7 @@ struct RevalidationTests {
         }
     }
 
-    @Test("is shown at once, and replaced on change", arguments: [true, false])
+    @Test("is returned at once and replaced if it changed", arguments: [true, false])
     func revalidated(changes: Bool) async throws {
         let fixture = try Self.fixture(changes: changes)
         let first = try await fixture.load()
@@ -62,7 +62,7 @@ struct RevalidationTests {
         return try await fixture.loader.load(request)
     }
 
-    @Test("is not shown when it is older than that")
+    @Test("is not returned when it is older")
     func tooOld() async throws {
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(
@@ -74,7 +74,7 @@ struct RevalidationTests {
         #expect(try await fixture.load().source == .network)
     }
 
-    @Test("stays when whoever revalidates it gives up")
+    @Test("stays stored when its revalidation is cancelled")
     func cancelled() async throws {
         let fixture = try Self.fixture(changes: true)
         _ = try await fixture.load()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A body over the limit", .timeLimit(.minutes(5))) struct SizeLimitTests {
+@Suite("A body that exceeds the limit", .timeLimit(.minutes(5))) struct SizeLimitTests {
     private static func error(needed: Int) -> LoadError {
         .decodingFailed(
             path: HTTPFixture.address, .limitExceeded(.byteCount, needed: needed, allowed: 10_000))
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("is refused by its declared length, before its first byte")
+    @Test("is rejected by its declared length, before its first byte")
     func declared() async throws {
         let fixture = try Self.fixture(hasLength: true)
         let log = EventLog()
@@ -39,7 +39,7 @@ import Testing
         #expect(fixture.requestCount == 1, "a limit does not go away by trying again")
     }
 
-    @Test("without a declared length is refused at the first piece past the limit")
+    @Test("without a declared length is rejected at the first part beyond the limit")
     func undeclared() async throws {
         let fixture = try Self.fixture(hasLength: false)
         let log = EventLog()
@@ -49,7 +49,7 @@ import Testing
         #expect(await fixture.store.byteCount() == 0)
     }
 
-    @Test("is one of one byte more", arguments: [true, false])
+    @Test("exceeds it by one byte", arguments: [true, false])
     func exact(hasLength: Bool) async throws {
         let allowed = try Self.fixture(hasLength: hasLength, byteCount: 10_000)
         #expect(try await allowed.load().bytes.count == 10_000)
@@ -58,12 +58,12 @@ import Testing
         await #expect(throws: Self.error(needed: 10_001)) { try await refused.load() }
     }
 
-    @Test("names the limit")
+    @Test("is reported with the limit")
     func description() {
         #expect(Self.error(needed: 5).description.contains("10000"))
     }
 
-    @Test("has a limit by default, which the account of all bodies has room for")
+    @Test("is rejected by default, at a limit within the body budget")
     func byDefault() {
         let configuration = HTTPLoader.Configuration()
         #expect(configuration.maximumBodyByteCount == 256 << 20)

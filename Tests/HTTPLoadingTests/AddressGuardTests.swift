@@ -11,7 +11,7 @@ import Testing
 
 @Suite("An address guard", .timeLimit(.minutes(10))) struct AddressGuardTests {
     @Test(
-        "asks no machine that is not on the public network",
+        "rejects IP addresses that are not public",
         arguments: [
             "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255",
             "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255",
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "asks those that are",
+        "accepts public IP addresses",
         arguments: [
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0",
             "126.255.255.255", "128.0.0.1", "172.15.255.255", "172.32.0.0", "192.167.255.255",
@@ -41,7 +41,7 @@ import Testing
         #expect(AddressGuard().allows(bytes))
     }
 
-    @Test("asks a network that was named") func named() throws {
+    @Test("accepts an allowed network") func named() throws {
         let block = try #require(AddressGuard.Block("10.1.0.0/16"))
         let guarded = AddressGuard(allowed: [block])
         #expect(guarded.allows([10, 1, 255, 255]))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("refuses a name of which one number is not public") func mixed() throws {
+    @Test("rejects a host with one address that is not public") func mixed() throws {
         let guarded = AddressGuard(allowed: []) { _ in
             ["8.8.8.8", "127.0.0.1"].compactMap(HostNumber.init)
         }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "sends nothing to a machine that it refuses, however that is written",
+        "sends nothing to a rejected address, in any notation",
         arguments: [
             "127.0.0.1", "localhost", "[::1]", "0.0.0.0", "[::]", "2130706433", "0x7f.1",
             "0177.0.0.1", "127.1", "127.0.0.1.",
@@ -91,7 +91,7 @@ import Testing
         try await server.close()
     }
 
-    @Test("connects to the number that it has checked, not to what the name says a moment later")
+    @Test("connects to the checked address when the host name changes")
     func rebinding() async throws {
         let server = try await ScriptedServer { _, _ in
             .init(text: "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
@@ -120,7 +120,7 @@ import Testing
         try await server.close()
     }
 
-    @Test("stays with a number for as long as the name has it, in whatever order")
+    @Test("stays with an address while the host name has it, in any order")
     func rotation() async throws {
         let server = try await ScriptedServer { _, _ in
             .init(text: "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")

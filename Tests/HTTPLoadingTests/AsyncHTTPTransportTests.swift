@@ -11,7 +11,8 @@ import Testing
 
 @testable import HTTPLoading
 
-@Suite("AsyncHTTPClient as a transport", .timeLimit(.minutes(10))) struct AsyncHTTPTransportTests {
+@Suite("The transport over AsyncHTTPClient", .timeLimit(.minutes(10)))
+struct AsyncHTTPTransportTests {
     private static func withServer(
         connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60),
         _ handler: @escaping @Sendable (String, Int) -> ScriptedServer.Answer?,
@@ -50,7 +51,7 @@ import Testing
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test("sends path, query and fields, and gives status, fields and body as they came")
+    @Test("sends path, query and fields, and returns status, fields and body unchanged")
     func exchange() async throws {
         try await Self.withServer { _, _ in
             ScriptedServer.Answer(
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("follows no redirect")
+    @Test("follows no redirects")
     func redirect() async throws {
         try await Self.withServer { _, _ in
             ScriptedServer.Answer(
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("says that a connection could not be made")
+    @Test("reports a failed connection")
     func refused() async throws {
         let server = try await ScriptedServer { _, _ in nil }
         let request = Self.request(server)
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("says that nothing came in time")
+    @Test("reports a timeout")
     func silent() async throws {
         try await Self.withServer(readTimeout: .milliseconds(50)) { _, _ in
             nil
@@ -130,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("ends the connection of a task that is cancelled, before the head and in the body")
+    @Test("closes the connection of a cancelled task, before the head and in the body")
     func cancelled() async throws {
         try await Self.withServer { _, index in
             index == 0
@@ -151,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("ends the connection when the loader refuses the body")
+    @Test("closes the connection when the loader rejects the body")
     func refusedBody() async throws {
         try await Self.withServer { _, _ in
             ScriptedServer.Answer(
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("carries a loader through a redirect, a breakdown and the rest of a body")
+    @Test("serves a loader through a redirect, an interruption and a resumed body")
     func resumed() async throws {
         let head = "Content-Type: image/png\r\nAccept-Ranges: bytes\r\nETag: \"a\"\r\n"
         try await Self.withServer { request, index in

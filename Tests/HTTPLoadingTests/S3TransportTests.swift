@@ -21,7 +21,7 @@ private final class NotingTransport: HTTPTransport {
     }
 }
 
-@Suite("A request to a store of objects") struct S3TransportTests {
+@Suite("A request to an object store") struct S3TransportTests {
     private let noting = NotingTransport()
 
     private func sent(
@@ -46,7 +46,7 @@ private final class NotingTransport: HTTPTransport {
     }
 
     @Test(
-        "is signed as AWS signs its example, and as botocore signs others",
+        "is signed like AWS's example and like botocore's requests",
         arguments: [
             (
                 "test.txt", ["range": "bytes=0-9"], nil,
@@ -84,7 +84,7 @@ private final class NotingTransport: HTTPTransport {
     }
 
     @Test(
-        "is signed for the buckets that are served alone",
+        "is signed for the served buckets only",
         arguments: [
             ("photos/a.png", true), ("photos/2024/b%20c.png", true), ("photos/...png", true),
             ("photos/%252e.png", true), ("private/a.png", false), ("photos2/a.png", false),
@@ -98,7 +98,7 @@ private final class NotingTransport: HTTPTransport {
     }
 
     @Test(
-        "is not sent if the store may take it for another one",
+        "is rejected if the store may resolve it to another object",
         arguments: [
             "photos/%2e%2e/private/a.png", "photos/%2E%2E/private/a.png", "photos/.%2e/a.png",
             "photos/a%2f..%2f..%2fprivate/a.png", "photos/%2e/a.png", "photos/x/%2e%2e",
@@ -120,7 +120,7 @@ private final class NotingTransport: HTTPTransport {
     }
 
     @Test(
-        "is not signed if it goes elsewhere",
+        "is not signed for another server",
         arguments: [
             "https://evil.example/test.txt", "http://examplebucket.s3.amazonaws.com/test.txt",
             "https://examplebucket.s3.amazonaws.com:8443/test.txt",

@@ -72,7 +72,7 @@ import Testing
         await queue.close()
     }
 
-    @Test("refuses what it has no room for")
+    @Test("rejects work beyond its limit")
     func full() async throws {
         let small = WorkQueue(width: 1, maximumWaitingCount: 1)
         small.isSuspended = true

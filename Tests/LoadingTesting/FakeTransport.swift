@@ -56,7 +56,7 @@ package final class FakeTransport: HTTPTransport {
     private struct State {
         var requests: [HTTPRequest] = []
         var cancelCounts: [String: Int] = [:]
-        /// Those who wait at a gate, by address.
+        /// The requests that are held, by URL.
         var held: [String: [Int: CheckedContinuation<Bool, Never>]] = [:]
         var lastNumber = 0
     }
@@ -74,7 +74,7 @@ package final class FakeTransport: HTTPTransport {
     package func cancelCount(_ url: String) -> Int { state.withLock { $0.cancelCounts[url] ?? 0 } }
     package func heldCount(_ url: String) -> Int { state.withLock { $0.held[url]?.count ?? 0 } }
 
-    /// Lets everyone go on who waits for the address now.
+    /// Resumes all requests that are held for the URL.
     package func release(_ url: String) {
         let released = state.withLock { $0.held.removeValue(forKey: url) ?? [:] }
         for continuation in released.values { continuation.resume(returning: true) }

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "of any picture is that of an independent encoder",
+        "equals that of an independent encoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func peerHashes() throws {
         var random = SeededRandom(seed: 3)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "is drawn as an independent decoder draws it",
+        "is drawn like an independent decoder draws it",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [1, 0.5, 1.8])
     func peerImages(_ punch: Double) throws {
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    @Test("looks like the picture, however large that is") func roundTrip() {
-        let small = TestImage.make(PixelSize(width: 32, height: 32), .rgb8) { x, y, channel in
+    @Test("resembles the image, whatever its size") func roundTrip() {
+        let small = TestPicture.make(PixelSize(width: 32, height: 32), .rgb8) { x, y, channel in
             UInt8([x * 8, y * 8, 255 - x * 4][channel])
         }
         let large = TestImage.make(PixelSize(width: 640, height: 640), .rgb8) { x, y, channel in
@@ -90,7 +90,7 @@ import Testing
         #expect(hash.image(PixelSize(width: 4, height: 1), punch: punch).format == .rgb8)
     }
 
-    @Test("of any text is drawn or refused") func hostile() throws {
+    @Test("from arbitrary text is drawn or rejected") func hostile() throws {
         var random = SeededRandom(seed: 4)
         let alphabet = Array(
             "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~")

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "of any picture is that of the reference",
+        "equals that of the reference implementation",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func peerHashes() throws {
         var random = SeededRandom(seed: 7)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "is drawn like the reference draws it",
+        "is drawn like the reference implementation draws it",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func peerImages() throws {
         var random = SeededRandom(seed: 8)
@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    @Test("keeps the average, the proportions and alpha of a picture") func roundTrip() throws {
-        let picture = TestImage.photograph(PixelSize(width: 640, height: 360))
+    @Test("preserves average colour, aspect ratio and alpha") func roundTrip() throws {
+        let picture = TestPicture.photograph(PixelSize(width: 640, height: 360))
         let hash = ThumbHash(picture)
         #expect(hash.bytes.count <= 25)
         #expect(abs(hash.aspectRatio - 16 / 9) < 0.15)
@@ -106,14 +106,14 @@ import Testing
         for sample in hash.image().packedBytes { #expect(abs(Int(sample) - 180) <= 9) }
     }
 
-    @Test("of a picture that cannot be seen is clear") func clear() {
+    @Test("of a transparent image is transparent") func clear() {
         let size = PixelSize(width: 9, height: 5)
         let hash = ThumbHash(TestImage.flat(size, .rgba8, [0, 0, 0, 0]))
         #expect(hash.averageColor.alpha == 0)
         #expect(hash.image().packedBytes.allSatisfy { $0 == 0 })
     }
 
-    @Test("goes through text and back") func base64() throws {
+    @Test("is encoded and decoded as Base64") func base64() throws {
         for (_, _, _, hexadecimal) in Self.known {
             let hash = try ThumbHash(bytes: bytes(hexadecimal))
             #expect(try ThumbHash(base64: hash.base64) == hash)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("of any bytes is drawn or refused") func hostile() throws {
+    @Test("from arbitrary bytes is drawn or rejected") func hostile() throws {
         var random = SeededRandom(seed: 9)
         for count in 0...40 {
             for _ in 0..<200 {
@@ -153,8 +153,8 @@ import Testing
         }
     }
 
-    @Test("stands in a page as a PNG file") func dataURI() throws {
-        let image = ThumbHash(TestImage.photograph(PixelSize(width: 90, height: 60))).image()
+    @Test("is encoded as a data URL with a PNG file") func dataURI() throws {
+        let image = ThumbHash(TestPicture.photograph(PixelSize(width: 90, height: 60))).image()
         let destination = try ImageDestination(format: "png", codecs: builtInCodecs)
         let address = try destination.dataURI(image)
         #expect(address.hasPrefix("data:image/png;base64,iVBORw0KGgo"))

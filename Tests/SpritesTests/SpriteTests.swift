@@ -65,12 +65,12 @@ import Testing
         }
     }
 
-    @Test("of any sizes leave little room unused when packed") func randomEfficiency() throws {
+    @Test("of any sizes are packed with little unused space") func randomEfficiency() throws {
         let layout = try SpriteLayout(randomSizes(1000, most: 200, seed: 9), .packed)
         #expect(layout.usedShare >= 0.85, "\(layout.size)")
     }
 
-    @Test("in a grid stand in equal cells in their order") func grid() throws {
+    @Test("are placed in equal cells in their order") func grid() throws {
         let sizes = [(10, 20), (30, 5), (1, 1), (30, 20), (7, 7)]
             .map { PixelSize(width: $0.0, height: $0.1) }
         let layout = try SpriteLayout(sizes, .grid, padding: 2)
@@ -105,7 +105,7 @@ import Testing
         #expect(opened.sprite("another") == nil)
     }
 
-    @Test("of several formats become the one that holds all") func formats() throws {
+    @Test("of several formats yield a format that holds all") func formats() throws {
         let size = PixelSize(width: 2, height: 2)
         let gray = TestImage.flat(size, .gray8, [9])
         let deep = TestImage.flat(size, .rgb8, [9, 8, 7]).converted(to: .rgb16)
@@ -117,7 +117,7 @@ import Testing
         #expect(sheet.sprite("b")?.packedBytes.prefix(4) == [9, 8, 7, 255])
     }
 
-    @Test("that do not fit are refused before memory is taken") func limits() throws {
+    @Test("that exceed the limits are rejected before memory is allocated") func limits() throws {
         var limits = DecodeLimits()
         limits.maximumSide = 100
         let tile = PixelSize(width: 40, height: 40)
@@ -142,8 +142,8 @@ import Testing
         }
     }
 
-    @Test("of an index that reaches out of the picture are refused") func wrongIndex() throws {
-        let image = TestImage.flat(PixelSize(width: 10, height: 10), .rgb8, [1, 2, 3])
+    @Test("outside of the sheet are rejected") func wrongIndex() throws {
+        let image = TestPicture.flat(PixelSize(width: 10, height: 10), .rgb8, [1, 2, 3])
         let wrong = [
             PixelRect(x: 5, y: 0, width: 6, height: 1), PixelRect(x: -1, y: 0, width: 1, height: 1),
             PixelRect(x: 0, y: 0, width: 0, height: 1),
@@ -157,7 +157,7 @@ import Testing
         #expect(throws: CodecError.self) { try SpriteSheet(image, other) }
     }
 
-    @Test("are found by pages, whatever their names are") func texts() throws {
+    @Test("have CSS and JSON entries whatever their names") func texts() throws {
         let names = ["a", "1 \"b\"\\\n", "-", "Ä/<ö>.jpg"]
         let index = SpriteIndex(
             size: PixelSize(width: 30, height: 20),
@@ -180,7 +180,7 @@ import Testing
         #expect(rules[3].hasPrefix(".Ä\\/\\<ö\\>\\.jpg{"))
     }
 
-    @Test("are found by players of films") func webVTT() {
+    @Test("have WebVTT cues") func webVTT() {
         let index = SpriteIndex(
             size: PixelSize(width: 30, height: 20),
             sprites: [

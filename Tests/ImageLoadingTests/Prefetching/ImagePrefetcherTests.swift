@@ -11,7 +11,7 @@ import Testing
 @testable import ImageLoading
 
 @Suite("A prefetcher", .timeLimit(.minutes(5))) struct ImagePrefetcherTests {
-    @Test("S25: starts nothing twice and nothing that is in memory, and so many at a time")
+    @Test("S25: starts no request twice and none in memory, and limits concurrent loads")
     func width() async throws {
         let harness = PrefetchHarness(isGated: true)
         harness.codec.openGate(1)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("S25: runs nothing of what is started and stopped in one turn") @MainActor
+    @Test("S25: loads nothing that is started and stopped in one turn") @MainActor
     func stoppedInTurn() async {
         let harness = PrefetchHarness()
         harness.prefetcher.start([1, 2, 3].map(PrefetchHarness.request))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "S25: lets a change of priority reach what has not begun, down to the reading of its file")
+        "S25: applies a changed priority to waiting loads, the reading of files included")
     func priority() async throws {
         let harness = PrefetchHarness()
         let folder = try TestFolder()
@@ -66,7 +66,7 @@ import Testing
         #expect(harness.codec.decodes == [5])
     }
 
-    @Test("S25: parks what has not begun while it is paused")
+    @Test("S25: defers waiting loads while it is paused")
     func pausing() async {
         let harness = PrefetchHarness(isGated: true, width: 1)
         harness.prefetcher.start([1, 2].map(PrefetchHarness.request))
@@ -86,7 +86,7 @@ import Testing
         #expect(harness.idleCount == 1)
     }
 
-    @Test("S25: shares its load with a visible request, which makes it as urgent as itself")
+    @Test("S25: shares its load with a visible request, which raises its priority")
     func joining() async throws {
         let harness = PrefetchHarness()
         harness.pipeline.queues.decodes.isSuspended = true
@@ -104,7 +104,7 @@ import Testing
         #expect(harness.codec.decodes == [1])
     }
 
-    @Test("lets what is visible go first")
+    @Test("yields to visible requests")
     func visibleFirst() async throws {
         let harness = PrefetchHarness { $0.decodeThreadCount = 1 }
         harness.pipeline.queues.decodes.isSuspended = true
@@ -120,7 +120,7 @@ import Testing
         #expect(harness.codec.decodes.first == 3)
     }
 
-    @Test("S25: gives up everything when nobody holds it any more")
+    @Test("S25: cancels all loads when it is released")
     func destroyed() async {
         let codec = FakeCodec()
         let pipeline = ImagePipeline(codec) { $0.decodeThreadCount = 4 }
@@ -137,7 +137,7 @@ import Testing
         #expect(codec.decodes == [])
     }
 
-    @Test("S25: says once that nothing is left, also when everything was in memory")
+    @Test("S25: reports completion once, also when all images were in memory")
     func completion() async throws {
         let harness = PrefetchHarness()
         let requests = [1, 2].map(PrefetchHarness.request)
@@ -150,7 +150,7 @@ import Testing
         #expect(harness.log.items == [.idle, .started("3"), .finished("3", nil), .idle])
     }
 
-    @Test("goes on with what is under way when its list is replaced, and gives up the rest")
+    @Test("continues running loads when its list is replaced, and cancels the others")
     func replacing() async {
         let harness = PrefetchHarness(isGated: true)
         harness.prefetcher.replace(with: [1, 2, 3, 4].map(PrefetchHarness.request))
@@ -168,7 +168,7 @@ import Testing
 }
 
 @Suite("Requests that end at once", .timeLimit(.minutes(5))) struct ImmediateRequestTests {
-    @Test("S25: are told to have begun before they have ended, and leave nothing behind")
+    @Test("S25: report their start before their end, and are not retained")
     func leavesNothing() async throws {
         let fixture = try HTTPFixture { _, _ in FakeAnswer() }
         let harness = PrefetchHarness { $0.web = fixture.loader }
@@ -196,7 +196,7 @@ import Testing
         #expect(harness.pipeline.memory.byteCount == 0)
     }
 
-    @Test("S25: are refused where nothing is loaded from the web, and leave nothing behind")
+    @Test("S25: fail without a network loader, and are not retained")
     func refusedAddress() async throws {
         let harness = PrefetchHarness()
         harness.prefetcher.start([ImageRequest(.url(try HTTPURL(HTTPFixture.address)))])
@@ -209,7 +209,7 @@ import Testing
         #expect(harness.pipeline.images.loadCount == 0 && harness.pipeline.originals.loadCount == 0)
     }
 
-    @Test("S25: leave neither who loads nor the picture behind")
+    @Test("S25: retain neither the loader nor the image")
     func weakReferences() async throws {
         let pipeline = ImagePipeline(FakeCodec())
         var loader: FakeLoader? = FakeLoader()
@@ -229,7 +229,7 @@ import Testing
         await eventually { observedLoader == nil && observedImage == nil }
     }
 
-    @Test("S25: find what is in memory without a load")
+    @Test("S25: find images in memory without a load")
     func memoryHit() async throws {
         let codec = FakeCodec()
         let pipeline = ImagePipeline(codec)

@@ -11,13 +11,13 @@ import Testing
     private let policy = LODPolicy()
 
     @Test(
-        "takes the sharpest that is there in time while content moves",
+        "selects the sharpest level that arrives in time while content moves",
         arguments: [
             (100.0, 45, LOD.exact), (100, 40, .exact), (100, 39, .half), (100, 19, .quarter),
             (100, 10, .quarter), (-100, 45, .exact), (-100, 25, .half),
             // Not in time whatever is done: the one that comes first.
             (100, 5, .quarter), (100, -5, .quarter),
-            // Too fast for anybody to see more.
+            // Too fast for more detail to be visible.
             (2001, 45, .half), (-2001, 45, .half), (6001, 45, .quarter), (-6001, 1000, .quarter),
         ])
     func moving(velocity: Double, milliseconds: Int, lod: LOD) {
@@ -26,7 +26,7 @@ import Testing
                 == lod)
     }
 
-    @Test("leaves out what saves little for the speed alone, not for the lack of time")
+    @Test("skips a level that saves little because of the speed, not because of the time")
     func worth() {
         var policy = policy
         for _ in 0..<200 {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("exchanges what is shown for the exact one alone")
+    @Test("replaces a shown image by full detail only")
     func exchange() {
         for milliseconds in [0, 25, 39] {
             #expect(
@@ -62,7 +62,7 @@ import Testing
         #expect(policy.lod(velocity: velocity, timeLeft: .zero, shown: .exact) == nil)
     }
 
-    @Test("never asks for what is no sharper than what is shown")
+    @Test("never requests a level that is not sharper than the shown one")
     func neverWorse() {
         for shown in LOD.allCases {
             for velocity in stride(from: -10_000.0, through: 10_000, by: 500) {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("learns how long loads take, and from one rung about those not seen yet")
+    @Test("estimates load times from measurements, and unmeasured levels from one measured")
     func learning() {
         var times = LoadTimes()
         #expect(times[.exact] == .milliseconds(40) && times[.quarter] == .milliseconds(10))
@@ -99,7 +99,7 @@ import Testing
             times[.half] > before + .milliseconds(29) && times[.half] < before + .milliseconds(31))
     }
 
-    @Test("makes a request smaller and quicker, and leaves the exact one as it is")
+    @Test("makes a request smaller and cheaper, and keeps full detail unchanged")
     func requests() {
         var request = ImageRequest(
             path: "a", options: DecodeOptions(box: PixelSize(width: 801, height: .max)))

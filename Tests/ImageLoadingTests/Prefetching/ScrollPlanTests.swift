@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("What is prefetched while content scrolls") struct ScrollPlanTests {
+@Suite("The plan of prefetching") struct ScrollPlanTests {
     private let carousel = GridLayout(itemCount: 100, rowLength: 100)
 
     private func plan(
@@ -25,7 +25,7 @@ import Testing
         return plan.steps(plan.candidates(8), busy: busy, had: { had[$0] })
     }
 
-    @Test("A layout finds its items as a search of all of them does")
+    @Test("A layout finds the same items as a linear search")
     func items() {
         let grid = GridLayout(itemCount: 31, columnCount: 3, rowLength: 40)
         #expect(grid.length == 440)
@@ -39,7 +39,7 @@ import Testing
         #expect(GridLayout(itemCount: 0, rowLength: 1).items(in: 0..<10).isEmpty)
     }
 
-    @Test("The first to come goes first, in either direction")
+    @Test("The first item to appear is first, in either direction")
     func order() {
         #expect(plan(1000..<1100, velocity: 300).candidates(4) == [11, 12, 13])
         #expect(plan(1000..<1100, velocity: 500).candidates(4) == [11, 12, 13, 14])
@@ -49,7 +49,9 @@ import Testing
         #expect(plan(100..<200, velocity: 150, layout: grid).candidates(9) == [4, 5, 6, 7])
     }
 
-    @Test("At rest the nearest go first, on both sides, no further than half a screen and small")
+    @Test(
+        "At rest the nearest items are first, on both sides, within half a screen and at low detail"
+    )
     func resting() {
         let layout = GridLayout(itemCount: 100, rowLength: 50)
         let plan = plan(1030..<1130, velocity: 0, layout: layout)
@@ -61,7 +63,7 @@ import Testing
                 == [.init(item: 19, lod: .quarter)])
     }
 
-    @Test("What has time waits, unless what comes after it would be late then")
+    @Test("An item with time left is deferred unless a later one would be late")
     func waiting() {
         // An item comes every 333 ms and takes 40.
         var plan = plan(1000..<1100, velocity: 300, margin: .milliseconds(100))
@@ -75,14 +77,14 @@ import Testing
         #expect(plan.steps(Array(11...18), busy: .zero, had: { _ in nil }).count == 8)
     }
 
-    @Test("What lies beyond the place where slowing content stops is left alone")
+    @Test("Items beyond the point where content stops are not loaded")
     func stopping() {
         #expect(plan(1000..<1100, velocity: 300, deceleration: 900).candidates(8) == [11])
         #expect(plan(1000..<1100, velocity: -300, deceleration: 900).candidates(8) == [9])
         #expect(plan(1000..<1100, velocity: 300, deceleration: 1).candidates(8) == [11, 12, 13])
     }
 
-    @Test("Content slows down by what it loses of its speed, and all of it when it turns")
+    @Test("The deceleration is the loss of speed, and all of the speed after a turn")
     func slowing() {
         var slowing = Slowing()
         slowing.note(1000, at: .zero)
@@ -100,7 +102,7 @@ import Testing
         #expect(abs(slowing.deceleration - 2000) < 1e-6)
     }
 
-    @Test("What is ahead is as sharp as there is time for")
+    @Test("Items ahead are loaded as sharp as time allows")
     func sharpness() {
         // 1000 pixels a second, so an item each 100 ms; the next one comes at once.
         #expect(
@@ -121,14 +123,14 @@ import Testing
         #expect(steps(1000..<1100, velocity: 8000).allSatisfy { $0.lod == .quarter })
     }
 
-    @Test("What will have gone by before its picture is there is left out")
+    @Test("Items that will have passed before their image arrives are skipped")
     func passed() {
         // Item 11 is gone after 10 ms and each further one 5 ms later; the first load ends after 35.
         let steps = steps(1000..<1100, velocity: 20_000, busy: .milliseconds(25))
         #expect(steps.map(\.item) == [16, 17, 18])
     }
 
-    @Test("What is in view is for the view to ask for")
+    @Test("Visible items are left to the view")
     func visible() {
         for velocity in [0, 100.0, -100, 5000] {
             let items = steps(950..<1150, velocity: velocity).map(\.item)
@@ -136,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("An item is of use until it has been passed")
+    @Test("An item is useful until it has been passed")
     func wanted() {
         #expect(plan(1000..<1100, velocity: 300).isWanted(10))
         #expect(!plan(1000..<1100, velocity: 300).isWanted(9))

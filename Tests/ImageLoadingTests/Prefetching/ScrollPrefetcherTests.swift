@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "X2: loads ahead at less than full size while it is fast, drops what was passed, and refines"
+        "X2: loads ahead at lower detail while it is fast, cancels passed items, and refines"
     )
     func fling() async {
         let harness = Harness()
@@ -112,7 +112,7 @@ import Testing
         #expect(harness.loaders[9].startCount == 0)
     }
 
-    @Test("goes on with what is under way as long as it may come into view")
+    @Test("continues running loads while their items may become visible")
     func goesOn() async {
         let harness = Harness()
         harness.show(0, velocity: 3000)
@@ -126,7 +126,7 @@ import Testing
         #expect(harness.loaders[2].cancelCount == 0)
     }
 
-    @Test("learns from the clock how long loads take, and asks for less when they take long")
+    @Test("measures load times by its clock, and requests lower detail when loads are slow")
     func learning() async {
         let harness = Harness()
         #expect(harness.prefetcher.policy.times[.exact] == .milliseconds(40))
@@ -145,7 +145,7 @@ import Testing
         ])
     }
 
-    @Test("asks once only for what memory has no room for, and for what fails")
+    @Test("requests images that memory cannot hold and images that fail only once")
     func futile() async {
         let harness = Harness { $0.memoryCacheByteLimit = 0 }
         harness.show(5, velocity: 0)
@@ -164,7 +164,7 @@ import Testing
         #expect(harness.loaders[4].startCount == 1 && harness.loaders[6].startCount == 1)
     }
 
-    @Test("begins nothing while it is paused, and gives everything up when it is stopped")
+    @Test("starts nothing while it is paused, and cancels all loads when it is stopped")
     func pausing() async {
         let harness = Harness()
         harness.prefetcher.isPaused = true

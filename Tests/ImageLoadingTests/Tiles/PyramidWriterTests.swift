@@ -9,7 +9,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A process that makes tiles", .timeLimit(.minutes(5))) struct PyramidWriterTests {
+@Suite("A process that creates tiles", .timeLimit(.minutes(5))) struct PyramidWriterTests {
     private func start(_ folder: TestFolder, _ size: PixelSize, _ output: Pipe) throws -> Process {
         let process = Process()
         let writer = try #require(builtProgram("TestHelper"))
@@ -27,7 +27,7 @@ import Testing
         return (names ?? []).filter { $0.contains(".part-") }
     }
 
-    @Test("takes memory by the width of the picture, not by its size")
+    @Test("takes memory in proportion to the width of the image, not to its size")
     func memory() throws {
         let folder = try TestFolder()
         let size = PixelSize(width: 20_000, height: TestBuild.isOptimized ? 20_000 : 10_000)
@@ -49,14 +49,14 @@ import Testing
         #expect(parts(folder).isEmpty)
     }
 
-    @Test("leaves nothing when it is killed") func killed() async throws {
+    @Test("leaves no files when it is killed") func killed() async throws {
         let folder = try TestFolder()
         // It would take a minute, so that it is killed long before its end.
         let size = PixelSize(width: 20_000, height: 500_000)
         for _ in 0..<3 {
             let process = try start(folder, size, Pipe())
             await eventually { !parts(folder).isEmpty || !process.isRunning }
-            // While it runs, nobody else takes its file away.
+            // While it runs, other processes do not remove its file.
             _ = try FolderTileStore(directory: folder.storeDirectory)
             await eventually { parts(folder).count == 1 || !process.isRunning }
             #expect(parts(folder).count == 1)

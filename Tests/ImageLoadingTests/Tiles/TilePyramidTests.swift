@@ -46,14 +46,14 @@ import Testing
         #expect(!pyramid.contains(TileAddress(level: -1, x: 0, y: 0)))
     }
 
-    @Test("draws from the coarsest level that has enough pixels") func levelForScale() {
+    @Test("selects the coarsest level with enough pixels") func levelForScale() {
         let pyramid = TilePyramid(PixelSize(width: 8192, height: 100))
         #expect(pyramid.levelCount == 6)
         let levels = [4, 1, 0.75, 0.5, 0.49, 0.25, 0.05, 1e-9].map { pyramid.level(forScale: $0) }
         #expect(levels == [0, 0, 0, 1, 1, 2, 4, 5])
     }
 
-    @Test("gives a viewport the tiles that it sees, the coarse and the near ones first")
+    @Test("returns the tiles of a viewport, coarse and near ones first")
     func viewport() {
         let pyramid = TilePyramid(PixelSize(width: 3001, height: 2003), tileSide: 100)
         var random = SeededRandom(seed: 1)
@@ -93,7 +93,7 @@ import Testing
         #expect(pyramid.tiles(in: outside, scale: 1).isEmpty)
     }
 
-    @Test("finds the part of a coarser tile that shows the same") func ancestors() {
+    @Test("returns the area of a tile in a coarser one") func ancestors() {
         let pyramid = TilePyramid(PixelSize(width: 1025, height: 300), tileSide: 64)
         let tile = TileAddress(level: 0, x: 16, y: 4)
         let (parent, region) = pyramid.ancestor(of: tile, atLevel: 1)

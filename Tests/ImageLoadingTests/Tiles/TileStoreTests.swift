@@ -10,7 +10,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A store of tiles", .timeLimit(.minutes(5))) struct TileStoreTests {
+@Suite("A tile store", .timeLimit(.minutes(5))) struct TileStoreTests {
     private let folder: TestFolder
     private let key = TileSetKey(
         name: "a picture", pyramid: TilePyramid(PixelSize(width: 300, height: 200), tileSide: 100),
@@ -58,7 +58,7 @@ import Testing
         #expect(tiles.file(of: key.pyramid.tiles[0]) == file(key.pyramid.tiles[0]))
     }
 
-    @Test("in memory those go first that nobody asked for, and the newest never")
+    @Test("in memory evicts the least recently used pyramids, never the newest")
     func memoryRoom() throws {
         let byteCount = key.pyramid.tiles.reduce(0) { $0 + file($1).count }
         func write(_ name: String, _ store: MemoryTileStore) throws {
@@ -91,7 +91,7 @@ import Testing
         #expect(names(small) == ["b"])
     }
 
-    @Test("lets those go first that nobody asked for") func room() throws {
+    @Test("evicts the least recently used pyramids") func room() throws {
         // The tiles, and some bytes for each of them and for the key.
         let byteCount = key.pyramid.tiles.reduce(1_000) { $0 + file($1).count + 48 }
         let store = try FolderTileStore(
@@ -127,7 +127,7 @@ import Testing
         #expect(store.tiles(for: keys[3]) != nil)
     }
 
-    @Test("has no pyramid that was not written to its end") func unfinished() throws {
+    @Test("has no pyramid that was not completed") func unfinished() throws {
         let store = try FolderTileStore(directory: folder.storeDirectory)
         do {
             let writer = try store.makeTiles(for: key)
@@ -138,7 +138,7 @@ import Testing
         #expect(names.isEmpty)
     }
 
-    @Test("has no pyramid whose file was cut short or changed in its index") func damagedIndex()
+    @Test("has no pyramid whose file is truncated or damaged in its index") func damagedIndex()
         throws
     {
         let store = try FolderTileStore(directory: folder.storeDirectory)
@@ -160,7 +160,7 @@ import Testing
         #expect(store.tiles(for: key) != nil)
     }
 
-    @Test("makes a tile again that was damaged") func damagedTile() async throws {
+    @Test("yields a damaged tile again after creating it anew") func damagedTile() async throws {
         var maker = TileMaker()
         maker.store = try FolderTileStore(directory: folder.storeDirectory)
         let file = FormulaCodec.file(PixelSize(width: 100, height: 100))
@@ -184,7 +184,7 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("that cannot be written is said to be so") func unwritable() async throws {
+    @Test("that cannot be written is reported") func unwritable() async throws {
         var maker = TileMaker()
         maker.store = FailingStore()
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 100, height: 100)))

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A tiled picture", .timeLimit(.minutes(2))) struct TiledImageTests {
+@Suite("A tiled image", .timeLimit(.minutes(2))) struct TiledImageTests {
     private static let sizes = [
         (1, 1), (1, 130), (129, 1), (64, 64), (65, 64), (64, 129), (200, 131), (127, 255),
     ].map { PixelSize(width: $0.0, height: $0.1) }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "has the levels that Pillow makes",
+        "has the same levels as Pillow",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [PixelFormat.gray8, .rgb8])
     func pillow(_ format: PixelFormat) async throws {
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "is made of files of every kind",
+        "is created from files of every format",
         arguments: ["jpeg", "png", "webp", "tiff", "avif", "jp2", "jxl", "bmp"])
     func formats(_ format: String) async throws {
         let image = TestImage.photograph(PixelSize(width: 300, height: 201))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "decodes coarse levels straight from the picture, all tiles at once",
+        "decodes coarse levels directly from the image, all tiles at once",
         arguments: ["png", "jpeg", "jp2", "tiff"])
     func directLevels(_ format: String) async throws {
         var maker = TileMaker()
@@ -119,7 +119,7 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("shares one pass among all who ask") func sharing() async throws {
+    @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
         let tiles = picture.pyramid.tiles
@@ -133,7 +133,7 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("stops its work with the last one who waits") func cancellation() async throws {
+    @Test("cancels its work with the last consumer") func cancellation() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
         let holder = Task { try await picture.makeTiles() }
@@ -147,8 +147,8 @@ import Testing
         maker.codec.openGate()
         await eventually { maker.codec.decodes.ended == 1 }
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
-        // Whoever asks again begins anew.
-        maker.codec.openGate()
+        // A new request starts again.
+        maker.codec.letThrough()
         try await picture.makeTiles()
         #expect(maker.codec.decodes.begun == 2)
         await maker.queue.close()
@@ -189,7 +189,8 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("shows the nearest coarser tile until one is there") func placeholder() async throws {
+    @Test("returns the finest cached coarser tile as a placeholder") func placeholder() async throws
+    {
         let maker = TileMaker()
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 500, height: 500)))
         let tile = TileAddress(level: 0, x: 5, y: 2)
@@ -206,7 +207,7 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("keeps decoded tiles within the limit of its cache") func cache() async throws {
+    @Test("limits the size of its cache") func cache() async throws {
         let maker = TileMaker()
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 640, height: 640)))
         let tileByteCount = 64 * 192
@@ -224,7 +225,9 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("too wide for the memory is refused before any is taken") func limit() async throws {
+    @Test("that is too wide for the budget is rejected before memory is allocated") func limit()
+        async throws
+    {
         let maker = TileMaker()
         var limits = DecodeLimits()
         limits.maximumMemoryByteCount = 20_000
