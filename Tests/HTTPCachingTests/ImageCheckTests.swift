@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("A response that is not an image", .timeLimit(.minutes(5))) struct PictureCheckTests {
+@Suite("A response that is not an image", .timeLimit(.minutes(5))) struct ImageCheckTests {
     private static let page = Array("<!DOCTYPE html><html><body>Sorry</body></html>".utf8)
     private static let json = Array("{\"error\": \"no such picture\"}".utf8)
 

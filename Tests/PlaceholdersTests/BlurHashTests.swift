@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test("resembles the image, whatever its size") func roundTrip() {
-        let small = TestPicture.make(PixelSize(width: 32, height: 32), .rgb8) { x, y, channel in
+        let small = TestImage.make(PixelSize(width: 32, height: 32), .rgb8) { x, y, channel in
             UInt8([x * 8, y * 8, 255 - x * 4][channel])
         }
         let large = TestImage.make(PixelSize(width: 640, height: 640), .rgb8) { x, y, channel in

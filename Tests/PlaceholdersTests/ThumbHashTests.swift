@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test("preserves average colour, aspect ratio and alpha") func roundTrip() throws {
-        let picture = TestPicture.photograph(PixelSize(width: 640, height: 360))
+        let picture = TestImage.photograph(PixelSize(width: 640, height: 360))
         let hash = ThumbHash(picture)
         #expect(hash.bytes.count <= 25)
         #expect(abs(hash.aspectRatio - 16 / 9) < 0.15)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test("is encoded as a data URL with a PNG file") func dataURI() throws {
-        let image = ThumbHash(TestPicture.photograph(PixelSize(width: 90, height: 60))).image()
+        let image = ThumbHash(TestImage.photograph(PixelSize(width: 90, height: 60))).image()
         let destination = try ImageDestination(format: "png", codecs: builtInCodecs)
         let address = try destination.dataURI(image)
         #expect(address.hasPrefix("data:image/png;base64,iVBORw0KGgo"))

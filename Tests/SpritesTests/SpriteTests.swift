@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test("outside of the sheet are rejected") func wrongIndex() throws {
-        let image = TestPicture.flat(PixelSize(width: 10, height: 10), .rgb8, [1, 2, 3])
+        let image = TestImage.flat(PixelSize(width: 10, height: 10), .rgb8, [1, 2, 3])
         let wrong = [
             PixelRect(x: 5, y: 0, width: 6, height: 1), PixelRect(x: -1, y: 0, width: 1, height: 1),
             PixelRect(x: 0, y: 0, width: 0, height: 1),

@@ -148,7 +148,7 @@ import Testing
         await eventually { maker.codec.decodes.ended == 1 }
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         // A new request starts again.
-        maker.codec.letThrough()
+        maker.codec.openGate()
         try await picture.makeTiles()
         #expect(maker.codec.decodes.begun == 2)
         await maker.queue.close()
