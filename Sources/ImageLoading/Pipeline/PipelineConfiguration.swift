@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import HTTPCaching
+internal import Logging
 public import EncodedImages
 #if canImport(Glibc)
 internal import Glibc
@@ -43,5 +44,22 @@ extension ImagePipeline {
         public var web: HTTPLoader?
 
         public init() {}
+    }
+}
+
+extension PipelineResources {
+    /// Creates the queues and caches of a configuration.
+    init(codecs: CodecSet, configuration: ImagePipeline.Configuration, logger: Logger) {
+        let queues = WorkQueues(
+            decodeThreadCount: configuration.decodeThreadCount,
+            readThreadCount: configuration.readThreadCount,
+            maximumWaitingCount: configuration.maximumQueuedDecodeCount)
+        self.init(
+            codecs: codecs, limits: configuration.limits, queues: queues,
+            files: FileIdentities(lookups: queues.lookups), budget: configuration.memoryBudget,
+            memory: MemoryCache(
+                byteLimit: configuration.memoryCacheByteLimit,
+                lifetime: configuration.memoryLifetime, budget: configuration.memoryBudget),
+            store: configuration.store, policy: configuration.storePolicy, logger: logger)
     }
 }
