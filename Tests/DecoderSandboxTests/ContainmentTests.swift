@@ -51,7 +51,7 @@ import Testing
         defer { sandbox.close() }
         #expect(
             Sandboxes.error("keep", sandbox, Sandboxes.large)
-                == .decoderStopped(.nonsense(reason: "a result that is still being written")))
+                == .decoderStopped(.nonsense(reason: "the worker has not unmapped its result")))
         try expectOthersAreServed(by: sandbox)
     }
 
