@@ -75,7 +75,7 @@ format: ## format every Swift file
 	@swift format --in-place --parallel --recursive \
 	    Package.swift Sources Tests Snippets Benchmarks/*/Sources Fuzzing/Sources/*Fuzzer
 
-lint: ## check format, length and snippets (CALOTYPE_LINT_LANGUAGE=1: wording as well)
+lint: ## check the format, length, structure and wording of every file
 	@scripts/require-swift
 	@scripts/lint
 

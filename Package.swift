@@ -297,7 +297,7 @@ for target in package.targets {
             .strictMemorySafety(),
             // `any P` shows where a value is boxed.
             .enableUpcomingFeature("ExistentialAny"),
-            // A module's imports do not leak to those who import it.
+            // The imports of a module are not visible to the modules that import it.
             .enableUpcomingFeature("InternalImportsByDefault"),
             .enableUpcomingFeature("MemberImportVisibility"),
             // An async function runs where its caller runs; leaving it is said with `@concurrent`.
@@ -321,7 +321,7 @@ struct CLibrary {
     let links: [String]
     let purpose: String
     var accelerator: Accelerator?
-    /// Whether it is built in unless somebody turns it off.
+    /// Whether the trait is enabled by default.
     var isDefault = true
 
     var module: String { "C\(trait)" }

@@ -5,11 +5,11 @@ package import Logging
 package import LoadScheduling
 internal import Synchronization
 
-/// The open database of a store; one that turns out to be damaged, or whose file somebody has
-/// removed, is replaced by an empty one.
+/// The open database of a store; it is replaced by an empty one if it is damaged or its file was
+/// removed.
 ///
-/// Whatever happens to it after it was opened is no error to a user: what cannot be read is made
-/// again. Its calls block; they belong on a thread of a `WorkQueue`.
+/// Damage after opening is not an error: entries that cannot be read are created again. All calls
+/// block; make them on a thread of a `WorkQueue`.
 package final class StoreDatabase: Sendable {
     private let file: StoreFile
     private let logger: Logger

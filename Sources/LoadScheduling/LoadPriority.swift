@@ -8,6 +8,7 @@ public enum LoadPriority: Int, Comparable, Sendable, CaseIterable {
     /// What is looked at now.
     case visible
 
+    /// Orders the cases as they are declared.
     public static func < (one: LoadPriority, other: LoadPriority) -> Bool {
         one.rawValue < other.rawValue
     }

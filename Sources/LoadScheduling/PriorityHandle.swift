@@ -21,6 +21,7 @@ public final class PriorityHandle: Sendable {
     /// The priority of a constant one, which needs no observers.
     private let fixed: LoadPriority?
 
+    /// Creates a handle with a priority that can change.
     public init(_ priority: LoadPriority = .visible) {
         current = Mutex(priority)
         fixed = nil

@@ -38,7 +38,7 @@ struct RevalidationTests {
             #expect(shown.source == .stale && shown.needsRevalidation)
             #expect(shown.bytes == HTTPFixture.picture)
         }
-        #expect(fixture.requestCount == 1, "nobody waits for the newer one yet")
+        #expect(fixture.requestCount == 1, "no load waits for the newer one yet")
         let task = Task { try await Self.revalidate(fixture) }
         await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
         // Old ones are still shown while the server is asked.

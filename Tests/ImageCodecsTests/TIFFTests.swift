@@ -80,7 +80,7 @@ import Testing
             !Self.otherwiseRead.contains(file.lastPathComponent)
         else { return }
         let arguments = ["\(file.path)[0]", "-auto-orient", "-depth", "8", "ppm:-"]
-        // A few are read by nobody else.
+        // No other reader opens some of them.
         guard let expected = try PeerTool.run(convert, arguments).flatMap(PeerTool.picture) else {
             return
         }

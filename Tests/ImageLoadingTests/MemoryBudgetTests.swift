@@ -28,7 +28,7 @@ import Testing
         return task
     }
 
-    /// A cache that has so many pictures of 64 bytes, nothing of which anybody else holds.
+    /// Returns a cache with `count` images of 64 bytes that no view holds.
     private func cache(_ count: Int) -> MemoryCache {
         let cache = MemoryCache(byteLimit: 1_000, budget: budget)
         for number in 0..<count { #expect(cache.put("\(number)")) }
@@ -211,7 +211,7 @@ import Testing
         let frame = try #require(budget.tryReserve(100))
         let decode = try await budget.reserve(500)
         #expect(budget.byteCount == 4 * 64 + 600)
-        // The cache gives up as much as is needed before anybody waits.
+        // The cache evicts as much as is needed before a load waits.
         let second = try await budget.reserve(200)
         #expect(cache.statistics.imageCount == 3)
         #expect(budget.byteCount == 3 * 64 + 800)

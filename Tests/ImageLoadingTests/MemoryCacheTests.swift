@@ -142,8 +142,8 @@ import Testing
             default: clock.advance(by: .seconds(2))
             }
             let statistics = cache.statistics
-            // Nobody else holds any of them, so what cannot be found is not there, unless it is
-            // too old and nobody has asked for it.
+            // No view holds any of them, so an image that is not found is not in the cache, unless
+            // it has expired and was not requested.
             cache.removeExpired()
             let live = cache.present(names).map { (sizes[$0] ?? 0) * Self.unit }
             #expect(cache.byteCount == live.reduce(0, +))

@@ -29,7 +29,7 @@ extension LoadedImage {
 }
 
 extension MemoryCache {
-    /// Puts in a picture that nobody else holds.
+    /// Inserts an image that no view holds.
     @discardableResult
     func put(_ name: String, units: Int = 1, cost: Duration = .zero) -> Bool {
         insert(.units(units, .named(name), cost: cost))

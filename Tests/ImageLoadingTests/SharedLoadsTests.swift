@@ -32,7 +32,7 @@ import Testing
         #expect(throws: LoadError.cancelled) { try second.get() }
         #expect(loads.consumerCount("picture") == 1)
         let third = join(.fixed(.background))
-        // Whoever has left has no say any more, though another sits in the place now.
+        // A consumer that has left has no influence, although another one has its index now.
         urgency.priority = .visible
         gate.continuation.finish()
         await first.wait()

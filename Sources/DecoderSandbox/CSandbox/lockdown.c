@@ -113,7 +113,7 @@ static bool restrict_resources(uint64_t memory, uint64_t seconds) {
 
 // Users -----------------------------------------------------------------------------------------
 
-enum { nobody = 65534, most_threads = 512 };
+enum { unprivileged = 65534, most_threads = 512 };
 
 // Since Linux 5.14 RLIMIT_NPROC counts the threads of each user namespace separately.
 static bool counts_threads_apart(void) {
@@ -123,12 +123,12 @@ static bool counts_threads_apart(void) {
     return major > 5 || (major == 5 && minor >= 14);
 }
 
-// Changes from root to the user `nobody`, in a new user namespace.
+// Changes from root to an unprivileged user, in a new user namespace.
 static bool leave_root(void) {
-    bool is_nobody = setgroups(0, NULL) == 0 && setresgid(nobody, nobody, nobody) == 0 &&
-                     setresuid(nobody, nobody, nobody) == 0;
+    bool is_unprivileged = setgroups(0, NULL) == 0 && setresgid(unprivileged, unprivileged, unprivileged) == 0 &&
+                     setresuid(unprivileged, unprivileged, unprivileged) == 0;
     unshare(CLONE_NEWUSER);
-    return is_nobody;
+    return is_unprivileged;
 }
 
 static bool has_own_users(void) {
@@ -141,14 +141,14 @@ static bool has_own_users(void) {
 }
 
 static bool restrict_users(void) {
-    bool is_nobody = geteuid() != 0 || leave_root();
+    bool is_unprivileged = geteuid() != 0 || leave_root();
     bool is_apart = has_own_users();
     // The first process of a user namespace has all capabilities in it.
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
     syscall(SYS_capset, &header, none);
     if (is_apart && counts_threads_apart()) limit(RLIMIT_NPROC, most_threads);
-    return is_nobody && is_apart;
+    return is_unprivileged && is_apart;
 }
 
 // System calls: seccomp -------------------------------------------------------------------------

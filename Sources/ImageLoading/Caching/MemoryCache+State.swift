@@ -71,7 +71,7 @@ extension MemoryCache.State {
         return (Found(image: image, isKept: entry.kept != nil, expiry: entry.expiry), nil)
     }
 
-    /// Returns the largest images of an original, whoever holds them: at most
+    /// Returns the largest images of an original, in the cache or held by views: at most
     /// ``MemoryCache/candidateLimit``, the smallest first.
     func largestImages(
         of original: OriginalIdentity, _ now: ContinuousClock.Instant?

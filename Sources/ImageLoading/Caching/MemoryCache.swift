@@ -15,11 +15,15 @@ internal import Synchronization
 public final class MemoryCache: Sendable {
     /// The counters of a cache since it was made, and its current contents.
     public struct Statistics: Hashable, Sendable {
+        /// The number of requests that found an image.
         public internal(set) var hitCount = 0
+        /// The number of requests that found none.
         public internal(set) var missCount = 0
         /// The number of images that were evicted to make room, or because memory was short.
         public internal(set) var evictionCount = 0
+        /// The bytes of the images in the cache.
         public internal(set) var byteCount = 0
+        /// The number of images in the cache.
         public internal(set) var imageCount = 0
     }
 

@@ -39,6 +39,7 @@ extension RenditionStore {
         return facts
     }
 
+    /// Stores facts by the identity of their files; a failure is logged, not reported.
     public func insert(_ facts: [FileIdentity: ImageFacts]) {
         write { db in
             let statement = try db.cachedStatement(

@@ -9,6 +9,7 @@ internal import Pixels
 internal import Synchronization
 
 extension RenditionStore {
+    /// Returns the stored rendition of a key, `nil` if there is none or it is damaged.
     public func rendition(for key: RenditionKey) -> Rendition? {
         rendition(
             where: "hash = ? AND path = ? AND version = ? AND request = ?",
@@ -16,6 +17,7 @@ extension RenditionStore {
         ) { $0.key.original == key.original && $0.key.request.hasSameBytes(as: key.request) }
     }
 
+    /// Returns a stored rendition that needs no revalidation now, by the name of the original.
     public func freshRendition(of name: String, _ request: String) -> Rendition? {
         let now = date()
         return rendition(
@@ -27,6 +29,7 @@ extension RenditionStore {
         }
     }
 
+    /// Stores a rendition; `freshUntil` is in seconds since 1970, 0 for files.
     public func insert(_ rendition: Rendition, for key: RenditionKey, freshUntil: Int) {
         guard rendition.bytes.count <= min(byteLimit, Database.entryByteCounts.upperBound) else {
             return
@@ -60,12 +63,14 @@ extension RenditionStore {
         tidyNowAndThen()
     }
 
+    /// Removes the rendition of a key.
     public func remove(_ key: RenditionKey) {
         write { db in
             try db.execute(sql: "DELETE FROM rendition WHERE hash = ?", arguments: [key.hash])
         }
     }
 
+    /// Removes everything that was made of an original.
     public func removeAll(of name: String) {
         write { db in
             try db.execute(sql: "DELETE FROM rendition WHERE path = ?", arguments: [name])
@@ -74,6 +79,7 @@ extension RenditionStore {
         tidySoon()
     }
 
+    /// Removes everything.
     public func removeAll() {
         write { db in
             // First, by whole pages, so that the trigger has nothing to delete row by row.

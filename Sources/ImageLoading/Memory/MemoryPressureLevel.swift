@@ -8,6 +8,7 @@ public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     /// Programs stall on memory much of the time, or the system is about to kill one.
     case critical
 
+    /// Orders the cases as they are declared.
     public static func < (one: MemoryPressureLevel, other: MemoryPressureLevel) -> Bool {
         one.rawValue < other.rawValue
     }

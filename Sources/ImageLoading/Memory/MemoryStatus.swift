@@ -6,13 +6,16 @@ public struct MemoryStatusFiles: Hashable, Sendable {
     public var pressure: String?
     /// `memory.events` of the control group.
     public var events: String?
-    /// `memory.current`, `memory.high` and `memory.max` of the control group.
+    /// `memory.current` of the control group.
     public var current: String?
+    /// `memory.high` of the control group.
     public var high: String?
+    /// `memory.max` of the control group.
     public var max: String?
     /// `memory.stat` of the control group.
     public var statistics: String?
 
+    /// Creates a value without any file.
     public init() {}
 }
 

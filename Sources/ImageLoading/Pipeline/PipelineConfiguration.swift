@@ -43,6 +43,7 @@ extension ImagePipeline {
         /// The loader for originals on the network; `nil` to load none from there.
         public var web: HTTPLoader?
 
+        /// Creates the default configuration, without a store and without access to the network.
         public init() {}
     }
 }

@@ -12,6 +12,7 @@ public enum OriginalIdentity: Hashable, Sendable {
     /// Bytes that the program has in memory or loads itself, by a name that is unique to the bytes.
     case named(String)
 
+    /// Compares texts by bytes, not canonically.
     public static func == (one: OriginalIdentity, other: OriginalIdentity) -> Bool {
         switch (one, other) {
         case (.file(let one), .file(let other)): one == other

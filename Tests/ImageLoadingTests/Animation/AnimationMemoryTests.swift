@@ -44,7 +44,7 @@ import Testing
             FakeAnimation(6, loopCount: 2), byteLimit: base + room * frame + frame / 2)
         var greys: [Int] = []
         var frames = try await harness.animation(countAhead: 5).makeAsyncIterator()
-        // Whoever shows a frame holds it while the next one is asked for.
+        // A view holds the frame that it shows while it requests the next one.
         var shown: AnimationFrame?
         while let next = try await frames.next() {
             shown = next

@@ -174,7 +174,7 @@ import Testing
         }
         #expect(!image.isPreview && image.image.trail == 0)
         #expect(harness.loader.startCount == 1)
-        // Whoever comes after the end gets the same at once.
+        // A request after the end gets the same result at once.
         var afterwards = harness.pipeline.updates(for: request).makeAsyncIterator()
         guard case .image(let again)? = try await afterwards.next()?.kind else {
             Issue.record("no picture")

@@ -36,7 +36,7 @@ import Testing
         #expect(middle.image.trail == 9)
         #expect(harness.loader.startCount == 2)
         #expect(harness.codec.decodes.count == 2)
-        // Whoever scales what it draws takes the larger one as it is.
+        // A view that scales what it draws uses the larger one unchanged.
         var any = harness.request([], options(17))
         any.precision = .atLeast
         let taken = try await harness.pipeline.image(for: any)
@@ -63,7 +63,7 @@ import Testing
         #expect(try await first.value == 1)
         #expect(try await second.value == 2)
         await eventually { budget.byteCount == 40 * 64 }
-        // It is found as long as anybody holds it, and the load that made it may still do so.
+        // It is found while any object holds it, and the load that made it may still do so.
         let request = harness.request(name: "a")
         let key = ImageKey(request, of: try #require(request.knownOriginal))
         await eventually { !harness.pipeline.memory.contains(key) }
