@@ -35,11 +35,6 @@ public final class DecoderSandbox: Sendable {
         /// The maximum time for a header or metadata while another request waits for a worker, in
         /// seconds.
         public var contendedInspectionSeconds = 1.0
-        /// Whether the priority of a worker is lowered while a request takes long.
-        ///
-        /// For servers, in which a slow image must not delay quick ones. In a batch it would only make
-        /// a deadline more likely.
-        public var lowersPriority = false
         /// The layers without which no image is decoded.
         public var requiredLayers = SandboxLayer.essential
         /// The time for which a file that stopped a worker is refused, in seconds.
@@ -111,13 +106,12 @@ public final class DecoderSandbox: Sendable {
         quarantine = Quarantine(.seconds(configuration.quarantineSeconds))
         let memoryByteCount = configuration.memoryByteCount
         let inspectionByteCount = min(configuration.inspectionMemoryByteCount, memoryByteCount)
-        let priority = configuration.lowersPriority ? WorkerPriority() : nil
         let start = { @Sendable () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: memoryByteCount, priority: priority)
+            try Worker(configuration, memoryByteCount: memoryByteCount)
         }
         inspections = WorkerPool(count: configuration.inspectionCount, aheadCount: 1) {
             () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: inspectionByteCount, priority: priority)
+            try Worker(configuration, memoryByteCount: inspectionByteCount)
         }
         decodes = WorkerPool(
             count: configuration.workerCount, aheadCount: configuration.workerCount, start: start)

@@ -55,19 +55,17 @@ package struct SandboxArguments: ParsableArguments {
     /// - Parameters:
     ///   - workerCount: The maximum number of images that are decoded at a time.
     ///   - usual: The mode if no option is set.
-    ///   - lowersPriority: Whether workers get a lower priority while an image takes long.
     ///   - onStop: Called when a worker process ends before its response.
     /// - Returns: The codecs, and the sandbox, which the caller closes; `nil` for decoding in this
     ///   process.
     /// - Throws: `ExitCode`, after the error was reported on standard error.
     package func decoding(
-        workerCount: Int, usual: Mode = .noSandbox, lowersPriority: Bool = false,
+        workerCount: Int, usual: Mode = .noSandbox,
         onStop: (@Sendable (DecoderSandbox.StopReason) -> Void)? = nil
     ) throws(ExitCode) -> (codecs: CodecSet, sandbox: DecoderSandbox?) {
         let mode = mode ?? usual
         if mode == .noSandbox { return (builtInCodecs, nil) }
         var configuration = configuration(workerCount: workerCount)
-        configuration.lowersPriority = lowersPriority
         configuration.onStop = onStop
         if mode == .sandboxRequired {
             configuration.requiredLayers = Set(SandboxLayer.allCases)

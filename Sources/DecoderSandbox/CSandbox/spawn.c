@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -111,20 +110,6 @@ double calotype_processor_seconds(pid_t process) {
     struct timespec time;
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) < 0) return 0;
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-int calotype_nice_value(void) { return getpriority(PRIO_PROCESS, 0); }
-
-bool calotype_can_restore_nice_value(int nice_value) {
-    struct rlimit limit;
-    // The limit counts from 1 for the nice value 19 to 40 for -20.
-    return geteuid() == 0 || (getrlimit(RLIMIT_NICE, &limit) == 0 &&
-                              limit.rlim_cur >= (rlim_t)(20 - nice_value));
-}
-
-bool calotype_set_nice_value(pid_t process, int nice_value) {
-    // Each worker leads a process group of its own, which contains all of its threads.
-    return setpriority(PRIO_PGRP, (id_t)process, nice_value) == 0;
 }
 
 int calotype_end(pid_t process, bool kills) {

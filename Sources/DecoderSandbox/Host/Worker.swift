@@ -18,15 +18,12 @@ final class Worker: Sendable {
     private let control: ControlPage
     /// The shared buffer for small results; the worker can write to it at any time.
     let buffer: MemoryMapping
-    private let priority: WorkerPriority?
     private let state = Mutex(State())
 
     private struct State {
         var lastRequest: UInt32 = 0
         var imageCount = 0
         var hasEnded = false
-        /// Whether its priority is lower than that of the host.
-        var isLowered = false
     }
 
     /// The reason why a request has no result.
@@ -67,11 +64,9 @@ final class Worker: Sendable {
     /// - Parameters:
     ///   - configuration: the worker program and its limits.
     ///   - memoryByteCount: the maximum number of bytes that the worker allocates.
-    ///   - priority: lowers the priority while a request takes long; `nil` to keep it.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(
-        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int,
-        priority: WorkerPriority?
+        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int
     ) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else {
@@ -98,7 +93,6 @@ final class Worker: Sendable {
                 reason: "\(configuration.workerPath): \(systemError(-process))")
         }
         self.process = process
-        self.priority = priority
         self.control = control
         self.buffer = buffer
         socket = ends.0
@@ -150,28 +144,6 @@ final class Worker: Sendable {
 
     /// The processor time that it has used, in seconds.
     var processorSeconds: Double { calotype_processor_seconds(process) }
-
-    /// Raises the priority of a worker that took long to that of the host.
-    ///
-    /// - Returns: whether it has that priority now.
-    func restorePriority() -> Bool {
-        state.withLock { state in
-            guard let priority, state.isLowered, !state.hasEnded else { return true }
-            state.isLowered = !priority.restore(process)
-            return !state.isLowered
-        }
-    }
-
-    /// Lowers the priority of a worker once a request has taken the processor time for it.
-    private func lowerPriority(since startSeconds: Double) {
-        guard let priority, processorSeconds - startSeconds >= priority.secondsBeforeLowering else {
-            return
-        }
-        state.withLock { state in
-            guard !state.isLowered, !state.hasEnded else { return }
-            state.isLowered = priority.lower(process)
-        }
-    }
 
     /// Ends the worker unless it has ended.
     ///
@@ -253,7 +225,6 @@ final class Worker: Sendable {
         to number: UInt32, _ request: WorkerRequest, _ timeLimit: TimeLimit
     ) throws(Failure) -> Message {
         let start = ContinuousClock.now
-        let startSeconds = priority == nil ? 0 : processorSeconds
         var exceeded: Double?
         var grace: ContinuousClock.Instant?
         let message: Message?
@@ -263,7 +234,6 @@ final class Worker: Sendable {
                     control.cancelledRequest = number
                     grace = now + Self.cancellationGrace
                 }
-                lowerPriority(since: startSeconds)
                 exceeded = timeLimit.exceeded(after: now - start)
                 return exceeded != nil || grace.map { now > $0 } == true
             }

@@ -164,7 +164,6 @@ extension DecoderSandbox {
             pool.replace()
         } else if worker.imageCount >= configuration.maximumImageCount
             || worker.processorSeconds >= Double(configuration.processorSeconds) / 2
-            || !worker.restorePriority()
         {
             worker.end()
             pool.replace()

@@ -49,14 +49,6 @@ int calotype_end(pid_t process, bool kills);
 /// Returns the processor time of a process, in seconds; 0 if it has ended.
 double calotype_processor_seconds(pid_t process);
 
-/// Returns the nice value of this process.
-int calotype_nice_value(void);
-/// Returns whether this process may lower the nice value of its workers to `nice_value`.
-bool calotype_can_restore_nice_value(int nice_value);
-/// Sets the nice value of all threads of a process that `calotype_spawn` started; false if the system
-/// refuses.
-bool calotype_set_nice_value(pid_t process, int nice_value);
-
 /// Creates two connected sockets with close-on-exec. Returns 0 or an errno.
 ///
 /// A receive on the first returns -EAGAIN after 20 ms without data.
