@@ -15,7 +15,7 @@ GROWTH = 64 * MEBIBYTE
 DESCRIPTORS = 256
 # The size of the original that is not read: more than the kernel buffers per connection.
 ORIGINAL = 8 * MEBIBYTE
-SPINNING = 0.2
+SPINNING = 0.5
 
 
 def run(context):
