@@ -85,6 +85,8 @@ package struct Convert: ParsableCommand {
     @Flag(help: "Write the first frame of an animation only.")
     var still = false
 
+    @OptionGroup var strictness: StrictArguments
+
     @Flag(help: "Keep the colour profile of the image instead of converting to sRGB.")
     var keepProfile = false
 
@@ -125,16 +127,21 @@ package struct Convert: ParsableCommand {
             var options = resizing.decodeOptions(size)
             options.convertsToSRGB = !keepProfile
             options.keepsDepth = deep
+            options.acceptsTruncated = !strictness.strict
             let destination = try destination(try blocks(of: source, options))
             if source.header.frameCount > 1, !still, destination.writesAnimations {
                 return try encodeFrames(source, options, for: destination)
             }
             options.acceptsYCbCr = destination.prefersYCbCr
-            return try destination.encode(try source.image(options))
+            let decoded = try source.decodedImage(options)
+            if let problem = decoded.report.problem { warn(inputName, "\(problem)") }
+            return try destination.encode(decoded.image)
         } catch let error as CodecError {
-            throw FileFailure(input == "-" ? "standard input" : input, error)
+            throw FileFailure(inputName, error)
         }
     }
+
+    private var inputName: String { input == "-" ? "standard input" : input }
 
     private func blocks(
         of source: ImageSource, _ options: DecodeOptions

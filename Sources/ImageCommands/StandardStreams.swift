@@ -17,6 +17,11 @@ package func report(_ failure: FileFailure) {
     writeToStandardError("calotype: \(failure)\n")
 }
 
+/// Writes `calotype: FILE: warning: MESSAGE` to standard error for a file that was processed.
+package func warn(_ path: String, _ warning: String) {
+    writeToStandardError("calotype: \(path): warning: \(warning)\n")
+}
+
 /// Writes all bytes to a file descriptor.
 ///
 /// - Returns: The error of the system; `nil` on success.
