@@ -96,7 +96,7 @@ extension Serve {
     func checkedConfiguration() throws -> String {
         let host = memoryPlan.hostByteCount(loadsFromWeb: try serving.webSources() != nil)
         let workers = sandboxing.totalMemoryByteCount(
-            workerCount: processorCount(), usual: .sandbox)
+            workerCount: processorCount())
         return "configuration is valid; maximum memory: \(host >> 20) MiB for the server, "
             + "\(workers >> 20) MiB for all workers together\n"
     }

@@ -29,7 +29,8 @@ extension DecoderSandbox: RemoteDecoder {
             .convert, RemoteImage(shared, limits: DecodeLimits()), byteCount: byteCount,
             body: body)
         request.isOwn = true
-        return try perform(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(pool(decodes, for: .convertColors), request) {
+            (reader, memory) throws(WireError) in
             let converted = try memory.image(&reader)
             guard converted.size == image.size else {
                 throw WireError(reason: "the converted image has another size")
@@ -111,7 +112,8 @@ extension DecoderSandbox: RemoteDecoder {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage {
         let request = decodeRequest(.image, picture, options, byteCount, cancellation)
-        return try perform(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+            (reader, memory) throws(WireError) in
             DecodedImage(image: try memory.image(&reader), report: try reader.value())
         }
     }
@@ -124,7 +126,8 @@ extension DecoderSandbox: RemoteDecoder {
         let request = decodeRequest(
             .images, picture, options[0], byteCount, cancellation,
             furtherOptions: Array(options.dropFirst()))
-        return try perform(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+            (reader, memory) throws(WireError) in
             var images: [DecodedImage?] = []
             for _ in options {
                 guard try reader.value(Bool.self) else {
@@ -148,7 +151,8 @@ extension DecoderSandbox: RemoteDecoder {
         // A preview needs a copy of the file.
         guard picture.bytes.count <= configuration.memoryByteCount / 4 else { return nil }
         let request = decodeRequest(.preview, picture, options, byteCount, cancellation)
-        return try perform(decodes, request) { (reader, memory) throws(WireError) in
+        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+            (reader, memory) throws(WireError) in
             guard try reader.value(Bool.self) else { return nil }
             return ImagePreview(
                 image: try memory.image(&reader), completeness: try reader.value())
@@ -162,7 +166,9 @@ extension DecoderSandbox: RemoteDecoder {
         let receiver = BandReceiver(consumer, picture.limits)
         var request = decodeRequest(.rows, picture, options, nil, cancellation)
         request.proceed = { message throws(Worker.Failure) in try receiver.receive(message) }
-        return try perform(decodes, request) { (reader, _) throws(WireError) in try reader.value() }
+        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+            (reader, _) throws(WireError) in try reader.value()
+        }
     }
 
     public func frames(
@@ -188,7 +194,9 @@ extension DecoderSandbox: RemoteDecoder {
             // No encoder produces more than twice the bytes of the pixels.
             maximumResponseByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
         request.isOwn = true
-        return try perform(encodes, request) { (reader, _) throws(WireError) in try reader.block() }
+        return try perform(pool(encodes, for: .encode(format: format)), request) {
+            (reader, _) throws(WireError) in try reader.block()
+        }
     }
 
     private func decodeRequest(
@@ -218,9 +226,10 @@ extension DecoderSandbox: RemoteDecoder {
             kind, picture, byteCount: nil, body: body + more,
             maximumResponseByteCount: maximumResponseByteCount)
         let identity = request.identity
-        try inspections.enter(identity, nil)
-        defer { inspections.leave(identity) }
-        return try perform(inspections, request) { (reader, _) throws(WireError) in
+        let pool = pool(inspections, for: .decode(picture.bytes))
+        try pool.enter(identity, nil)
+        defer { pool.leave(identity) }
+        return try perform(pool, request) { (reader, _) throws(WireError) in
             try read(&reader)
         }
     }

@@ -10,7 +10,7 @@ public import EncodedImages
 public final class DecoderSandbox: Sendable {
     /// The worker program, the number of workers and their limits.
     public struct Configuration: Sendable {
-        /// The path of the program that only calls `SandboxWorker/run(codecs:rehearsals:)`.
+        /// The path of the program that only calls `SandboxWorker/run(preparing:)`.
         public var workerPath: String
         /// The maximum number of images that are decoded at the same time.
         public var workerCount: Int
@@ -39,6 +39,12 @@ public final class DecoderSandbox: Sendable {
         public var requiredLayers = SandboxLayer.essential
         /// The time for which a file that stopped a worker is refused, in seconds.
         public var quarantineSeconds = 600.0
+        /// Chooses the format whose library a worker loads for a request; empty if it needs none.
+        ///
+        /// A worker then starts in a fraction of the time, when the first request needs it, and handles
+        /// requests of the same format only; ``workerCount`` applies to each format. With `nil`, as by
+        /// default, workers load all libraries, and some are started in advance.
+        public var format: (@Sendable (Work) -> String)?
         /// Called on the thread of the request when a worker ends before it has responded.
         public var onStop: (@Sendable (StopReason) -> Void)?
 
@@ -70,6 +76,16 @@ public final class DecoderSandbox: Sendable {
         var processorSeconds: Int { 20 * max(1, Int(deadlineSeconds.rounded(.up))) }
     }
 
+    /// The work of a request.
+    public enum Work {
+        /// Decoding a file, or reading its header or metadata.
+        case decode(EncodedBytes)
+        /// Encoding in a format.
+        case encode(format: String)
+        /// Converting colours.
+        case convertColors
+    }
+
     /// The reason why a worker ended before it had responded.
     public enum StopReason: String, Hashable, Sendable, CaseIterable {
         /// A signal such as SIGSEGV.
@@ -91,33 +107,40 @@ public final class DecoderSandbox: Sendable {
     let configuration: Configuration
     let quarantine: Quarantine
     /// Workers for headers and metadata, which are quick to read and frequently requested.
-    let inspections: WorkerPool
+    let inspections: WorkerPools
     /// Workers that decode images.
-    let decodes: WorkerPool
+    let decodes: WorkerPools
     /// Workers for animations, each of which occupies one until its last frame.
-    let animations: WorkerPool
+    let animations: WorkerPools
     /// Workers for formats that take long to encode.
-    let encodes: WorkerPool
+    let encodes: WorkerPools
 
-    /// Creates a sandbox and starts its first workers in the background.
+    /// Creates a sandbox and starts its first workers in the background, unless they depend on the
+    /// requests.
     public init(_ configuration: Configuration) {
         precondition(configuration.workerCount > 0, "workerCount must be at least 1")
         self.configuration = configuration
         quarantine = Quarantine(.seconds(configuration.quarantineSeconds))
         let memoryByteCount = configuration.memoryByteCount
         let inspectionByteCount = min(configuration.inspectionMemoryByteCount, memoryByteCount)
-        let start = { @Sendable () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: memoryByteCount)
+        let pools = { @Sendable (count: Int, aheadCount: Int, byteCount: Int) in
+            WorkerPools { format in
+                WorkerPool(count: count, aheadCount: format == nil ? aheadCount : 0) {
+                    () throws(CodecError) in
+                    try Worker(configuration, format: format, memoryByteCount: byteCount)
+                }
+            }
         }
-        inspections = WorkerPool(count: configuration.inspectionCount, aheadCount: 1) {
-            () throws(CodecError) in
-            try Worker(configuration, memoryByteCount: inspectionByteCount)
-        }
-        decodes = WorkerPool(
-            count: configuration.workerCount, aheadCount: configuration.workerCount, start: start)
-        animations = WorkerPool(
-            count: configuration.animationCount, aheadCount: 0, start: start)
-        encodes = WorkerPool(count: configuration.workerCount, aheadCount: 0, start: start)
+        let count = configuration.workerCount
+        decodes = pools(count, count, memoryByteCount)
+        animations = pools(configuration.animationCount, 0, memoryByteCount)
+        encodes = pools(count, 0, memoryByteCount)
+        // A program that handles a few files does not start a second worker for their headers.
+        inspections =
+            configuration.format != nil
+            ? decodes : pools(configuration.inspectionCount, 1, inspectionByteCount)
+        guard configuration.format == nil else { return }
+        for pools in [inspections, decodes] { _ = pools.pool(for: nil) }
     }
 
     deinit { close() }
@@ -135,8 +158,9 @@ public final class DecoderSandbox: Sendable {
     /// - Returns: the layers that confine it.
     /// - Throws: `CodecError/sandboxUnavailable(reason:)`.
     public func layers() throws(CodecError) -> Set<SandboxLayer> {
-        let worker = try inspections.acquire(nil)
-        inspections.release(worker)
+        let pool = inspections.pool(for: configuration.format == nil ? nil : "")
+        let worker = try pool.acquire(nil)
+        pool.release(worker)
         return worker.layers
     }
 }

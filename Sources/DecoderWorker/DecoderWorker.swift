@@ -7,6 +7,8 @@ internal import ImageCodecs
 @main
 enum DecoderWorker {
     static func main() {
-        SandboxWorker.run(codecs: sandboxCodecs, rehearsals: sandboxRehearsals)
+        SandboxWorker.run { formats in
+            (sandboxCodecs(loading: formats), sandboxRehearsals(of: formats))
+        }
     }
 }

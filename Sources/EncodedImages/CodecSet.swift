@@ -77,6 +77,13 @@ public struct CodecSet: Sendable {
         return best?.codec
     }
 
+    /// Returns the codec for a file as ``codec(for:)`` does; maps the file instead of reading it.
+    ///
+    /// Returns `nil` if the file cannot be mapped.
+    package func codec(forMapped file: EncodedBytes) -> (any ImageCodec)? {
+        (try? file.mapped())?.withBytes { codec(for: $0) }
+    }
+
     /// Returns the error for a file that no codec recognizes.
     func unknownFormat(of bytes: Span<UInt8>) -> CodecError {
         for missing in missing

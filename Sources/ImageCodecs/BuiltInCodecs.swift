@@ -32,18 +32,51 @@ public let builtInCodecs = codecSet(
         entry.isSandboxOnly ? entry.codecs.map(\.rejectedOutsideSandbox) : entry.codecs
     })
 
-/// Every codec that was built in, for a process that can do nothing but decode.
+/// Loads libraries for every codec that was built in, in a process that can do nothing but decode and encode.
 ///
-/// The first use loads all libraries, while the process is still able to.
-public let sandboxCodecs = {
-    for entry in entries { entry.preload?() }
+/// - Parameter formats: the formats whose libraries are loaded now, while the process is still able to;
+///   `nil` for all. A file of another format that needs a library cannot be decoded later.
+/// - Returns: the codecs of all formats.
+public func sandboxCodecs(loading formats: Set<String>? = nil) -> CodecSet {
+    for entry in entries where entry.isLoaded(with: formats) {
+        entry.preload?()
+        entry.encoderPreload?()
+    }
     return codecSet(entries.flatMap(\.codecs))
-}()
+}
 
-/// Files whose decoding makes libraries read what they need of the system, such as locales and fonts.
+/// Makes files whose decoding lets libraries read what they need of the system, such as locales and
+/// fonts.
 ///
 /// A process decodes them before it gives up its access to the system.
-public let sandboxRehearsals = entries.flatMap { $0.rehearsals?() ?? [] }
+///
+/// - Parameter formats: the formats that the process will decode; `nil` for all.
+/// - Returns: whole files.
+public func sandboxRehearsals(of formats: Set<String>? = nil) -> [[UInt8]] {
+    entries.filter { $0.isLoaded(with: formats) }.flatMap { $0.rehearsals?() ?? [] }
+}
+
+/// Returns the name of the format of a file if a process must load its library to decode the file in a
+/// sandbox; `nil` if the decoder is part of the program, and for files of unknown formats.
+public func sandboxFormat(toDecode file: EncodedBytes) -> String? {
+    guard let name = builtInCodecs.codec(forMapped: file)?.format.name else { return nil }
+    return entries.contains { $0.has(name) && $0.preparesDecoding } ? name : nil
+}
+
+/// Returns `format` if a process must load a library to encode images in it in a sandbox.
+public func sandboxFormat(toEncode format: String) -> String? {
+    let loads = entries.contains {
+        $0.has(format) && ($0.preload != nil || $0.encoderPreload != nil)
+    }
+    return loads ? format : nil
+}
+
+extension CodecEntry {
+    fileprivate func isLoaded(with formats: Set<String>?) -> Bool {
+        // Colour conversion has no format.
+        codecs.isEmpty || formats?.contains(where: has) ?? true
+    }
+}
 
 private func codecSet(_ codecs: [any ImageCodec]) -> CodecSet {
     CodecSet(

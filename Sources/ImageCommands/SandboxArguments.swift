@@ -13,40 +13,50 @@ package struct SandboxArguments: ParsableArguments {
         package static func help(for value: Mode) -> ArgumentHelp? {
             switch value {
             case .sandbox:
-                "Decode in sandboxed worker processes, with the layers that the kernel permits."
+                """
+                Decode in sandboxed worker processes, with the layers that the kernel permits \
+                (default).
+                """
             case .sandboxRequired: "The same, but fail unless the kernel permits all layers."
             case .noSandbox: "Decode in this process."
             }
         }
     }
 
-    @Flag(exclusivity: .chooseLast) var mode: Mode?
+    @Flag(exclusivity: .chooseLast) var mode = Mode.sandbox
 
     @Option(
         help: ArgumentHelp(
-            "The maximum memory of a worker process; images that need more fail (default: 512MiB).",
+            """
+            The maximum memory of a worker process; images that need more fail (default: 512MiB to \
+            serve, 2340MiB otherwise).
+            """,
             valueName: "size"),
         transform: parseByteCount)
-    package var workerMemory = 512 << 20
+    var workerMemory: Int?
 
     package init() {}
 
     package func validate() throws {
-        guard workerMemory >= 64 << 20 else {
+        if let workerMemory, workerMemory < 64 << 20 {
             throw ValidationError("invalid --worker-memory: \(workerMemory); use at least 64MiB")
         }
     }
 
-    /// The maximum number of bytes that all workers allocate together; 0 without a sandbox.
-    package func totalMemoryByteCount(workerCount: Int, usual: Mode = .noSandbox) -> Int {
-        (mode ?? usual) == .noSandbox
-            ? 0 : configuration(workerCount: workerCount).totalMemoryByteCount
+    /// The maximum number of bytes that all workers of a server allocate together; 0 without a
+    /// sandbox.
+    package func totalMemoryByteCount(workerCount: Int) -> Int {
+        mode == .noSandbox
+            ? 0 : configuration(workerCount: workerCount, isShort: false).totalMemoryByteCount
     }
 
-    private func configuration(workerCount: Int) -> DecoderSandbox.Configuration {
+    private func configuration(
+        workerCount: Int, isShort: Bool
+    ) -> DecoderSandbox.Configuration {
         var configuration = DecoderSandbox.Configuration(
             workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: workerCount)
-        configuration.memoryByteCount = workerMemory
+        // Enough for every image within the decode limits, unless other clients share the memory.
+        configuration.memoryByteCount = workerMemory ?? (isShort ? 2_340 << 20 : 512 << 20)
         return configuration
     }
 
@@ -54,19 +64,28 @@ package struct SandboxArguments: ParsableArguments {
     ///
     /// - Parameters:
     ///   - workerCount: The maximum number of images that are decoded at a time.
-    ///   - usual: The mode if no option is set.
+    ///   - isShort: Whether the program ends after a few files: workers then load only the libraries of
+    ///     the formats that occur.
     ///   - onStop: Called when a worker process ends before its response.
     /// - Returns: The codecs, and the sandbox, which the caller closes; `nil` for decoding in this
     ///   process.
     /// - Throws: `ExitCode`, after the error was reported on standard error.
     package func decoding(
-        workerCount: Int, usual: Mode = .noSandbox,
+        workerCount: Int, isShort: Bool = true,
         onStop: (@Sendable (DecoderSandbox.StopReason) -> Void)? = nil
     ) throws(ExitCode) -> (codecs: CodecSet, sandbox: DecoderSandbox?) {
-        let mode = mode ?? usual
         if mode == .noSandbox { return (builtInCodecs, nil) }
-        var configuration = configuration(workerCount: workerCount)
+        var configuration = configuration(workerCount: workerCount, isShort: isShort)
         configuration.onStop = onStop
+        if isShort {
+            configuration.format = { work in
+                switch work {
+                case .decode(let file): sandboxFormat(toDecode: file) ?? ""
+                case .encode(let format): sandboxFormat(toEncode: format) ?? ""
+                case .convertColors: ""
+                }
+            }
+        }
         if mode == .sandboxRequired {
             configuration.requiredLayers = Set(SandboxLayer.allCases)
         }
@@ -75,7 +94,8 @@ package struct SandboxArguments: ParsableArguments {
             _ = try sandbox.layers()
         } catch {
             sandbox.close()
-            writeToStandardError("calotype: \(error)\n")
+            let remedy = mode == .sandbox ? "; --no-sandbox decodes without workers" : ""
+            writeToStandardError("calotype: \(error)\(remedy)\n")
             throw ExitCode(1)
         }
         return (builtInCodecs.decoded(by: sandbox), sandbox)

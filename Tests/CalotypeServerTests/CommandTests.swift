@@ -59,8 +59,15 @@ struct CommandTests {
         let missing = folder.path("calotype-server")
         #expect(alone.errors == "calotype: \(missing): No such file or directory\n")
         let info = try await BuiltCommand.run(
-            ["info", try picture("a.png")], program: folder.path("alone"))
+            ["info", "--no-sandbox", try picture("a.png")], program: folder.path("alone"))
         #expect(info.code == 0)
+        let sandboxed = try await BuiltCommand.run(
+            ["info", folder.path("a.png")], program: folder.path("alone"))
+        #expect(sandboxed.code == 1)
+        #expect(
+            sandboxed.errors
+                == "calotype: no sandbox to decode in: \(folder.path("calotype-decoder")): "
+                + "No such file or directory; --no-sandbox decodes without workers\n")
     }
 
     @Test("prints the steps of the pipeline with thumbnail --explain") func explains() async throws

@@ -33,7 +33,7 @@ struct TruncatedFileCommandTests {
 
     @Test(
         "makes a thumbnail with a warning, on standard error and in JSON",
-        arguments: [[], ["--sandbox"]])
+        arguments: [[], ["--no-sandbox"]])
     func thumbnail(sandbox: [String]) async throws {
         let answer = try await BuiltCommand.run(
             ["thumbnail", path, "--size", "100", "--json"] + sandbox)

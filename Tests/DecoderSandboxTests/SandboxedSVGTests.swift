@@ -62,7 +62,7 @@ import Testing
     private func expectSame(_ content: String) throws -> PixelBuffer {
         let sandbox = try Sandboxes.make { $0.workerCount = 1 }
         defer { sandbox.close() }
-        let expected = try source(content, sandboxCodecs).image()
+        let expected = try source(content, sandboxCodecs()).image()
         let image = try source(content, Sandboxes.codecs(sandbox)).image()
         #expect(image.packedBytes == expected.packedBytes, "\(content)")
         return image

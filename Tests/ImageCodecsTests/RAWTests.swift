@@ -7,19 +7,19 @@ import ImageTesting
 import Pixels
 import Testing
 
-@Suite("RAW", .enabled(if: sandboxCodecs.codec(named: "raw") != nil)) struct RAWTests {
+@Suite("RAW", .enabled(if: sandboxCodecs().codec(named: "raw") != nil)) struct RAWTests {
     static let size = PixelSize(width: 320, height: 240)
     static let previewColor: [UInt8] = [200, 120, 40]
 
     private static func preview(_ size: PixelSize) throws -> [UInt8] {
-        try ImageDestination(format: "jpeg", codecs: sandboxCodecs)
+        try ImageDestination(format: "jpeg", codecs: sandboxCodecs())
             .encode(TestImage.flat(size, .rgb8, previewColor))
     }
 
     private func open(
         _ file: [UInt8], limits: DecodeLimits = DecodeLimits()
     ) throws(CodecError) -> ImageSource {
-        try ImageSource(EncodedBytes(file), codecs: sandboxCodecs, limits: limits)
+        try ImageSource(EncodedBytes(file), codecs: sandboxCodecs(), limits: limits)
     }
 
     /// Whether the middle of a patch has its colour.
@@ -118,7 +118,7 @@ import Testing
 
     @Test("a TIFF file without sensor data is not RAW")
     func recognition() throws {
-        let codec = try #require(sandboxCodecs.codec(named: "raw"))
+        let codec = try #require(sandboxCodecs().codec(named: "raw"))
         #expect(codec.recognizedByteCount(DNGFile.make(Self.size).span) > 4)
         for block in [EXIFBlock.photograph(isLittleEndian: true), []] {
             #expect(codec.recognizedByteCount(block.span) == 0)
@@ -129,7 +129,7 @@ import Testing
 
     @Test("no file of another format is recognized as RAW")
     func foreignFiles() throws {
-        let codec = try #require(sandboxCodecs.codec(named: "raw"))
+        let codec = try #require(sandboxCodecs().codec(named: "raw"))
         let files = SampleFiles.real(extensions: [
             "tif", "tiff", "jpg", "png", "heic", "avif", "webp", "jp2", "jxl",
         ])

@@ -27,7 +27,7 @@ import Testing
     }
 
     #if SVG
-    private let codecs = sandboxCodecs
+    private let codecs = sandboxCodecs()
 
     private func source(_ text: String) throws -> ImageSource {
         try ImageSource(EncodedBytes(Array(text.utf8)), codecs: codecs)

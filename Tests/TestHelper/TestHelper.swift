@@ -32,7 +32,9 @@ enum TestHelper {
         if name.hasSuffix("hello of another layout") {
             return say("434c3244 64000000 00000000 10000000 0100000000000000 ff00000000000000")
         }
-        SandboxWorker.run(
-            codecs: sandboxCodecs.adding([HostileCodec()]), rehearsals: sandboxRehearsals)
+        SandboxWorker.run { formats in
+            let codecs = sandboxCodecs(loading: formats).adding([HostileCodec()])
+            return (codecs, sandboxRehearsals(of: formats))
+        }
     }
 }

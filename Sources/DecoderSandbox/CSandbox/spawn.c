@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct start {
-    const char *program;
+    const char *program, *argument;
     int socket, control, null;
     char **environment;
     int error;
@@ -45,13 +45,14 @@ static int start_worker(void *argument) {
         start->error = errno;
         _exit(1);
     }
-    char *arguments[] = {(char *)start->program, NULL};
+    char *arguments[] = {(char *)start->program, (char *)start->argument, NULL};
     execve(start->program, arguments, start->environment);
     start->error = errno;
     _exit(1);
 }
 
-pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *layers) {
+pid_t calotype_spawn(const char *program, const char *argument, int socket, int control,
+                     uint32_t *layers) {
     // Variables of the dynamic loader and the sanitizers; others may contain secrets of the host.
     static const char *const kept[] = {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"};
     char *environment[sizeof kept / sizeof *kept + 1];
@@ -69,8 +70,8 @@ pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *lay
     }
     environment[count] = NULL;
 
-    struct start start = {program, socket, control, open("/dev/null", O_RDWR | O_CLOEXEC),
-                          environment, 0};
+    struct start start = {program, argument, socket, control,
+                          open("/dev/null", O_RDWR | O_CLOEXEC), environment, 0};
     size_t stack_size = 256 << 10;
     char *stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

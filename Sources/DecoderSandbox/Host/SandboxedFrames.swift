@@ -8,6 +8,7 @@ internal import EncodedImages
 /// frame.
 final class SandboxedFrames: RemoteFrames {
     private let sandbox: DecoderSandbox
+    private let pool: WorkerPool
     private let beginning: WorkerRequest
     private let following: WorkerRequest
     private var worker: Worker?
@@ -22,10 +23,11 @@ final class SandboxedFrames: RemoteFrames {
         self.beginning = beginning
         self.following = following
         self.sandbox = sandbox
+        pool = sandbox.pool(sandbox.animations, for: .decode(beginning.picture.bytes))
     }
 
     deinit {
-        if let worker { sandbox.release(worker, to: sandbox.animations) }
+        if let worker { sandbox.release(worker, to: pool) }
     }
 
     /// Acquires a worker and starts the animation.
@@ -45,7 +47,7 @@ final class SandboxedFrames: RemoteFrames {
         count += 1
         if frame == nil, let worker {
             self.worker = nil
-            sandbox.release(worker, to: sandbox.animations)
+            sandbox.release(worker, to: pool)
         }
         return frame
     }
@@ -76,18 +78,18 @@ final class SandboxedFrames: RemoteFrames {
     private func start() throws(Failure) {
         do throws(CodecError) {
             try sandbox.quarantine.check(beginning.picture.bytes)
-            worker = try sandbox.animations.acquire(beginning.cancellation)
+            worker = try pool.acquire(beginning.cancellation)
         } catch {
             throw .codec(error)
         }
         try withWorker { worker throws(Worker.Failure) in
-            try sandbox.perform(beginning, on: worker, of: sandbox.animations) { (_, _) in }
+            try sandbox.perform(beginning, on: worker, of: pool) { (_, _) in }
         }
     }
 
     private func nextFrame() throws(Failure) -> ImageFrame? {
         try withWorker { worker throws(Worker.Failure) in
-            try sandbox.perform(following, on: worker, of: sandbox.animations) {
+            try sandbox.perform(following, on: worker, of: pool) {
                 (reader, memory) throws(WireError) in
                 guard try reader.value(Bool.self) else { return nil }
                 let image = try memory.image(&reader)
@@ -108,7 +110,7 @@ final class SandboxedFrames: RemoteFrames {
             return try body(worker)
         } catch {
             self.worker = nil
-            let problem = sandbox.settle(error, of: worker, in: sandbox.animations, following)
+            let problem = sandbox.settle(error, of: worker, in: pool, following)
             if case .killed = error { throw .killed }
             throw .codec(problem)
         }

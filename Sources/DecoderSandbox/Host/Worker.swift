@@ -63,10 +63,11 @@ final class Worker: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the worker program and its limits.
+    ///   - format: the format whose library it loads; none if it is empty, all if it is `nil`.
     ///   - memoryByteCount: the maximum number of bytes that the worker allocates.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(
-        _ configuration: DecoderSandbox.Configuration, memoryByteCount: Int
+        _ configuration: DecoderSandbox.Configuration, format: String?, memoryByteCount: Int
     ) throws(CodecError) {
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else {
@@ -85,7 +86,8 @@ final class Worker: Sendable {
         }
         var namespaces: UInt32 = 0
         let process = unsafe calotype_spawn(
-            configuration.workerPath, ends.1, shared, &namespaces)
+            configuration.workerPath, format.map(WorkerFormats.argument), ends.1, shared,
+            &namespaces)
         close(ends.1)
         guard process > 0 else {
             close(ends.0)

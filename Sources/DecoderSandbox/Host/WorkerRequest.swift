@@ -30,6 +30,14 @@ struct WorkerRequest {
         self.cancellation = cancellation
     }
 
+    /// Whether only the header or metadata is read.
+    var isInspection: Bool {
+        switch kind {
+        case .header, .metadata, .metadataFields, .metadataForWriting: true
+        default: false
+        }
+    }
+
     /// A hash of the length and the first 1,024 bytes of the file.
     var identity: Int {
         var hasher = Hasher()
@@ -40,6 +48,11 @@ struct WorkerRequest {
 }
 
 extension DecoderSandbox {
+    /// Returns the pool whose workers have the library for a request.
+    func pool(_ pools: WorkerPools, for work: Work) -> WorkerPool {
+        pools.pool(for: configuration.format?(work))
+    }
+
     /// Performs a request on a worker of a pool, and again on another one if another process killed the
     /// first.
     func perform<Response>(
@@ -90,8 +103,8 @@ extension DecoderSandbox {
 
     /// Returns the time limit of a request.
     private func timeLimit(_ pool: WorkerPool, _ request: WorkerRequest) -> Worker.TimeLimit {
-        let full = fullSeconds(pool, request)
-        guard pool === inspections else {
+        let full = fullSeconds(request)
+        guard request.isInspection else {
             let seconds =
                 request.isOwn
                 ? full
@@ -110,8 +123,8 @@ extension DecoderSandbox {
     }
 
     /// Returns the time limit of a file that resembles none in the quarantine, in seconds.
-    private func fullSeconds(_ pool: WorkerPool, _ request: WorkerRequest) -> Double {
-        guard pool === inspections else { return configuration.deadlineSeconds }
+    private func fullSeconds(_ request: WorkerRequest) -> Double {
+        guard request.isInspection else { return configuration.deadlineSeconds }
         let bySize = 2 + Double(request.picture.bytes.count) / Double(16 << 20)
         return min(bySize, configuration.inspectionSeconds, configuration.deadlineSeconds)
     }
@@ -144,7 +157,7 @@ extension DecoderSandbox {
                 return .fileChanged
             }
             configuration.onStop?(StopReason(stop))
-            if !request.isOwn { remember(stop, fullSeconds(pool, request), request) }
+            if !request.isOwn { remember(stop, fullSeconds(request), request) }
             return .decoderStopped(stop)
         }
     }

@@ -11,11 +11,13 @@ internal import Glibc
 public enum SandboxWorker {
     /// Drops all privileges that decoding does not require, then handles the requests of the host.
     ///
-    /// - Parameters:
-    ///   - codecs: the codecs of the formats to read, whose libraries must be loaded.
-    ///   - rehearsals: trusted files that are decoded first, so that libraries that read system files at
-    ///     their first use have read them.
-    public static func run(codecs: CodecSet, rehearsals: [[UInt8]] = []) -> Never {
+    /// - Parameter prepare: loads the libraries of formats, `nil` for all. Returns the codecs, and
+    ///   trusted files that are decoded first, so that libraries that read system files at their first
+    ///   use have read them.
+    public static func run(
+        preparing prepare: (_ formats: Set<String>?) -> (CodecSet, rehearsals: [[UInt8]])
+    ) -> Never {
+        let (codecs, rehearsals) = prepare(WorkerFormats.named(in: CommandLine.arguments))
         for file in rehearsals {
             _ = try? ImageSource(EncodedBytes(file), codecs: codecs).image()
         }

@@ -34,7 +34,7 @@ struct PNGCodec: ImageCodec {
 extension CodecEntry {
     static var png: CodecEntry {
         #if PNG
-        CodecEntry(PNGCodec(), preload: { _ = unsafe calotype_png_writer_missing() })
+        CodecEntry(PNGCodec(), encoderPreload: { _ = unsafe calotype_png_writer_missing() })
         #else
         CodecEntry(missing: .png, trait: "PNG")
         #endif

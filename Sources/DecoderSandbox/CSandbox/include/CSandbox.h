@@ -35,11 +35,12 @@ enum {
     calotype_exit_signal = 64,
 };
 
-/// Starts a program in new namespaces, where the system permits them.
+/// Starts a program with at most one argument in new namespaces, where the system permits them.
 ///
 /// The kernel kills it when the calling thread ends. `layers` receives the bits of its namespaces.
 /// Returns the process number, or a negated errno.
-pid_t calotype_spawn(const char *program, int socket, int control, uint32_t *layers);
+pid_t calotype_spawn(const char *program, const char *argument, int socket, int control,
+                     uint32_t *layers);
 
 /// Waits for the end of a process that `calotype_spawn` started; sends SIGKILL first if `kills`.
 ///
