@@ -85,7 +85,11 @@ package struct Convert: ParsableCommand {
     @Flag(help: "Write the first frame of an animation only.")
     var still = false
 
-    @Flag(help: "Keep the colour profile of the image instead of converting to sRGB.")
+    @Flag(
+        help: """
+            Keep the colour profile of the image instead of converting to sRGB, if the output format \
+            can store it.
+            """)
     var keepProfile = false
 
     @Option(help: "The metadata to write: all, color or none.")
@@ -123,7 +127,7 @@ package struct Convert: ParsableCommand {
         do {
             let source = try ImageSource(bytes, codecs: codecs).page(page - 1)
             var options = resizing.decodeOptions(size)
-            options.convertsToSRGB = !keepProfile
+            options.convertsToSRGB = try !keepsProfile(of: source)
             options.keepsDepth = deep
             let destination = try destination(try blocks(of: source, options))
             if source.header.frameCount > 1, !still, destination.writesAnimations {
@@ -134,6 +138,18 @@ package struct Convert: ParsableCommand {
         } catch let error as CodecError {
             throw FileFailure(input == "-" ? "standard input" : input, error)
         }
+    }
+
+    /// Returns whether the output keeps the colour profile; warns if its format cannot store it.
+    private func keepsProfile(of source: ImageSource) throws -> Bool {
+        let destination = try destination()
+        guard keepProfile, !destination.stores(source.header.colorProfile) else {
+            return keepProfile
+        }
+        warn(
+            "\(output): the format \(destination.format.name) cannot store the colour profile; "
+                + "colours are converted to sRGB")
+        return false
     }
 
     private func blocks(

@@ -17,6 +17,11 @@ package func report(_ failure: FileFailure) {
     writeToStandardError("calotype: \(failure)\n")
 }
 
+/// Reports a problem that does not prevent the result as `calotype: warning: PROBLEM`.
+package func warn(_ problem: String) {
+    writeToStandardError("calotype: warning: \(problem)\n")
+}
+
 /// Writes all bytes to a file descriptor.
 ///
 /// - Returns: The error of the system; `nil` on success.
