@@ -87,9 +87,13 @@ static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
                        calotype_icc_layout layout) {
     cmsHPROFILE to = lazy.cmsCreate_sRGBProfileTHR(result->context);
     if (!to) return false;
+    cmsUInt32Number flags = cmsFLAGS_COPY_ALPHA;
+    // For 16 bits lcms2 would interpolate in a table of colours, up to 15 of 255 levels off.
+    if (layout == calotype_icc_rgb16 || layout == calotype_icc_rgba16)
+        flags |= cmsFLAGS_NOOPTIMIZE;
     result->transform = lazy.cmsCreateTransformTHR(result->context, from, format_of(layout), to,
                                               result_format_of(layout), INTENT_PERCEPTUAL,
-                                              cmsFLAGS_COPY_ALPHA);
+                                              flags);
     lazy.cmsCloseProfile(to);
     return result->transform != NULL;
 }
