@@ -93,8 +93,8 @@ public struct CodecSet: Sendable {
         if options.convertsToSRGB, image.colorProfile != .sRGB, let converter = colorConverter {
             image =
                 options.pixelFormat == .rgbaHalf
-                ? try converter.convertedToExtendedSRGB(image)
-                : try converter.convertedToSRGB(image)
+                ? try converter.convertedToExtendedSRGB(consume image)
+                : try converter.convertedToSRGB(consume image)
         }
         let kept = options.keepsDepth ? image.format : image.format.with8BitChannels
         let format = options.pixelFormat ?? kept

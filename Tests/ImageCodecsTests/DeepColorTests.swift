@@ -83,6 +83,12 @@ import Testing
             let image = try source.image()
             #expect(image.colorProfile == .sRGB)
             #expect(image.format == pixels.with8BitChannels)
+            // Both forms are in memory for a while, unless JPEG XL's grey has lost its primaries.
+            let deepByteCount =
+                source.header.colorProfile.isSRGB
+                ? 0 : PixelBuffer.byteCount(of: Self.size, pixels)
+            #expect(
+                source.resultByteCount(DecodeOptions()) == image.byteCount + deepByteCount)
             var deep = DecodeOptions()
             deep.keepsDepth = true
             let wide = try source.image(deep)
