@@ -93,7 +93,7 @@ import Testing
             #expect(bytes.count == bytes[..<4].reduce(0) { $0 << 8 | Int($1) })
             #expect(bytes.count.isMultiple(of: 4))
             switch profile {
-            case .coded(let points): #expect(parsed.description == points.name)
+            case .coded(let points): #expect(parsed.description == points.specified.name)
             default: #expect(parsed.description?.hasPrefix("gamma ") == true)
             }
         }

@@ -19,13 +19,14 @@ extension ColorProfile {
             return bytes.isEmpty ? nil : bytes
         case .calibrated(let gamma, let chromaticities):
             return MatrixProfile(
-                name: "gamma \(gamma)", curve: .power(gamma), chromaticities: chromaticities
+                name: "gamma \((gamma * 1000).rounded() / 1000)", curve: .power(gamma),
+                chromaticities: chromaticities
             ).bytes(isGray: isGray)
         case .coded(let points):
             if points.isSRGB { return nil }
             return MatrixProfile(
-                name: points.name, curve: points.curve, chromaticities: points.chromaticities,
-                points: points.specified
+                name: points.specified.name, curve: points.curve,
+                chromaticities: points.chromaticities, points: points.specified
             ).bytes(isGray: isGray)
         }
     }
