@@ -40,7 +40,8 @@ extension Thumbnail {
                 encodeOptions: encodeOptions)
             var failure: FileFailure?
             do throws(LoadError) {
-                _ = try await pipeline.rendition(for: request, story: story)
+                let rendition = try await pipeline.rendition(for: request, story: story)
+                if let problem = rendition.problem { warn(file, "\(problem)") }
             } catch {
                 let reason = FileFailure(file, error)
                 failure = reason

@@ -179,6 +179,9 @@ struct ServingArguments: ParsableArguments {
             """)
     var requestTimeout = 60.0
 
+    @Flag(help: "Follow symbolic links that lead out of the folder; they are ignored otherwise.")
+    var followLinks = false
+
     @Flag(help: "Serve Prometheus metrics at /metrics.")
     var metrics = false
 
@@ -225,6 +228,7 @@ struct ServingArguments: ParsableArguments {
     func apply(
         to configuration: inout ImageServer.Configuration, _ secrets: [String: String]
     ) throws {
+        configuration.followsLinks = followLinks
         configuration.sizes = try ladder()
         configuration.negotiatedFormatNames = formats.split(separator: ",").map(String.init)
         for name in configuration.negotiatedFormatNames

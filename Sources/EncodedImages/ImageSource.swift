@@ -385,6 +385,8 @@ public struct ImageSource: Sendable {
         _ options: DecodeOptions, isLargeEnough: Bool, _ cancellation: CancellationFlag?
     ) -> DecodedImage? {
         guard options.region == nil, let thumbnail = embeddedThumbnail else { return nil }
+        var options = options
+        options.acceptsTruncated = false
         let wanted = DecodePlan(header, options).geometry
         let size = thumbnail.header.storedSize
         // A thumbnail that the camera padded to another aspect ratio would show black bars.

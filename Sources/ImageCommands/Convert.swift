@@ -85,6 +85,8 @@ package struct Convert: ParsableCommand {
     @Flag(help: "Write the first frame of an animation only.")
     var still = false
 
+    @OptionGroup var strictness: StrictArguments
+
     @Flag(
         help: """
             Keep the colour profile of the image instead of converting to sRGB, if the output format \
@@ -129,16 +131,21 @@ package struct Convert: ParsableCommand {
             var options = resizing.decodeOptions(size)
             options.convertsToSRGB = try !keepsProfile(of: source)
             options.keepsDepth = deep
+            options.acceptsTruncated = !strictness.strict
             let destination = try destination(try blocks(of: source, options))
             if source.header.frameCount > 1, !still, destination.writesAnimations {
                 return try encodeFrames(source, options, for: destination)
             }
             options.acceptsYCbCr = destination.prefersYCbCr
-            return try destination.encode(try source.image(options))
+            let decoded = try source.decodedImage(options)
+            if let problem = decoded.report.problem { warn(inputName, "\(problem)") }
+            return try destination.encode(decoded.image)
         } catch let error as CodecError {
-            throw FileFailure(input == "-" ? "standard input" : input, error)
+            throw FileFailure(inputName, error)
         }
     }
+
+    private var inputName: String { input == "-" ? "standard input" : input }
 
     /// Returns whether the output keeps the colour profile; warns if its format cannot store it.
     private func keepsProfile(of source: ImageSource) throws -> Bool {
@@ -147,8 +154,9 @@ package struct Convert: ParsableCommand {
             return keepProfile
         }
         warn(
-            "\(output): the format \(destination.format.name) cannot store the colour profile; "
-                + "colours are converted to sRGB")
+            inputName,
+            "the format \(destination.format.name) cannot store the colour profile; colours are "
+                + "converted to sRGB")
         return false
     }
 

@@ -23,7 +23,9 @@ struct DecodingFacts {
 
     var text: String {
         let tenths = Int((milliseconds * 10).rounded())
+        let warning = report.problem.map { "; warning: \($0)" } ?? ""
         return "at \(size) by \(report.decoder)\(shrinkText), in \(tenths / 10).\(tenths % 10) ms"
+            + warning
     }
 
     var json: JSON {
@@ -33,6 +35,7 @@ struct DecodingFacts {
             .init("decoder", .string(report.decoder)),
             .init("shrinkFactors", .array(report.shrinkFactors.map { .integer($0) })),
             .init("milliseconds", .integer(Int(milliseconds.rounded(.up)))),
+            .init("warnings", .array(report.problem.map { [.string("\($0)")] } ?? [])),
         ])
     }
 

@@ -27,7 +27,7 @@ package struct Info: ParsableCommand {
 
             --explain decodes each image once to fit --size and prints the decoder, the factor by \
             which each plane was reduced in the decoder, and the time. In JSON these are in the \
-            key decoding (width, height, decoder, shrinkFactors, milliseconds).
+            key decoding (width, height, decoder, shrinkFactors, milliseconds, warnings).
 
             EXAMPLES
               calotype info photo.jpg
@@ -35,11 +35,17 @@ package struct Info: ParsableCommand {
               calotype info --explain --size 400 photo.jpg
             """)
 
-    @Argument(help: "The image files.", completion: .file())
+    @Argument(help: "The image files; with --recursive, also folders.", completion: .file())
     var files: [PathGroup]
 
     @Flag(help: "Print a JSON array instead of text.")
     var json = false
+
+    @Flag(
+        name: .shortAndLong,
+        help: "Process the images in folders and their subfolders, selected by file name extension."
+    )
+    var recursive = false
 
     @Flag(help: "Decode each image once and print decoder and time.")
     var explain = false
@@ -60,22 +66,31 @@ package struct Info: ParsableCommand {
         defer { sandbox?.close() }
         var objects: [JSON] = []
         var failureCount = 0
-        for file in files.paths {
-            do throws(CodecError) {
-                let source = try ImageSource(EncodedBytes(mapping: file), codecs: codecs)
-                let decoding =
-                    explain ? try DecodingFacts(source, size?.box ?? Self.defaultBox) : nil
-                let facts = FileFacts(file, source, decoding)
-                try source.checkUnchanged()
+        for input in InputFiles(codecs, isRecursive: recursive).find(files.paths) {
+            do throws(FileFailure) {
+                let facts = try facts(of: try input.get(), codecs)
                 if json { objects.append(facts.json) } else { print(facts.text) }
             } catch {
                 failureCount += 1
-                let failure = FileFailure(file, error)
-                objects.append(failure.json)
-                report(failure)
+                objects.append(error.json)
+                report(error)
             }
         }
         if json { print(JSON.array(objects).text()) }
         if failureCount > 0 { throw ExitCode(1) }
+    }
+
+    private func facts(
+        of file: InputFile, _ codecs: CodecSet
+    ) throws(FileFailure) -> FileFacts {
+        do throws(CodecError) {
+            let source = try ImageSource(EncodedBytes(mapping: file.path), codecs: codecs)
+            let decoding = explain ? try DecodingFacts(source, size?.box ?? Self.defaultBox) : nil
+            let facts = FileFacts(file.path, source, decoding)
+            try source.checkUnchanged()
+            return facts
+        } catch {
+            throw FileFailure(file.path, error)
+        }
     }
 }

@@ -9,6 +9,9 @@ struct OutputPattern: Hashable, Sendable {
         case dir
         /// The file name of the input without its extension.
         case name
+        /// The folder of the input below the one that `--recursive` was used for, with a slash at its
+        /// end; empty for files that were named.
+        case subfolder
         /// The value of `--size`.
         case size
         /// The preferred extension of the output format.
@@ -24,12 +27,13 @@ struct OutputPattern: Hashable, Sendable {
 
     /// Parses a pattern.
     ///
-    /// - Parameter text: A path with any of `{dir}`, `{name}`, `{size}` and `{ext}`. `{name}.{ext}`
-    ///   is appended to a path that ends in a slash.
+    /// - Parameter text: A path with any placeholders. `{subfolder}{name}.{ext}` is appended to a path
+    ///   that ends in a slash or is that of an existing folder.
     /// - Throws: `ValidationError` for an unknown placeholder or a brace that is not closed.
     init(parsing text: String) throws {
         var pieces: [Piece] = []
-        var rest = Substring(text.hasSuffix("/") ? text + "{name}.{ext}" : text)
+        let folder = text.hasSuffix("/") ? text : isFolder(text) ? text + "/" : nil
+        var rest = Substring(folder.map { $0 + "{subfolder}{name}.{ext}" } ?? text)
         while let start = rest.firstIndex(of: "{") {
             let after = rest[rest.index(after: start)...]
             guard let end = after.firstIndex(of: "}"),
@@ -53,12 +57,13 @@ struct OutputPattern: Hashable, Sendable {
     }
 
     /// Replaces the placeholders for an input.
-    func path(for input: String, size: String, fileExtension: String) -> String {
-        let (folder, file) = splitFolder(input)
+    func path(for input: InputFile, size: String, fileExtension: String) -> String {
+        let (folder, file) = splitFolder(input.path)
         return pieces.map { piece in
             switch piece {
             case .text(let text): text
             case .placeholder(.dir): folder
+            case .placeholder(.subfolder): input.subfolder
             case .placeholder(.name): splitExtension(file).name
             case .placeholder(.size): size
             case .placeholder(.ext): fileExtension

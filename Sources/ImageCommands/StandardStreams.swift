@@ -17,9 +17,9 @@ package func report(_ failure: FileFailure) {
     writeToStandardError("calotype: \(failure)\n")
 }
 
-/// Reports a problem that does not prevent the result as `calotype: warning: PROBLEM`.
-package func warn(_ problem: String) {
-    writeToStandardError("calotype: warning: \(problem)\n")
+/// Writes `calotype: FILE: warning: MESSAGE` to standard error for a file that was processed.
+package func warn(_ path: String, _ warning: String) {
+    writeToStandardError("calotype: \(path): warning: \(warning)\n")
 }
 
 /// Writes all bytes to a file descriptor.

@@ -24,21 +24,24 @@ package struct Thumbnail: AsyncParsableCommand {
               x300      the height is 300 pixels
 
             PLACEHOLDERS in --output
-              {dir}     the folder of the input file
-              {name}    its file name without the extension
-              {size}    the value of --size
-              {ext}     the extension of the output format
+              {dir}        the folder of the input file
+              {subfolder}  its folder below the one that --recursive searches, with a slash at its end
+              {name}       its file name without the extension
+              {size}       the value of --size
+              {ext}        the extension of the output format
 
-            Missing folders are created. {name}.{ext} is appended if --output ends in a slash.
+            Missing folders are created. {subfolder}{name}.{ext} is appended if --output is a folder \
+            or ends in a slash.
 
             EXAMPLES
               calotype thumbnail photo.jpg --size 400          # writes photo-400.jpg
               calotype thumbnail *.png --size 200x200 --mode fill --output 'small/'
               calotype thumbnail --explain photo.jpg --size 400
               calotype thumbnail *.jpg --size 1920x --output '{dir}/{name}.web.jpg'
+              calotype thumbnail --recursive Pictures --size 400 --output Thumbnails/
             """)
 
-    @Argument(help: "The image files.", completion: .file())
+    @Argument(help: "The image files; with --recursive, also folders.", completion: .file())
     package var files: [PathGroup]
 
     @Option(
@@ -69,10 +72,19 @@ package struct Thumbnail: AsyncParsableCommand {
     )
     var jobs: Int?
 
+    @Flag(
+        name: .shortAndLong,
+        help: "Process the images in folders and their subfolders, selected by file name extension."
+    )
+    var recursive = false
+
     @Flag(help: "Use the thumbnail embedded in the file if it is large enough.")
     var embeddedThumbnail = false
 
-    @Flag(help: "Print a JSON array with input, output, width and height, or input and error.")
+    @Flag(
+        help:
+            "Print a JSON array with input, output, width, height and warnings, or input and error."
+    )
     package var json = false
 
     @Flag(
@@ -84,6 +96,8 @@ package struct Thumbnail: AsyncParsableCommand {
 
     @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
+
+    @OptionGroup var strictness: StrictArguments
 
     @OptionGroup package var sandboxing: SandboxArguments
 
@@ -106,9 +120,12 @@ package struct Thumbnail: AsyncParsableCommand {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: jobCount)
         defer { sandbox?.close() }
         let interruption = Interruption()
-        let plan = try plan(codecs)
+        let inputs = InputFiles(codecs, isRecursive: recursive).find(files.paths)
+        let plan = try plan(inputs, codecs)
         do throws(PlanError) {
-            try check(plan.compactMap { try? $0.get() }, inputs: files.paths)
+            try check(
+                plan.compactMap { try? $0.get() },
+                inputs: inputs.compactMap { try? $0.get().path })
         } catch {
             writeToStandardError("calotype: \(error)\n")
             throw ExitCode.validationFailure
@@ -121,7 +138,7 @@ package struct Thumbnail: AsyncParsableCommand {
             isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: (try? $0.get()) == nil) })
         bar.end()
-        report(plan, results)
+        report(inputs, plan, results)
         if let signal = interruption.signal {
             throw Interruption.exitCode(signal, "the files that were written are complete")
         }
@@ -130,6 +147,7 @@ package struct Thumbnail: AsyncParsableCommand {
 
     package var decodeOptions: DecodeOptions {
         var options = resizing.decodeOptions(size)
+        options.acceptsTruncated = !strictness.strict
         options.embeddedThumbnail = embeddedThumbnail ? .ifLargeEnough : .ignore
         return options
     }
@@ -137,19 +155,28 @@ package struct Thumbnail: AsyncParsableCommand {
     package var encodeOptions: EncodeOptions { losing.encodeOptions }
 
     /// The output of each file, or the reason why it cannot be written.
-    private func plan(_ codecs: CodecSet) throws -> [Result<PlannedThumbnail, FileFailure>] {
+    private func plan(
+        _ inputs: [Result<InputFile, FileFailure>], _ codecs: CodecSet
+    ) throws -> [Result<PlannedThumbnail, FileFailure>] {
         let pattern = try OutputPattern(parsing: output)
         let format = format ?? pattern.fixedExtension
-        return files.paths.map { file in
-            Result { () throws(FileFailure) in
-                let format = if let format { format } else { try defaultFormat(of: file, codecs) }
-                let codec = builtInCodecs.codec(named: format)
-                let output = pattern.path(
-                    for: file, size: size.text,
-                    fileExtension: codec?.format.extensions.first ?? format)
-                return PlannedThumbnail(input: file, output: output, format: format)
+        return inputs.map { input in
+            input.flatMap { file in
+                Result { () throws(FileFailure) in
+                    try plan(file, pattern, format, codecs)
+                }
             }
         }
+    }
+
+    private func plan(
+        _ file: InputFile, _ pattern: OutputPattern, _ format: String?, _ codecs: CodecSet
+    ) throws(FileFailure) -> PlannedThumbnail {
+        let format = if let format { format } else { try defaultFormat(of: file.path, codecs) }
+        let output = pattern.path(
+            for: file, size: size.text,
+            fileExtension: builtInCodecs.codec(named: format)?.format.extensions.first ?? format)
+        return PlannedThumbnail(input: file.path, output: output, format: format)
     }
 
     private func defaultFormat(
@@ -165,22 +192,25 @@ package struct Thumbnail: AsyncParsableCommand {
 
     /// Reports the results in the order of the files, as JSON if `--json` is set.
     private func report(
-        _ plan: [Result<PlannedThumbnail, FileFailure>],
-        _ results: [Result<PixelSize, FileFailure>?]
+        _ inputs: [Result<InputFile, FileFailure>], _ plan: [Result<PlannedThumbnail, FileFailure>],
+        _ results: [Result<WrittenThumbnail, FileFailure>?]
     ) {
-        let files = files.paths
+        let files = inputs.map(\.path)
         var objects: [JSON] = []
         var failureCount = 0
         for (index, result) in results.enumerated() {
             switch result {
-            case .success(let size):
+            case .success(let thumbnail):
+                let warnings = thumbnail.problem.map { ["\($0)"] } ?? []
+                for warning in warnings { warn(files[index], warning) }
                 objects.append(
                     .object([
                         .init("input", .string(files[index])),
                         .init(
                             "output", (try? plan[index].get()).map { .string($0.output) } ?? .null),
-                        .init("width", .integer(size.width)),
-                        .init("height", .integer(size.height)),
+                        .init("width", .integer(thumbnail.size.width)),
+                        .init("height", .integer(thumbnail.size.height)),
+                        .init("warnings", .array(warnings.map { .string($0) })),
                     ]))
             case .failure(let failure):
                 failureCount += 1
@@ -200,6 +230,15 @@ package struct Thumbnail: AsyncParsableCommand {
         if json { print(JSON.array(objects).text()) }
         if failureCount > 0, files.count > 1 {
             writeToStandardError("calotype: \(failureCount) of \(files.count) files failed\n")
+        }
+    }
+}
+
+extension Result<InputFile, FileFailure> {
+    fileprivate var path: String {
+        switch self {
+        case .success(let file): file.path
+        case .failure(let failure): failure.path
         }
     }
 }

@@ -5,6 +5,13 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
+/// A thumbnail that has been written.
+struct WrittenThumbnail: Hashable, Sendable {
+    let size: PixelSize
+    /// The error because of which pixels are missing; `nil` if the input is complete.
+    let problem: CodecError?
+}
+
 /// Creates thumbnails in parallel.
 struct ThumbnailBatch: Sendable {
     let codecs: CodecSet
@@ -23,16 +30,16 @@ struct ThumbnailBatch: Sendable {
     ///     true, no further thumbnail is started, and those that are not being written yet are
     ///     cancelled.
     ///   - didFinish: Called after each thumbnail, on any thread.
-    /// - Returns: For each element of the plan, in its order, the size of the thumbnail or the
-    ///   failure; `nil` for thumbnails that were not started or were cancelled.
+    /// - Returns: For each element of the plan, in its order, the thumbnail or the failure; `nil` for thumbnails that were not started or were cancelled.
     func run(
         _ plan: [Result<PlannedThumbnail, FileFailure>], jobCount: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false },
-        didFinish: @Sendable (Result<PixelSize, FileFailure>) -> Void = { _ in }
-    ) -> [Result<PixelSize, FileFailure>?] {
+        didFinish: @Sendable (Result<WrittenThumbnail, FileFailure>) -> Void = { _ in }
+    ) -> [Result<WrittenThumbnail, FileFailure>?] {
         let cancellation = CancellationFlag(or: isInterrupted)
         let next = Atomic(0)
-        let results = Mutex([Result<PixelSize, FileFailure>?](repeating: nil, count: plan.count))
+        let results = Mutex(
+            [Result<WrittenThumbnail, FileFailure>?](repeating: nil, count: plan.count))
         DispatchQueue.concurrentPerform(iterations: min(jobCount, plan.count)) { _ in
             while !isInterrupted() {
                 let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -50,7 +57,7 @@ struct ThumbnailBatch: Sendable {
 
     private func make(
         _ thumbnail: PlannedThumbnail, _ cancellation: CancellationFlag
-    ) throws(FileFailure) -> PixelSize {
+    ) throws(FileFailure) -> WrittenThumbnail {
         let destination: ImageDestination
         do throws(CodecError) {
             destination = try ImageDestination(
@@ -58,21 +65,21 @@ struct ThumbnailBatch: Sendable {
         } catch {
             throw FileFailure(thumbnail.output, error)
         }
-        let image: PixelBuffer
+        let decoded: DecodedImage
         do throws(CodecError) {
             var options = decodeOptions
             options.acceptsYCbCr = destination.prefersYCbCr
             let source = try ImageSource(EncodedBytes(mapping: thumbnail.input), codecs: codecs)
-            image = try source.image(options, cancellation: cancellation)
+            decoded = try source.decodedImage(options, cancellation: cancellation)
         } catch {
             throw FileFailure(thumbnail.input, error)
         }
         try makeFolder(splitFolder(thumbnail.output).folder)
         do throws(CodecError) {
-            try destination.write(image, to: thumbnail.output, cancellation: cancellation)
+            try destination.write(decoded.image, to: thumbnail.output, cancellation: cancellation)
         } catch {
             throw FileFailure(thumbnail.output, error)
         }
-        return image.size
+        return WrittenThumbnail(size: decoded.image.size, problem: decoded.report.problem)
     }
 }

@@ -185,7 +185,7 @@ public struct ImageServer: Sendable {
     ///
     /// - Throws: ``ServerError`` if the folder does not exist, or a preset or device is invalid.
     func requestHandler() throws(ServerError) -> RequestHandler {
-        let services = try ServerServices(configuration, state)
+        let services = try ServerServices(configuration, state, logger)
         return RequestHandler(
             routes: RouteTable(services),
             admission: RequestAdmission(

@@ -20,6 +20,9 @@ extension ImageServer {
         public var listeningDescriptor: CInt?
         /// The certificate and private key; `nil` for unencrypted connections.
         public var tls: TLSFiles?
+        /// Whether symbolic links may lead out of the served folder; those that do are logged and ignored
+        /// otherwise.
+        public var followsLinks = false
         /// The largest width or height of renditions in pixels.
         public var maximumSide = 8_192
         /// The sizes of renditions.

@@ -2,6 +2,7 @@
 
 internal import EncodedImages
 internal import ImageLoading
+internal import Logging
 
 /// What the requests of a server share for its whole lifetime: caches, limits and queues.
 struct ServerState: Sendable {
@@ -56,8 +57,11 @@ struct ServerServices: Sendable {
     let purgeTokens: [String]
 
     /// - Throws: ``ServerError`` if the folder does not exist, or a preset or device is invalid.
-    init(_ configuration: ImageServer.Configuration, _ state: ServerState) throws(ServerError) {
-        let directory = try ServedDirectory(configuration.directory)
+    init(
+        _ configuration: ImageServer.Configuration, _ state: ServerState, _ logger: Logger
+    ) throws(ServerError) {
+        let directory = try ServedDirectory(
+            configuration.directory, followsLinks: configuration.followsLinks, logger: logger)
         pipeline = state.pipeline
         hot = state.hot
         outgoing = state.outgoing

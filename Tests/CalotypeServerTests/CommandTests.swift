@@ -117,7 +117,7 @@ struct CommandTests {
             #expect(
                 isStored
                     ? answer.errors.isEmpty
-                    : answer.errors.hasPrefix("calotype: warning: \(output): ")
+                    : answer.errors.hasPrefix("calotype: \(path): warning: ")
                         && answer.errors.hasSuffix(warning))
             let result = try ImageSource(try EncodedBytes(mapping: output), codecs: builtInCodecs)
             #expect(result.header.colorProfile.isSRGB == !isStored)

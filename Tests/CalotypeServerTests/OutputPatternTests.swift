@@ -11,13 +11,16 @@ import Testing
             ("{dir}/{name}-{size}.{ext}", "a/b/photo.JPG", "a/b/photo-400.png"),
             ("{dir}/{name}-{size}.{ext}", "photo.JPG", "./photo-400.png"),
             ("{dir}/{name}.{ext}", "/photo", "//photo.png"),
-            ("small/", "a/photo.tar.gz", "small/photo.tar.png"),
+            ("small/", "a/photo.tar.gz", "small/2024/photo.tar.png"),
+            ("/", "a/photo.jpg", "/2024/photo.png"), ("/tmp", "photo.jpg", "/tmp/2024/photo.png"),
+            ("x-{subfolder}{name}", "a/photo.jpg", "x-2024/photo"),
             ("{name}.web.jpg", ".hidden", ".hidden.web.jpg"),
             ("fixed", "a.jpg", "fixed"),
         ])
     func fills(pattern: String, input: String, output: String) throws {
         let path = try OutputPattern(parsing: pattern)
-            .path(for: input, size: "400", fileExtension: "png")
+            .path(
+                for: InputFile(path: input, subfolder: "2024/"), size: "400", fileExtension: "png")
         #expect(path == output)
     }
 

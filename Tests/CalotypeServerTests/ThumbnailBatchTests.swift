@@ -46,10 +46,11 @@ struct ThumbnailBatchTests: ~Copyable {
         let plan = plan([try picture("a.png"), bad, try picture("b.png")]) { "new/\($0).png" }
         let results = batch.run(plan.map { .success($0) }, jobCount: 2)
         let size = PixelSize(width: 10, height: 5)
+        let made = WrittenThumbnail(size: size, problem: nil)
         #expect(
             results == [
-                .success(size), .failure(FileFailure(bad, CodecError.unknownFormat)),
-                .success(size),
+                .success(made), .failure(FileFailure(bad, CodecError.unknownFormat)),
+                .success(made),
             ])
         let written = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/new")
         #expect(written.sorted() == ["0.png", "2.png"])

@@ -69,7 +69,7 @@ import Testing
 
     /// The first row of each frame, a letter a pixel.
     private func rows(_ source: ImageSource) throws -> [String] {
-        var frames = try source.frames()
+        var frames = try source.frames(.strict)
         var rows: [String] = []
         while let frame = try frames.next() {
             let bytes = frame.image.packedBytes
@@ -147,9 +147,7 @@ import Testing
         let frames = [Self.frame(0, 4, red, .keep), Self.frame(0, 4, blue, .keep)]
         let opened = try source(frames, error: .truncated(byteCount: 4))
         #expect(throws: CodecError.truncated(byteCount: 4)) { _ = try rows(opened) }
-        var options = DecodeOptions()
-        options.acceptsTruncated = true
-        var shown = try opened.frames(options)
+        var shown = try opened.frames()
         var count = 0
         while try shown.next() != nil { count += 1 }
         #expect(count == 2)

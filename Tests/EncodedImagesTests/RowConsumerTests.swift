@@ -73,12 +73,12 @@ import Testing
         let codec = FormulaCodec(error: .truncated(byteCount: 18))
         let source = try source(FormulaCodec.file(size, damagedRow: 7), codec)
         let rows = Rows()
-        #expect(throws: CodecError.truncated(byteCount: 18)) { try source.decodeRows(into: rows) }
+        #expect(throws: CodecError.truncated(byteCount: 18)) {
+            try source.decodeRows(.strict, into: rows)
+        }
         #expect(rows.rowCount == 7)
-        var options = DecodeOptions()
-        options.acceptsTruncated = true
         let filled = Rows()
-        let report = try source.decodeRows(options, into: filled)
+        let report = try source.decodeRows(into: filled)
         #expect(report.problem == .truncated(byteCount: 18))
         #expect(filled.rowCount == 20)
         #expect(filled.bytes.prefix(7 * 93) == rows.bytes[...])

@@ -250,8 +250,7 @@ import Testing
             file.lastPathComponent != "invalid_multiframe.gif",
             (try? open(file).image()) != nil
         else { return }
-        var options = DecodeOptions(maximumSide: 16)
-        options.acceptsTruncated = true
+        let options = DecodeOptions(maximumSide: 16)
         for length in stride(from: 0, to: whole.count, by: max(1, whole.count / 60)) {
             do throws(CodecError) {
                 let source = try ImageSource(

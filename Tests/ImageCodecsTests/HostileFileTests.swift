@@ -35,7 +35,7 @@ import Testing
         let decode = { () throws(CodecError) -> PixelSize in
             let bytes = try EncodedBytes(reading: folder.appending(path: entry.file).path)
             return try ImageSource(bytes, codecs: builtInCodecs)
-                .image(DecodeOptions(maximumSide: 400)).size
+                .image(DecodeOptions(maximumSide: 400).strict).size
         }
         switch entry.expect {
         case "decode": #expect(try decode().largestSide <= 400)

@@ -187,11 +187,9 @@ import Testing
         let file = try file(kind, picture)
         let cut = Array(file.prefix(file.count * 2 / 3))
         #expect(throws: CodecError.truncated(byteCount: cut.count)) {
-            _ = try decoded(cut, DecodeOptions(), pieces: 1...500)
+            _ = try decoded(cut, .strict, pieces: 1...500)
         }
-        var options = DecodeOptions()
-        options.acceptsTruncated = true
-        let result = try decoded(cut, options, pieces: 1...500)
+        let result = try decoded(cut, DecodeOptions(), pieces: 1...500)
         #expect(result.report.problem == .truncated(byteCount: cut.count))
         #expect(result.image.size == picture.size)
     }

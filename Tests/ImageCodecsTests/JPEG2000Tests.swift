@@ -223,9 +223,7 @@ import Testing
             let whole = Array(try Data(contentsOf: file))
             for length in stride(from: 0, to: whole.count, by: 37) {
                 _ = try? open(Array(whole[..<length])).image()
-                var options = DecodeOptions()
-                options.acceptsTruncated = true
-                _ = try? open(Array(whole[..<length])).image(options)
+                _ = try? open(Array(whole[..<length])).image(.strict)
             }
             for _ in 0..<100 {
                 var damaged = whole

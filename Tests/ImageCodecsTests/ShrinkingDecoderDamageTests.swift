@@ -55,7 +55,7 @@ import Testing
         var errors = 0
         for (name, file) in try Self.files() {
             for (side, acceptsYCbCr) in [(4, false), (9, true), (12, false)] {
-                var options = DecodeOptions(maximumSide: side)
+                var options = DecodeOptions(maximumSide: side).strict
                 options.acceptsYCbCr = acceptsYCbCr
                 let whole = picture(file, options)
                 #expect(throws: Never.self) { try whole.get() }

@@ -31,11 +31,10 @@ import Testing
         let cut = Array(whole.prefix(whole.count * 3 / 4)) + end
         let broken = try ImageSource(EncodedBytes(cut), codecs: builtInCodecs)
         for side in [320, 100] {
-            var options = DecodeOptions(maximumSide: side)
+            let options = DecodeOptions(maximumSide: side)
             #expect(throws: CodecError.truncated(byteCount: cut.count)) {
-                _ = try broken.image(options)
+                _ = try broken.image(options.strict)
             }
-            options.acceptsTruncated = true
             let expected = try source.decodedImage(options)
             #expect(expected.report.problem == nil)
             let decoded = try broken.decodedImage(options)
@@ -63,7 +62,57 @@ import Testing
         bytes.replaceSubrange(frame + 5..<frame + 7, with: [1, 1])
         let broken = try ImageSource(EncodedBytes(bytes), codecs: builtInCodecs)
         #expect(throws: CodecError.truncated(byteCount: bytes.count)) {
-            _ = try broken.image(options)
+            _ = try broken.image(options.strict)
+        }
+    }
+
+    @Test(
+        "that lack only their end mark are complete",
+        arguments: [
+            // EOI; IEND, and the CRC of the last IDAT; block terminator and trailer; end marker.
+            ("jpeg", 2), ("progressive jpeg", 2), ("png", 12), ("png", 16), ("gif", 2), ("qoi", 1),
+        ])
+    func missingEndMark(kind: String, byteCount: Int) throws {
+        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
+        let whole = try file(kind, picture)
+        let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
+        let cut = try ImageSource(
+            EncodedBytes(Array(whole.dropLast(byteCount))), codecs: builtInCodecs)
+        for side in [320, 300, 40] {
+            let options = DecodeOptions(maximumSide: side)
+            let decoded = try cut.decodedImage(options)
+            #expect(decoded.report.problem == nil, "at \(side)")
+            #expect(try decoded.image.packedBytes == source.image(options).packedBytes)
+        }
+    }
+
+    @Test(
+        "missing blocks of a JPEG are grey, whether or not the image is shrunk",
+        arguments: [320, 100])
+    func grey(side: Int) throws {
+        let picture = TestImage.flat(PixelSize(width: 320, height: 240), .rgb8, [255, 0, 0])
+        let whole = try file("jpeg", picture)
+        let cut = try ImageSource(
+            EncodedBytes(Array(whole.prefix(whole.count - 60))), codecs: builtInCodecs)
+        let decoded = try cut.decodedImage(DecodeOptions(maximumSide: side))
+        #expect(decoded.report.problem == .truncated(byteCount: whole.count - 60))
+        let bytes = decoded.image.packedBytes
+        #expect(bytes.suffix(3).allSatisfy { (127...129).contains($0) }, "\(bytes.suffix(3))")
+        #expect(bytes[0] > 250)
+    }
+
+    @Test("a progressive JPEG may end within a segment between scans")
+    func withinSegment() throws {
+        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
+        let whole = try file("progressive jpeg", picture)
+        let tables = whole.indices.dropLast().filter { whole[$0] == 0xFF && whole[$0 + 1] == 0xC4 }
+        let table = try #require(tables.last)
+        for end in table + 1..<table + 8 {
+            let cut = try ImageSource(EncodedBytes(Array(whole[..<end])), codecs: builtInCodecs)
+            let decoded = try cut.decodedImage()
+            #expect(decoded.report.problem == .truncated(byteCount: end))
+            let mean = PixelComparison(decoded.image, picture).meanDifference
+            #expect(mean < 8, "cut at \(end): \(mean)")
         }
     }
 

@@ -72,7 +72,7 @@ import Testing
             "#define a_width 9\nstatic char a_bits[] = { 0x00, 0 };",
             "#define a_width 99999999999999999999\n#define a_height 1\nchar a_bits[] = {0};",
         ] {
-            #expect(throws: CodecError.self, "\(text)") { _ = try open(text).image() }
+            #expect(throws: CodecError.self, "\(text)") { _ = try open(text).image(.strict) }
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Logging
+import Synchronization
 import Testing
 
 @testable import ImageServer
@@ -89,6 +91,36 @@ import Testing
         #expect(folders["pictures"] as? [Int] == [1, 1])
     }
 
+    @Test("through a link out of the folder is served if that is configured")
+    func linkOutside() async throws {
+        var configuration = gallery.configuration
+        configuration.followsLinks = true
+        let server = ImageServer(
+            configuration: configuration, pipeline: gallery.pipeline,
+            logger: Logger(label: "test"))
+        for path in ["/out.png", "/out/outside.png", "/10x10/out.png", "/too/10x10/1.png"] {
+            #expect(try await gallery.get(path, from: server).status == 200, "\(path)")
+        }
+        for path in ["/loop.png", "/../outside.png", "/.secret/1.png"] {
+            #expect(try await gallery.get(path, from: server).status == 404, "\(path)")
+        }
+        let names = try await gallery.get("/-/listing/", from: server).json()
+        let folders = try #require(names["folders"] as? [String: Any])
+        #expect(folders["name"] as? [String] == ["house", "in", "out", "too"])
+    }
+
+    @Test("of a link out of the folder is logged once") func linkLogged() throws {
+        let log = RecordedLog()
+        let logger = Logger(label: "test") { _ in log }
+        let directory = try ServedDirectory(gallery.folder.path, logger: logger)
+        for _ in 0..<3 {
+            #expect(throws: ServerError.notFound) { try directory.original(["out.png"]) }
+            #expect(throws: ServerError.notFound) { try directory.original(["missing.png"]) }
+            #expect(FolderNames(directory.path, in: directory, extensions: ["png"]) != nil)
+        }
+        #expect(log.links.sorted() == ["out", "out.png", "too"].map { "\(directory.path)/\($0)" })
+    }
+
     @Test("may contain spaces, symbols and letters of any script") func names() async throws {
         try gallery.picture("été 2026/100% #1?+&.png")
         let address = "/%C3%A9t%C3%A9%202026/100%25%20%231%3F+%26.png"
@@ -103,5 +135,31 @@ import Testing
         #expect(unsafe mkfifo(path, 0o600) == 0)
         #expect(try await gallery.get("/pipe.png").status == 404)
         #expect(try await gallery.get("/10x10/pipe.png").status == 404)
+    }
+}
+
+/// Records the links in the metadata of messages.
+private final class RecordedLog: LogHandler {
+    private let recorded = Mutex<[String]>([])
+
+    var links: [String] { recorded.withLock { $0 } }
+
+    var logLevel: Logger.Level {
+        get { .warning }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        guard let link = event.metadata?["link"] else { return }
+        recorded.withLock { $0.append("\(link)") }
     }
 }

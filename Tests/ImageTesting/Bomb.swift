@@ -57,7 +57,8 @@ public struct Bomb: Sendable, CustomStringConvertible {
         func run(_ step: Step, _ body: () throws(CodecError) -> Void) {
             do throws(CodecError) { try body() } catch { answers[step] = error }
         }
-        let options = DecodeOptions(maximumSide: 100)
+        // Reads what follows the pixels, too.
+        let options = DecodeOptions(maximumSide: 100).strict
         var source: ImageSource?
         run(.open) { () throws(CodecError) in
             source = try ImageSource(file, codecs: codecs, limits: limits)

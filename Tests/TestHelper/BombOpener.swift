@@ -22,11 +22,9 @@ enum BombOpener {
         }
         do throws(CodecError) {
             let source = try ImageSource(EncodedBytes(mapping: path), codecs: builtInCodecs)
-            var options = DecodeOptions()
-            options.acceptsTruncated = true
-            take(try source.image(options))
+            take(try source.image())
             take(try source.image(DecodeOptions(maximumSide: 8)))
-            var frames = try source.frames(options)
+            var frames = try source.frames()
             for _ in 0..<3 {
                 guard let frame = try frames.next() else { break }
                 take(frame.image)

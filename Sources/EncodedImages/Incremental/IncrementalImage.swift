@@ -182,6 +182,9 @@ public struct IncrementalImage: ~Copyable {
     private mutating func decodeOn(_ header: ImageHeader) throws(CodecError) {
         guard !isDecoded, let codec else { return }
         if rows == nil {
+            // More bytes may follow; finish() decodes a truncated file.
+            var options = options
+            options.acceptsTruncated = false
             let plan = DecodePlan(header, options)
             try limits.check(.side, plan.resultSize.largestSide)
             rows = RowSink(plan, limits: limits, cancellation: cancellation)

@@ -35,6 +35,7 @@ struct GIFDecoder: ImageDecoder {
             frame, bytes, rows.workLimits, cancellation: rows.cancellation)
         let palette = GIFPalette(frame, bytes)
         let count = frame.region.size.area
+        let isCut = ending == .truncated && (indices.count < count || !rows.acceptsTruncated)
         let isOpaque =
             frame.region == PixelRect(file.canvas)
             && (indices.count == count || ending == .truncated)
@@ -54,7 +55,7 @@ struct GIFDecoder: ImageDecoder {
             let there = indices.row(line, of: frame)
             // Missing rows are not appended, so that the caller can tell them from transparent
             // ones.
-            if ending == .truncated && there.isEmpty && !frame.isInterlaced { break }
+            if isCut && there.isEmpty && !frame.isInterlaced { break }
             if there.count < frame.region.width {
                 for index in row.indices { row[index] = 0 }
             }
@@ -62,7 +63,8 @@ struct GIFDecoder: ImageDecoder {
                 indices.bytes, there, format, into: &row, at: frame.region.x * bytesPerPixel)
             try rows.append(row.span.extracting(first: rowByteCount))
         }
-        if ending == .truncated || file.isTruncated && file.frames.count == 1 {
+        let lacksEnd = file.isTruncated && file.frames.count == 1 && !rows.acceptsTruncated
+        if isCut || lacksEnd {
             throw .truncated(byteCount: bytes.count)
         }
     }
@@ -111,7 +113,9 @@ struct GIFFrameReader: FrameReader {
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: size, .rgba8))
         return try bytes.withBytes { bytes throws(CodecError) in
             let ending = try indices.decompress(frame, bytes, limits, cancellation: nil)
-            if ending == .truncated { throw .truncated(byteCount: bytes.count) }
+            if ending == .truncated, indices.count < size.area {
+                throw .truncated(byteCount: bytes.count)
+            }
             let palette = GIFPalette(frame, bytes)
             var buffer = MutablePixelBuffer(
                 size: size, format: .rgba8, colorProfile: file.colorProfile)

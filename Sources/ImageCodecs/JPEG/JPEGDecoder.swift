@@ -23,12 +23,14 @@ struct JPEGDecoder: ImageDecoder {
         if try decodeShrunk(bytes, header, into: &rows) { return }
         // libjpeg-turbo processes all coefficients once for each scan, so scans are counted
         // first.
-        try rows.limits.check(
-            .scanCount,
-            JPEGSegments.scanCount(bytes, limit: rows.limits.maximumScanCount))
-        try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
+        let scans = JPEGSegments.scans(bytes, limit: rows.limits.maximumScanCount)
+        try rows.limits.check(.scanCount, scans.count)
+        // libjpeg would read what it inserts at the end as the rest of a truncated segment.
+        let available = scans.count > 0 ? bytes.extracting(first: scans.end) : bytes
+        try unsafe available.withUnsafeBufferPointer { buffer throws(CodecError) in
             let reader = try unsafe JPEGReader(
-                buffer, maximumScanCount: rows.limits.maximumScanCount)
+                buffer, fileByteCount: bytes.count,
+                maximumScanCount: rows.limits.maximumScanCount)
             try decode(reader, header, into: &rows)
         }
     }

@@ -21,7 +21,7 @@ final class JPEGIncrementalDecoder: IncrementalDecoder {
 
     init(limits: DecodeLimits) throws(CodecError) {
         reader = try unsafe JPEGReader(
-            UnsafeBufferPointer(start: nil, count: 0),
+            UnsafeBufferPointer(start: nil, count: 0), fileByteCount: 0,
             maximumScanCount: limits.maximumScanCount)
     }
 

@@ -14,13 +14,13 @@ internal import Pixels
     private let maximumScanCount: Int
 
     @unsafe init(
-        _ bytes: UnsafeBufferPointer<UInt8>, maximumScanCount: Int
+        _ bytes: UnsafeBufferPointer<UInt8>, fileByteCount: Int, maximumScanCount: Int
     ) throws(CodecError) {
         guard
             let raw = unsafe calotype_jpeg_reader_create(bytes.baseAddress, bytes.count)
         else { throw .library(message: "out of memory for a JPEG decompressor") }
         unsafe self.raw = raw
-        byteCount = bytes.count
+        byteCount = fileByteCount
         self.maximumScanCount = maximumScanCount
     }
 

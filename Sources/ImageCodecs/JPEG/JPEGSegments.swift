@@ -14,6 +14,8 @@ struct JPEGSegments {
 
     static let endOfImage: UInt8 = 0xD9
     static let startOfScan: UInt8 = 0xDA
+    /// SOF2 with Huffman coding and SOF10 with arithmetic coding.
+    private static let progressiveFrames: Set<UInt8> = [0xC2, 0xCA]
 
     /// The offset after the last segment; initially after the SOI marker.
     private(set) var offset = 2
@@ -40,19 +42,27 @@ struct JPEGSegments {
     /// Continues after the data of a scan, at the marker at `end`.
     mutating func skip(to end: Int) { offset = end }
 
-    /// Returns the number of scans of a file, counted by their markers; counting stops above
-    /// `limit`.
-    static func scanCount(_ file: Span<UInt8>, limit: Int) -> Int {
+    /// Counts the scans of a file by their markers; counting stops above `limit`.
+    ///
+    /// - Returns: the number of scans, and the number of bytes of the file that a decoder can read:
+    ///   without a truncated segment between scans.
+    static func scans(_ file: Span<UInt8>, limit: Int) -> (count: Int, end: Int) {
         var segments = JPEGSegments()
         var count = 0
-        while count <= limit, let segment = try? segments.next(file),
-            segment.marker != endOfImage
-        {
+        var isProgressive = false
+        while count <= limit {
+            let start = segments.offset
+            guard let segment = try? segments.next(file) else {
+                // In a file with one scan, this is damage within its data.
+                return (count, isProgressive || count > 1 ? start : file.count)
+            }
+            if segment.marker == endOfImage { break }
+            isProgressive = isProgressive || progressiveFrames.contains(segment.marker)
             guard segment.marker == startOfScan else { continue }
             count += 1
             segments.skip(to: EntropyCodedData.end(file, from: segments.offset))
         }
-        return count
+        return (count, file.count)
     }
 
     /// Moves past the next marker; `nil` for markers without a body.

@@ -26,7 +26,19 @@ struct PNGDecoder: ImageDecoder {
         try imageRows.forEach(in: bytes, &source) { row throws(CodecError) in
             try rows.append(row)
         }
-        try source.finish(bytes)
+        try finish(&source, bytes, acceptsTruncated: rows.acceptsTruncated)
+    }
+
+    /// Reads what follows the last row; unless the decode is strict, none of it need be present.
+    private func finish(
+        _ source: inout PNGFilteredRows, _ bytes: Span<UInt8>, acceptsTruncated: Bool
+    ) throws(CodecError) {
+        guard acceptsTruncated else { return try source.finish(bytes) }
+        do throws(CodecError) {
+            _ = try source.finishStream(bytes)
+        } catch {
+            guard case .truncated = error else { throw error }
+        }
     }
 
     func incrementalDecoder(

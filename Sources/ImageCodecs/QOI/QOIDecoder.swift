@@ -39,7 +39,8 @@ struct QOIDecoder: ImageDecoder {
             }
             try rows.append(row.span.extracting(first: rowByteCount))
         }
-        guard chunks.offset <= bytes.count - QOICodec.endMarker.count else {
+        let end = bytes.count - QOICodec.endMarker.count
+        guard chunks.offset <= end || rows.acceptsTruncated else {
             throw .truncated(byteCount: bytes.count)
         }
     }

@@ -51,7 +51,11 @@ struct WebPDecoder: ImageDecoder {
                 try WebPFrame(bytes, first, canvas: container.canvas), container.canvas, bytes,
                 profile, into: &rows)
         }
-        if container.isTruncated { throw .truncated(byteCount: bytes.count) }
+        let image = container.still?.range ?? container.frames.first?.body
+        let isComplete = image.map { $0.upperBound <= bytes.count } ?? false
+        if container.isTruncated, !rows.acceptsTruncated || !isComplete {
+            throw .truncated(byteCount: bytes.count)
+        }
     }
 
     func metadata(

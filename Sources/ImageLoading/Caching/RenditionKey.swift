@@ -42,7 +42,7 @@ public struct RenditionKey: Hashable, Sendable {
     ) -> String {
         // Options that were added later are written only if they differ from their defaults.
         var later = image.quality == .exact ? "" : " decode=\(image.quality.rawValue)"
-        if image.acceptsTruncated { later += " truncated=true" }
+        if !image.acceptsTruncated { later += " truncated=false" }
         if let region = image.region {
             later += " region=\(region.x),\(region.y),\(region.size)"
         }

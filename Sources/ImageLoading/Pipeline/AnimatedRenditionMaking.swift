@@ -82,8 +82,6 @@ struct AnimatedRenditionMaking: Sendable {
         of bytes: EncodedBytes, _ load: RenditionLoad
     ) async throws(LoadError) -> ImageAnimation {
         var image = load.request.image
-        // Of an animation that ends early the frames that are there are shown, as browsers do.
-        image.options.acceptsTruncated = true
         // Few programs that play animations apply a color profile.
         image.options.convertsToSRGB = true
         var animation = try await ImageAnimation(

@@ -40,7 +40,8 @@ struct ImageProcessing: Sendable {
                         image, key: key, original: base.loaded.original,
                         originalSize: base.loaded.originalSize,
                         originalFrameCount: base.loaded.originalFrameCount,
-                        isDerived: base.loaded.isDerived, cost: base.loaded.cost + duration,
+                        isDerived: base.loaded.isDerived, problem: base.loaded.problem,
+                        cost: base.loaded.cost + duration,
                         storability: base.loaded.storability),
                     isCurrent: base.isCurrent, isOutOfDate: base.isOutOfDate)
             } catch {
@@ -73,8 +74,8 @@ struct ImageProcessing: Sendable {
                 loaded: LoadedImage(
                     image, key: image.format == .yCbCr420 ? key : key.withoutPlanes,
                     original: from.original, originalSize: from.originalSize,
-                    originalFrameCount: from.originalFrameCount, isDerived: true, cost: duration,
-                    storability: from.storability),
+                    originalFrameCount: from.originalFrameCount, isDerived: true,
+                    problem: from.problem, cost: duration, storability: from.storability),
                 isCurrent: larger.isCurrent, isOutOfDate: larger.isOutOfDate)
         }
     }

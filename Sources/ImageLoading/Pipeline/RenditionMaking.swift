@@ -167,10 +167,12 @@ final class RenditionMaking: Sendable {
                     ? try codecs.inPortableColors(image)
                     : try codecs.inSRGB(image)
             }
-            return Rendition(
+            var rendition = Rendition(
                 bytes: try destination.encode(image, cancellation: cancellation),
                 mediaType: destination.format.mediaType, pixelSize: image.size,
                 original: made.loaded.original)
+            rendition.problem = made.loaded.problem
+            return rendition
         } catch .cancelled {
             throw .cancelled
         } catch {

@@ -76,6 +76,7 @@ final class StoredImages: Sendable {
             original: found.original, isOwn: true)
         var options = DecodeOptions()
         options.convertsToSRGB = false
+        options.acceptsTruncated = false
         // The store has compared a checksum of all bytes.
         options.verifiesChecksums = false
         let (opened, _, reservation) = try await decoding.reserve(
@@ -104,7 +105,7 @@ final class StoredImages: Sendable {
     /// Stores an image once no decode is waiting.
     func keep(_ image: LoadedImage, _ request: ImageRequest) {
         // Only pixel formats that can be written without loss.
-        guard let store = resources.store, image.storability.isAllowed,
+        guard let store = resources.store, image.storability.isAllowed, image.problem == nil,
             request.options.pixelFormat == nil,
             [.gray8, .rgb8, .rgba8].contains(image.image.format)
         else { return }

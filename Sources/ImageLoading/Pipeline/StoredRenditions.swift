@@ -57,7 +57,7 @@ struct StoredRenditions: Sendable {
         _ rendition: Rendition, _ key: RenditionKey, _ storability: Storability,
         _ load: RenditionLoad
     ) {
-        guard resources.policy != .originals, storability.isAllowed,
+        guard resources.policy != .originals, storability.isAllowed, rendition.problem == nil,
             load.context.storePermission().contains(.value)
         else { return }
         resources.store?.insert(

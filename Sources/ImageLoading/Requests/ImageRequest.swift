@@ -208,6 +208,10 @@ public struct Rendition: Sendable, Hashable {
     public let pixelSize: PixelSize
     /// The version of the original that it was made from.
     public let original: OriginalVersion
+    /// The error because of which pixels are missing: the original is truncated; `nil` if it is complete.
+    ///
+    /// Such a rendition is not stored.
+    public var problem: CodecError?
 
     /// A rendition whose properties the caller provides.
     public init(

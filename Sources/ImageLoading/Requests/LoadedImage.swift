@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import EncodedImages
 internal import HTTPCaching
 public import Pixels
 internal import Synchronization
@@ -26,6 +27,8 @@ public final class LoadedImage: Sendable {
     let isDerived: Bool
     /// Whether a better image will follow.
     public let isPreview: Bool
+    /// The error because of which pixels are missing: the original is truncated; `nil` if it is complete.
+    public let problem: CodecError?
     /// The time that making it from the bytes of the original took.
     public let cost: Duration
     private let firstStorability: Storability
@@ -47,7 +50,8 @@ public final class LoadedImage: Sendable {
     init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion?, originalSize: PixelSize,
         isOriginalScalable: Bool = false, originalFrameCount: Int, isPreview: Bool = false,
-        isDerived: Bool = false, cost: Duration, storability: Storability
+        isDerived: Bool = false, problem: CodecError? = nil, cost: Duration,
+        storability: Storability
     ) {
         self.image = image
         self.key = key
@@ -57,6 +61,7 @@ public final class LoadedImage: Sendable {
         self.originalFrameCount = originalFrameCount
         self.isPreview = isPreview
         self.isDerived = isDerived
+        self.problem = problem
         self.cost = cost
         firstStorability = storability
         freshUntil = Atomic(storability.freshUntil)

@@ -28,7 +28,7 @@ public final class TiledImage: Sendable {
         /// The options for encoding stored tiles.
         public var encoding = EncodeOptions()
         /// Whether a truncated image yields tiles as far as it can be decoded.
-        public var acceptsTruncated = false
+        public var acceptsTruncated = true
         /// The duration of the transition from a coarser tile to a finer one, for the drawing view.
         public var fadeDuration = Duration.milliseconds(250)
 

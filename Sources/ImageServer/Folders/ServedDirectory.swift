@@ -7,21 +7,33 @@ internal import Darwin
 #endif
 internal import EncodedImages
 internal import ImageLoading
+internal import Logging
+internal import Synchronization
 
 /// The served folder, which resolves the names in URL paths to files.
 ///
-/// A path is resolved once, with all symbolic links, and must then be inside the folder; callers open
-/// the resolved path. All functions block on the disk.
+/// A path is resolved once, with all symbolic links, and must then be inside the folder, unless links
+/// out of it are followed; callers open the resolved path. All functions block on the disk.
 struct ServedDirectory: Sendable {
     /// The absolute path without symbolic links, and without a trailing slash unless it is `/`.
     let path: String
+    private let followsLinks: Bool
+    private let ignoredLinks: IgnoredLinks
 
+    /// - Parameters:
+    ///   - path: the path of the folder.
+    ///   - followsLinks: whether symbolic links may lead out of the folder.
+    ///   - logger: receives one line at `warning` for each link that does and is ignored.
     /// - Throws: ``ServerError/notAFolder(path:)``.
-    init(_ path: String) throws(ServerError) {
+    init(
+        _ path: String, followsLinks: Bool = false, logger: Logger? = nil
+    ) throws(ServerError) {
         guard let resolved = Self.realPath(path), FileStatus(of: resolved)?.kind == .folder else {
             throw .notAFolder(path: path)
         }
         self.path = resolved
+        self.followsLinks = followsLinks
+        ignoredLinks = IgnoredLinks(logger: logger)
     }
 
     /// Finds a regular file.
@@ -49,9 +61,12 @@ struct ServedDirectory: Sendable {
         return path
     }
 
-    /// Returns the target of a symbolic link; `nil` if it is outside.
+    /// Returns the target of a symbolic link; `nil` if it is missing, or outside and not followed.
     func target(ofLink path: String) -> String? {
-        Self.realPath(path).flatMap { contains($0) ? $0 : nil }
+        guard let target = Self.realPath(path) else { return nil }
+        if followsLinks || contains(target) { return target }
+        ignoredLinks.add(path)
+        return nil
     }
 
     private func resolve(_ segments: [String]) throws(ServerError) -> String {
@@ -71,5 +86,29 @@ struct ServedDirectory: Sendable {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe String(validatingCString: resolved)
+    }
+}
+
+/// Logs the links out of the served folder, each once.
+///
+/// Lock: held for a table lookup.
+private final class IgnoredLinks: Sendable {
+    /// Further links are not logged.
+    private static let maximumCount = 1_000
+
+    private let logger: Logger?
+    private let known = Mutex(Set<ComparedByBytes>())
+
+    init(logger: Logger?) { self.logger = logger }
+
+    func add(_ path: String) {
+        guard let logger else { return }
+        let isNew = known.withLock {
+            $0.count < Self.maximumCount && $0.insert(ComparedByBytes(path)).inserted
+        }
+        guard isNew else { return }
+        logger.warning(
+            "ignored a symbolic link out of the served folder; --follow-links follows it",
+            metadata: ["link": "\(path)"])
     }
 }

@@ -62,6 +62,7 @@ struct RenditionResponder: Sendable {
             throw ServerError.originalChanged
         }
         headers.append(contentsOf: self.headers(rendition, options))
+        if rendition.problem != nil { headers[.cacheControl] = "public, no-cache" }
         let body = ByteBuffer(bytes: rendition.bytes)
         keep(validators, headers, body)
         return .ok(body, headers)
@@ -101,6 +102,7 @@ struct RenditionResponder: Sendable {
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         headers.append(contentsOf: self.headers(rendition, options))
+        if rendition.problem != nil { headers[.cacheControl] = "public, max-age=60" }
         return .ok(rendition.bytes, headers)
     }
 
@@ -124,6 +126,7 @@ struct RenditionResponder: Sendable {
             headers[named: "X-Result-Width"] = "\(rendition.pixelSize.width)"
             headers[named: "X-Result-Height"] = "\(rendition.pixelSize.height)"
         }
+        if let problem = rendition.problem { headers[named: "X-Image-Warning"] = "\(problem)" }
         return headers
     }
 }

@@ -71,6 +71,8 @@ struct calotype_jpeg_reader {
     /// Bytes to skip that have not arrived yet.
     size_t skip_count;
     bool is_incremental, accepts_truncated, is_truncated;
+    /// Whether the header has been read, and whether the file has ended without an EOI marker.
+    bool has_header, has_ended;
     bool (*is_stopped)(const void *);
     const void *context;
 };
@@ -87,25 +89,39 @@ static void end_early(calotype_jpeg_reader *reader) {
     reader->is_truncated = true;
 }
 
-// The default source of libjpeg inserts an EOI marker here, and thereby a grey remainder.
+// Inserts an EOI marker, as the default source of libjpeg does. The file is whole if nothing else is
+// missing: the entropy decoder reads ahead. That of arithmetic coding does not report missing data.
 static boolean fill_input_buffer(j_decompress_ptr info) {
     static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
     if (reader->is_incremental) return FALSE;
-    end_early(reader);
+    if (!reader->has_header) leave(&reader->errors, calotype_jpeg_truncated);
+    reader->has_ended = true;
+    if (info->arith_code) end_early(reader);
     info->src->next_input_byte = end_of_image;
     info->src->bytes_in_buffer = sizeof end_of_image;
     return TRUE;
 }
 
 // A scan that reaches the EOI marker before its last row of MCUs has begun is truncated, too.
-// libjpeg conceals what is missing within the last row.
+// libjpeg conceals what is missing within the last row, which is truncated only if the file has ended.
 static void look_for_end(j_common_ptr common, int level) {
     j_decompress_ptr info = (j_decompress_ptr)common;
     calotype_jpeg_reader *reader = (calotype_jpeg_reader *)info;
     if (level < 0 && info->err->msg_code == JWRN_HIT_MARKER && info->unread_marker == JPEG_EOI &&
-        info->input_iMCU_row + 1 < info->total_iMCU_rows)
+        (reader->has_ended || info->input_iMCU_row + 1 < info->total_iMCU_rows))
         end_early(reader);
+}
+
+// Whether every component has been in a scan, and all bits of every coefficient (T.81 G.1.1.1.1).
+static bool has_all_scans(j_decompress_ptr info) {
+    for (int i = 0; i < info->num_components; i++) {
+        // The table is assigned in the first scan of the component.
+        if (!info->comp_info[i].quant_table) return false;
+        for (int k = 0; info->coef_bits && k < DCTSIZE2; k++)
+            if (info->coef_bits[i][k] != 0) return false;
+    }
+    return true;
 }
 
 static void skip_input_data(j_decompress_ptr info, long count) {
@@ -197,8 +213,9 @@ void calotype_jpeg_reader_watch(calotype_jpeg_reader *reader, int maximum_scan_c
 
 calotype_jpeg_status calotype_jpeg_reader_read_header(calotype_jpeg_reader *reader) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
-    return jpeg_read_header(&reader->info, TRUE) == JPEG_SUSPENDED ? calotype_jpeg_suspended
-                                                                   : calotype_jpeg_ok;
+    if (jpeg_read_header(&reader->info, TRUE) == JPEG_SUSPENDED) return calotype_jpeg_suspended;
+    reader->has_header = true;
+    return calotype_jpeg_ok;
 }
 
 size_t calotype_jpeg_reader_coefficient_bytes(calotype_jpeg_reader *reader) {
@@ -269,6 +286,7 @@ calotype_jpeg_status calotype_jpeg_reader_read_row(calotype_jpeg_reader *reader,
 
 calotype_jpeg_status calotype_jpeg_reader_finish(calotype_jpeg_reader *reader) {
     if (setjmp(reader->errors.escape)) return reader->errors.status;
+    if (reader->has_ended && !has_all_scans(&reader->info)) end_early(reader);
     return jpeg_finish_decompress(&reader->info) ? calotype_jpeg_ok : calotype_jpeg_suspended;
 }
 
