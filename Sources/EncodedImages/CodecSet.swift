@@ -100,10 +100,12 @@ public struct CodecSet: Sendable {
         if options.convertsToSRGB, image.colorProfile != .sRGB, let converter = colorConverter {
             image =
                 options.pixelFormat == .rgbaHalf
-                ? try converter.convertedToExtendedSRGB(image)
-                : try converter.convertedToSRGB(image)
+                ? try converter.convertedToExtendedSRGB(consume image)
+                : try converter.convertedToSRGB(consume image)
         }
-        guard let format = options.pixelFormat, format != image.format else { return image }
+        let kept = options.keepsDepth ? image.format : image.format.with8BitChannels
+        let format = options.pixelFormat ?? kept
+        guard format != image.format else { return image }
         try limits.check(.memoryByteCount, PixelBuffer.byteCount(of: image.size, format))
         return image.converted(to: format, dithering: options.dithering)
     }
@@ -129,7 +131,9 @@ public struct CodecSet: Sendable {
     ///
     /// - Throws: ``CodecError`` if the conversion fails.
     public func inSRGB(_ image: consuming PixelBuffer) throws(CodecError) -> PixelBuffer {
-        try finished(image, DecodeOptions(), DecodeLimits())
+        var options = DecodeOptions()
+        options.keepsDepth = true
+        return try finished(image, options, DecodeLimits())
     }
 
     /// Returns the codec of a format by its name or one of its file extensions, ignoring case.

@@ -23,7 +23,9 @@ public struct DecodePlan: Hashable, Sendable {
     public let acceptsTruncated: Bool
     /// Whether luma and chroma planes remain planes, with chroma at half the size of the result.
     public let keepsYCbCr: Bool
-    /// Whether samples of 16 bits keep their depth.
+    /// Whether samples of 16 bits keep their depth: in the result, or until colours are converted.
+    ///
+    /// Dark tones of linear light need more than 8 bits.
     public let keepsDepth: Bool
     /// Whether checksums of pixel data are verified.
     public let verifiesChecksums: Bool
@@ -39,7 +41,10 @@ public struct DecodePlan: Hashable, Sendable {
         quality = options.quality
         acceptsTruncated = options.acceptsTruncated
         verifiesChecksums = options.verifiesChecksums
-        keepsDepth = options.keepsDepth || options.pixelFormat?.isDeep == true
+        keepsDepth =
+            options.keepsDepth || options.pixelFormat?.isDeep == true
+            || options.convertsToSRGB && header.bitsPerComponent > 8
+                && !header.colorProfile.isSRGB
         keepsYCbCr =
             options.acceptsYCbCr && options.pixelFormat == nil
             && (!options.convertsToSRGB || header.colorProfile.isSRGB)

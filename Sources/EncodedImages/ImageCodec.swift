@@ -157,6 +157,9 @@ public protocol ImageEncoder: Sendable {
     /// Whether the ICC profile of the image is written where other programs read it.
     var writesColorProfiles: Bool { get }
 
+    /// Whether the file states this colour space of the samples.
+    func stores(_ profile: ColorProfile) -> Bool
+
     /// Whether encoding an image of this size may take more than a second.
     ///
     /// It cannot be cancelled in this process; a ``RemoteDecoder`` encodes such an image if one is
@@ -173,6 +176,9 @@ extension ImageEncoder {
 
     /// `false`.
     public var writesColorProfiles: Bool { false }
+
+    /// Returns whether the samples are sRGB or profiles are written.
+    public func stores(_ profile: ColorProfile) -> Bool { writesColorProfiles || profile.isSRGB }
 
     /// Returns `false`.
     public func isSlow(_ size: PixelSize, _ options: EncodeOptions) -> Bool { false }

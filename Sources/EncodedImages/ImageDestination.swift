@@ -46,6 +46,9 @@ public struct ImageDestination: Sendable {
     /// Whether files of the format contain colour profiles.
     public var writesColorProfiles: Bool { encoder.writesColorProfiles }
 
+    /// Returns whether files of the format can state this colour space of the samples.
+    public func stores(_ profile: ColorProfile) -> Bool { encoder.stores(profile) }
+
     /// Whether files of the format may be animated.
     public var writesAnimations: Bool { encoder is any AnimationEncoder }
 

@@ -227,19 +227,31 @@ public struct ImageSource: Sendable {
     }
 
     /// Returns the size of the pixels of the result in bytes, before any are allocated.
+    ///
+    /// It includes 16-bit samples that are converted to sRGB before they are reduced to 8 bits.
     public func resultByteCount(_ options: DecodeOptions) -> Int {
-        let size = resultSize(options)
-        if let format = options.pixelFormat { return PixelBuffer.byteCount(of: size, format) }
-        if options.acceptsYCbCr, !header.hasAlpha, header.colorModel == .rgb {
-            return PixelBuffer.byteCount(of: size, .yCbCr420)
+        let plan = DecodePlan(header, options)
+        let size = plan.resultSize
+        let isDeep = plan.keepsDepth && header.bitsPerComponent > 8
+        let isReduced = isDeep && !options.keepsDepth && options.pixelFormat?.isDeep != true
+        var format = options.pixelFormat ?? storedFormat(isDeep: isDeep && !isReduced)
+        if options.pixelFormat == nil, options.acceptsYCbCr, !isReduced, !header.hasAlpha,
+            header.colorModel == .rgb
+        {
+            format = .yCbCr420
         }
-        let isDeep = options.keepsDepth && header.bitsPerComponent > 8
-        let isGray = header.colorModel == .gray && !header.hasAlpha
-        let format: PixelFormat =
-            header.hasAlpha
-            ? (isDeep ? .rgba16 : .rgba8)
-            : isGray ? (isDeep ? .gray16 : .gray8) : (isDeep ? .rgb16 : .rgb8)
-        return PixelBuffer.byteCount(of: size, format)
+        let byteCount = PixelBuffer.byteCount(of: size, format)
+        guard isReduced else { return byteCount }
+        let (sum, isTooMuch) = byteCount.addingReportingOverflow(
+            PixelBuffer.byteCount(of: size, storedFormat(isDeep: true)))
+        return isTooMuch ? .max : sum
+    }
+
+    /// Returns the format of stored pixels, whose samples have 16 bits if `isDeep` is set.
+    private func storedFormat(isDeep: Bool) -> PixelFormat {
+        if header.hasAlpha { return isDeep ? .rgba16 : .rgba8 }
+        if header.colorModel == .gray { return isDeep ? .gray16 : .gray8 }
+        return isDeep ? .rgb16 : .rgb8
     }
 
     /// Returns the maximum size of the pixels of any valid result in bytes.
@@ -460,6 +472,7 @@ public struct ImageSource: Sendable {
         guard let image = rows.finish() else {
             throw .library(message: "the decoder returned no rows")
         }
-        return DecodedImage(image: try codecs.finished(image, options, limits), report: report)
+        return DecodedImage(
+            image: try codecs.finished(consume image, options, limits), report: report)
     }
 }

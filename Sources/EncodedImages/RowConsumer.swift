@@ -44,6 +44,7 @@ extension ImageSource {
     ) throws(CodecError) -> DecodeReport {
         var stored = DecodeOptions()
         stored.appliesOrientation = false
+        stored.convertsToSRGB = false
         stored.keepsDepth = options.keepsDepth
         stored.acceptsTruncated = options.acceptsTruncated
         stored.verifiesChecksums = options.verifiesChecksums

@@ -87,7 +87,11 @@ package struct Convert: ParsableCommand {
 
     @OptionGroup var strictness: StrictArguments
 
-    @Flag(help: "Keep the colour profile of the image instead of converting to sRGB.")
+    @Flag(
+        help: """
+            Keep the colour profile of the image instead of converting to sRGB, if the output format \
+            can store it.
+            """)
     var keepProfile = false
 
     @Option(help: "The metadata to write: all, color or none.")
@@ -125,7 +129,7 @@ package struct Convert: ParsableCommand {
         do {
             let source = try ImageSource(bytes, codecs: codecs).page(page - 1)
             var options = resizing.decodeOptions(size)
-            options.convertsToSRGB = !keepProfile
+            options.convertsToSRGB = try !keepsProfile(of: source)
             options.keepsDepth = deep
             options.acceptsTruncated = !strictness.strict
             let destination = try destination(try blocks(of: source, options))
@@ -142,6 +146,19 @@ package struct Convert: ParsableCommand {
     }
 
     private var inputName: String { input == "-" ? "standard input" : input }
+
+    /// Returns whether the output keeps the colour profile; warns if its format cannot store it.
+    private func keepsProfile(of source: ImageSource) throws -> Bool {
+        let destination = try destination()
+        guard keepProfile, !destination.stores(source.header.colorProfile) else {
+            return keepProfile
+        }
+        warn(
+            inputName,
+            "the format \(destination.format.name) cannot store the colour profile; colours are "
+                + "converted to sRGB")
+        return false
+    }
 
     private func blocks(
         of source: ImageSource, _ options: DecodeOptions

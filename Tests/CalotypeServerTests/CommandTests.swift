@@ -106,6 +106,35 @@ struct CommandTests {
         #expect((object["results"] as? [Any])?.count == 1)
     }
 
+    @Test("keeps a profile that the format can store, and warns about one that it cannot")
+    func keptProfile() async throws {
+        let image = TestImage.photograph(PixelSize(width: 40, height: 30))
+        var linear = MutablePixelBuffer(image)
+        linear.colorProfile = .calibrated(gamma: 1, .sRGB)
+        let path = folder.path("linear.png")
+        try ImageDestination(format: "png", codecs: builtInCodecs).write(linear.finish(), to: path)
+        let source = try ImageSource(try EncodedBytes(mapping: path), codecs: builtInCodecs)
+        for (name, isStored) in [
+            ("a.qoi", true), ("a.bmp", true), ("a.gif", false), ("a.ico", false),
+        ] {
+            let output = folder.path(name)
+            let answer = try await BuiltCommand.run(["convert", path, output, "--keep-profile"])
+            #expect(answer.code == 0)
+            let warning = "cannot store the colour profile; colours are converted to sRGB\n"
+            #expect(
+                isStored
+                    ? answer.errors.isEmpty
+                    : answer.errors.hasPrefix("calotype: \(path): warning: ")
+                        && answer.errors.hasSuffix(warning))
+            let result = try ImageSource(try EncodedBytes(mapping: output), codecs: builtInCodecs)
+            #expect(result.header.colorProfile.isSRGB == !isStored)
+            guard name == "a.ico" else { continue }
+            let comparison = PixelComparison(
+                try result.image().converted(to: .rgb8), try source.image())
+            #expect(comparison.maximumDifference == 0, "\(comparison)")
+        }
+    }
+
     @Test("converts to a target SSIM, and to raw pixels")
     func converting() async throws {
         let path = try picture("a.png")

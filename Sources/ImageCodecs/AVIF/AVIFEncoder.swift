@@ -113,11 +113,12 @@ private struct AVIFAnimationWriter: AnimationWriter {
         if format == .yCbCr420 { unsafe settings.subsampling = 420 }
         var icc: [UInt8] = []
         switch profile {
-        case .icc(let bytes): icc = bytes
         case .coded(let points):
             unsafe settings.primaries = Int32(clamping: points.primaries)
             unsafe settings.transfer = Int32(clamping: points.transfer)
-        case .sRGB, .calibrated: break
+        case .sRGB, .icc, .calibrated:
+            let isGray = format.channelCount == 1 && format.planeCount == 1
+            icc = profile.iccBytes(isGray: isGray) ?? []
         }
         let exif = options.metadata.exif ?? []
         let xmp = options.metadata.xmp ?? []

@@ -19,8 +19,7 @@ struct BMPEncoder: ImageEncoder {
         let format = writtenFormat(of: image)
         let bitsPerPixel = format.bytesPerPixel * 8
         let masks = BMPMasks.stated(for: format)
-        var profile: [UInt8] = []
-        if case .icc(let bytes) = image.colorProfile { profile = bytes }
+        let profile = image.colorProfile.iccBytes(isGray: format == .gray8) ?? []
         let isVersion5 = !profile.isEmpty || format == .rgba8
         let headerByteCount = isVersion5 ? 124 : 40
         // Masks follow a header that has no fields for them.

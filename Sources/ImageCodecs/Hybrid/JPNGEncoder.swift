@@ -8,6 +8,9 @@ internal import Pixels
 struct JPNGEncoder: ImageEncoder {
     func dependsOnQuality(_ options: EncodeOptions) -> Bool { true }
 
+    /// The JPEG file contains the profile.
+    func stores(_ profile: ColorProfile) -> Bool { true }
+
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         let parts = try Self.parts(of: image, options)
         guard parts.color.count <= Int(UInt32.max), parts.mask.count <= Int(UInt32.max) else {

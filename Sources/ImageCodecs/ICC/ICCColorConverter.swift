@@ -13,7 +13,7 @@ struct ICCColorConverter: ColorConverter {
         let isSRGB = profile.isSRGB
         if !isSRGB, image.format == .yCbCr420 { image = image.convertedFromYCbCr() }
         let format = image.format
-        var result = MutablePixelBuffer(image)
+        var result = MutablePixelBuffer(consume image)
         result.colorProfile = .sRGB
         if isSRGB { return result.finish() }
         try unsafe requireLibrary(calotype_icc_missing())

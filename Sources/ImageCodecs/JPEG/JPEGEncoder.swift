@@ -147,9 +147,10 @@ private struct MCURows {
             })
     }
 
-    /// Writes the ICC profile of the image, if it has one; call this before the first row.
+    /// Writes the profile of the image unless it is sRGB; call this before the first row.
     func writeProfile(of image: PixelBuffer) throws(CodecError) {
-        guard case .icc(let profile) = image.colorProfile, !profile.isEmpty else { return }
+        let isGray = [.gray8, .alpha8].contains(image.format)
+        guard let profile = image.colorProfile.iccBytes(isGray: isGray) else { return }
         try check(
             unsafe profile.withUnsafeBufferPointer {
                 unsafe calotype_jpeg_writer_write_profile(raw, $0.baseAddress, $0.count)

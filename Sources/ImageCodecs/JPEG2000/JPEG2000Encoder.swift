@@ -38,7 +38,7 @@ struct JPEG2000Encoder: ImageEncoder {
             "ihdr",
             number(image.size.height, 4) + number(image.size.width, 4) + number(channels, 2)
                 + [UInt8(image.format.bytesPerPixel / channels * 8 - 1), 7, 0, 0])
-        if case .icc(let profile) = image.colorProfile {
+        if let profile = image.colorProfile.iccBytes(isGray: channels == 1) {
             header += box("colr", [2, 0, 0] + profile)
         } else {
             header += box("colr", [1, 0, 0] + number(channels == 1 ? 17 : 16, 4))

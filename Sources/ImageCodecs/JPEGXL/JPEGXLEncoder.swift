@@ -95,11 +95,12 @@ private struct JPEGXLAnimationWriter: AnimationWriter {
         unsafe settings.transfer = 13
         var icc: [UInt8] = []
         switch image.colorProfile {
-        case .icc(let bytes): icc = bytes
-        case .coded(let points):
+        case .coded(let points) where Self.enumerates(points):
             unsafe settings.primaries = Int32(clamping: points.primaries)
             unsafe settings.transfer = Int32(clamping: points.transfer)
-        case .sRGB, .calibrated: break
+        case .sRGB, .icc, .calibrated, .coded:
+            let isGray = image.format.channelCount == 1
+            icc = image.colorProfile.iccBytes(isGray: isGray) ?? []
         }
         let exif = options.metadata.exif ?? []
         let xmp = options.metadata.xmp ?? []
@@ -176,6 +177,13 @@ private struct JPEGXLAnimationWriter: AnimationWriter {
                 }
             }
         }
+    }
+
+    /// Whether the colour space has a short form in the file; others need an ICC profile.
+    private static func enumerates(_ points: CICP) -> Bool {
+        let isPower = if case .power = points.curve { points.transfer != 17 } else { false }
+        return !isPower
+            && ([9, 11, 12].contains(points.primaries) || points.chromaticities == .sRGB)
     }
 
     /// Returns the distance by libjxl's rule for qualities on libjpeg's scale.

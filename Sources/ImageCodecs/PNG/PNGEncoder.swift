@@ -86,8 +86,16 @@ struct PNGEncoder: ImageEncoder {
             try setText(text)
         }
         // Set last, because from then on libpng drops invalid chunks instead of failing.
-        if case .icc(let profile) = image.colorProfile, !profile.isEmpty {
-            try unsafe setBlock(profile) { unsafe calotype_png_writer_set_profile($0, $1, $2) }
+        let chunks = PNGColorChunks(image.colorProfile, isGray: image.format.channelCount == 1)
+        if !chunks.profile.isEmpty {
+            try unsafe setBlock(chunks.profile) {
+                unsafe calotype_png_writer_set_profile($0, $1, $2)
+            }
+        }
+        for (type, body) in chunks.others {
+            try unsafe setBlock(body) {
+                unsafe calotype_png_writer_write_chunk($0, type, $1, $2)
+            }
         }
         try check(unsafe calotype_png_writer_write_header(raw))
     }

@@ -18,6 +18,7 @@ struct PNGHeader {
     private var gamma: Double?
     private var primaries: ColorProfile.Chromaticities?
     private var isSRGB = false
+    private var codePoints: CICP?
 
     init(_ file: Span<UInt8>, limits: DecodeLimits) throws(CodecError) {
         var chunks = PNGChunkCursor(limits: limits)
@@ -60,6 +61,10 @@ struct PNGHeader {
         header.hasAlpha =
             transparency != nil || [.grayAlpha, .rgba].contains(layout.colorType)
         if layout.isInterlaced { header.facts.append(.init("interlace", "Adam7")) }
+        if let codePoints {
+            header.colorProfile = codePoints.isSRGB ? .sRGB : .coded(codePoints)
+            return header
+        }
         guard header.colorProfile == .sRGB, !isSRGB, gamma != nil || primaries != nil else {
             return header
         }
@@ -87,6 +92,7 @@ struct PNGHeader {
             let needed = [.gray: 2, .rgb: 6, .palette: 1][layout.colorType] ?? .max
             if body.count >= needed { transparency = body.indices.map { body[$0] } }
         case "sRGB": isSRGB = true
+        case "cICP": codePoints = PNGColorChunks.codePoints(body)
         case "gAMA":
             if let value = body.integer(at: 0, byteCount: 4), value > 0 {
                 gamma = 100_000 / Double(value)

@@ -5,6 +5,11 @@ internal import Pixels
 
 /// Encodes QOI with the same chunks as the reference encoder.
 struct QOIEncoder: ImageEncoder {
+    func stores(_ profile: ColorProfile) -> Bool { profile == Self.linear || profile.isSRGB }
+
+    /// The only colour space other than sRGB that a header can specify.
+    private static let linear = ColorProfile.calibrated(gamma: 1, .sRGB)
+
     func encode(_ image: PixelBuffer, _ options: EncodeOptions) throws(CodecError) -> [UInt8] {
         let hasAlpha = image.format.hasAlpha
         let channelCount = hasAlpha ? 4 : 3
@@ -17,7 +22,7 @@ struct QOIEncoder: ImageEncoder {
         file.reserveCapacity(size.area * channelCount / 2)
         for side in [size.width, size.height] { file.append(side, byteCount: 4) }
         file.append(UInt8(channelCount))
-        file.append(image.colorProfile == .calibrated(gamma: 1, .sRGB) ? 1 : 0)
+        file.append(image.colorProfile == Self.linear ? 1 : 0)
         var chunks = Chunks()
         var row = [UInt8](repeating: 0, count: size.width * channelCount)
         for y in 0..<size.height {

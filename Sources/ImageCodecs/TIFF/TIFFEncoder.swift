@@ -65,8 +65,8 @@ struct TIFFEncoder: ImageEncoder {
         _ image: PixelBuffer, _ options: EncodeOptions, tileSide: Int = 0,
         isReduced: Bool = false
     ) throws(CodecError) {
-        var profile: [UInt8] = []
-        if case .icc(let bytes) = image.colorProfile, !isReduced { profile = bytes }
+        let isGray = image.format.channelCount == 1
+        let profile = isReduced ? [] : image.colorProfile.iccBytes(isGray: isGray) ?? []
         let xmp = isReduced ? [] : options.metadata.xmp ?? []
         let isJPEG =
             tileSide > 0 && !options.isLossless && [.gray8, .rgb8].contains(image.format)

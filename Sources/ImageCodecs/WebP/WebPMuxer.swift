@@ -10,7 +10,7 @@ struct WebPMuxer {
     private let metadata: MetadataBlocks
 
     init(_ profile: ColorProfile, _ metadata: MetadataBlocks) {
-        if case .icc(let bytes) = profile { self.profile = bytes } else { self.profile = [] }
+        self.profile = profile.iccBytes(isGray: false) ?? []
         self.metadata = metadata
     }
 

@@ -71,6 +71,13 @@ public struct CICP: Hashable, Sendable {
         }
     }
 
+    /// The code points with those of sRGB instead of unspecified or reserved ones (0, 2 and 3).
+    public var specified: CICP {
+        CICP(
+            primaries: [0, 2, 3].contains(primaries) ? 1 : primaries,
+            transfer: [0, 2, 3].contains(transfer) ? 13 : transfer)
+    }
+
     /// Whether samples are interpreted as sRGB.
     public var isSRGB: Bool { curve == .sRGB && chromaticities == .sRGB }
 

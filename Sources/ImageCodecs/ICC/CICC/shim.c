@@ -2,16 +2,18 @@
 
 #include "shim.h"
 #include "lazy_library.h"
+#include "matrix.h"
 
 #include <lcms2.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FUNCTIONS(F) \
     F(cmsBuildGamma) F(cmsBuildParametricToneCurve) F(cmsBuildTabulatedToneCurveFloat) \
     F(cmsCloseProfile) F(cmsCreateContext) F(cmsCreateRGBProfileTHR) F(cmsCreateTransformTHR) \
     F(cmsCreate_sRGBProfileTHR) F(cmsDeleteContext) F(cmsDeleteTransform) F(cmsDoTransform) \
-    F(cmsEvalToneCurveFloat) F(cmsFreeToneCurve) F(cmsGetColorSpace) F(cmsOpenProfileFromMemTHR) \
-    F(cmsReadTag)
+    F(cmsEvalToneCurveFloat) F(cmsFreeToneCurve) F(cmsGetColorSpace) F(cmsGetPCS) \
+    F(cmsIsMatrixShaper) F(cmsIsTag) F(cmsOpenProfileFromMemTHR) F(cmsReadTag)
 
 CALOTYPE_LAZY_LIBRARY("liblcms2.so.2", FUNCTIONS)
 
@@ -20,8 +22,11 @@ const char *calotype_icc_missing(void) { return load_lazily(); }
 // A private context: lcms2's global one is shared by the whole process.
 struct calotype_icc_transform {
     cmsContext context;
-    /// NULL for grey.
+    /// NULL for grey, and with a matrix.
     cmsHTRANSFORM transform;
+    /// For 16-bit RGB of profiles without tables of colours.
+    calotype_icc_matrix *matrix;
+    size_t channel_count;
     uint8_t gray[256];
     /// 65536 entries for 16-bit grey.
     uint16_t *deep_gray;
@@ -83,13 +88,63 @@ static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from,
     return true;
 }
 
+// lcms2 converts such profiles by their curves and their matrix too, but 16 bits one pixel after the
+// other in up to a microsecond, or from a table of colours that is up to 15 of 255 levels off.
+static bool make_matrix(calotype_icc_transform *result, cmsHPROFILE from, cmsHPROFILE to) {
+    static const cmsTagSignature primaries[3] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
+                                                 cmsSigBlueColorantTag};
+    static const cmsTagSignature curves[3] = {cmsSigRedTRCTag, cmsSigGreenTRCTag,
+                                              cmsSigBlueTRCTag};
+    if (!lazy.cmsIsMatrixShaper(from) || lazy.cmsGetPCS(from) != cmsSigXYZData ||
+        lazy.cmsIsTag(from, cmsSigAToB0Tag) || lazy.cmsIsTag(from, cmsSigDToB0Tag))
+        return false;
+    static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
+    cmsToneCurve *signal = lazy.cmsBuildParametricToneCurve(result->context, -4, srgb);
+    calotype_icc_matrix *matrix = signal ? malloc(sizeof *matrix) : NULL;
+    bool is_made = matrix != NULL;
+    double columns[2][3][3];
+    for (int i = 0; is_made && i < 3; i++) {
+        const cmsToneCurve *light = lazy.cmsReadTag(from, curves[i]);
+        const cmsCIEXYZ *source = lazy.cmsReadTag(from, primaries[i]);
+        const cmsCIEXYZ *target = lazy.cmsReadTag(to, primaries[i]);
+        is_made = light && source && target;
+        if (!is_made) break;
+        for (int step = 0; step <= calotype_icc_steps; step++)
+            matrix->light[i][step] =
+                lazy.cmsEvalToneCurveFloat(light, (float)step / calotype_icc_steps);
+        memcpy(columns[0][i], (double[3]){source->X, source->Y, source->Z}, sizeof columns[0][i]);
+        memcpy(columns[1][i], (double[3]){target->X, target->Y, target->Z}, sizeof columns[1][i]);
+    }
+    if (is_made) {
+        for (int step = 0; step <= calotype_icc_steps; step++) {
+            float value = lazy.cmsEvalToneCurveFloat(signal, (float)step / calotype_icc_steps);
+            matrix->signal[step] = value > 0 ? value < 1 ? value * 65535 : 65535 : 0;
+        }
+        calotype_icc_matrix_set(matrix, columns[0], columns[1]);
+        result->matrix = matrix;
+    } else {
+        free(matrix);
+    }
+    if (signal) lazy.cmsFreeToneCurve(signal);
+    return is_made;
+}
+
 static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
                        calotype_icc_layout layout) {
     cmsHPROFILE to = lazy.cmsCreate_sRGBProfileTHR(result->context);
     if (!to) return false;
+    cmsUInt32Number flags = cmsFLAGS_COPY_ALPHA;
+    if (layout == calotype_icc_rgb16 || layout == calotype_icc_rgba16) {
+        result->channel_count = layout == calotype_icc_rgb16 ? 3 : 4;
+        if (make_matrix(result, from, to)) {
+            lazy.cmsCloseProfile(to);
+            return true;
+        }
+        flags |= cmsFLAGS_NOOPTIMIZE;
+    }
     result->transform = lazy.cmsCreateTransformTHR(result->context, from, format_of(layout), to,
                                               result_format_of(layout), INTENT_PERCEPTUAL,
-                                              cmsFLAGS_COPY_ALPHA);
+                                              flags);
     lazy.cmsCloseProfile(to);
     return result->transform != NULL;
 }
@@ -165,13 +220,17 @@ calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform) {
     if (transform->transform) lazy.cmsDeleteTransform(transform->transform);
     lazy.cmsDeleteContext(transform->context);
+    free(transform->matrix);
     free(transform->deep_gray);
     free(transform);
 }
 
 void calotype_icc_transform_convert(const calotype_icc_transform *transform, const void *from,
                                     void *to, size_t pixel_count) {
-    if (transform->transform) {
+    if (transform->matrix) {
+        calotype_icc_matrix_convert(transform->matrix, from, to, pixel_count,
+                                    transform->channel_count);
+    } else if (transform->transform) {
         lazy.cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
     } else if (transform->deep_gray) {
         const uint16_t *source = from;

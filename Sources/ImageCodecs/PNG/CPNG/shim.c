@@ -12,7 +12,8 @@
     F(png_get_error_ptr) F(png_get_io_ptr) F(png_longjmp) F(png_set_IHDR) \
     F(png_set_benign_errors) F(png_set_compression_level) F(png_set_eXIf_1) F(png_set_iCCP) \
     F(png_set_longjmp_fn) F(png_set_option) F(png_set_text) F(png_set_user_limits) \
-    F(png_set_write_fn) F(png_write_end) F(png_write_info) F(png_write_row)
+    F(png_set_write_fn) F(png_write_chunk) F(png_write_end) F(png_write_info) \
+    F(png_write_info_before_PLTE) F(png_write_row)
 
 CALOTYPE_LAZY_LIBRARY("libpng16.so.16", FUNCTIONS)
 
@@ -128,6 +129,15 @@ calotype_png_status calotype_png_writer_set_text(calotype_png_writer *writer, co
                       .key = (png_charp)keyword,
                       .text = (png_charp)text};
     lazy.png_set_text(writer->png, writer->info, &chunk, 1);
+    return calotype_png_ok;
+}
+
+calotype_png_status calotype_png_writer_write_chunk(calotype_png_writer *writer, const char *type,
+                                                    const uint8_t *body, size_t count) {
+    if (setjmp(*jump_of(writer->png))) return writer->failure.status;
+    // Writes the header's first part, once.
+    lazy.png_write_info_before_PLTE(writer->png, writer->info);
+    lazy.png_write_chunk(writer->png, (png_const_bytep)type, body, count);
     return calotype_png_ok;
 }
 

@@ -64,6 +64,9 @@ calotype_png_status calotype_png_writer_set_exif(calotype_png_writer *writer,
 /// Latin-1 text if compressed, otherwise UTF-8; zero-terminated.
 calotype_png_status calotype_png_writer_set_text(calotype_png_writer *writer, const char *keyword,
                                                  const uint8_t *text, bool is_compressed);
+/// Writes a chunk that must precede `PLTE`, after all others have been set.
+calotype_png_status calotype_png_writer_write_chunk(calotype_png_writer *writer, const char *type,
+                                                    const uint8_t *body, size_t count);
 calotype_png_status calotype_png_writer_write_header(calotype_png_writer *writer);
 calotype_png_status calotype_png_writer_write_row(calotype_png_writer *writer,
                                                   const uint8_t *row);

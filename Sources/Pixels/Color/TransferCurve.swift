@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if ICC
 #if canImport(Glibc)
 internal import Glibc
 #else
 internal import Darwin
 #endif
-internal import Pixels
 
 /// Maps a signal of a CICP transfer function (ITU-T H.273, 8.2) to light on a standard display,
 /// whose white is 1.
@@ -15,19 +13,21 @@ internal import Pixels
 /// BT.2408) maps to its white. Light up to 93 cd/m² is kept; light up to 1,000 cd/m², the peak
 /// of nearly all such images, is compressed by the curve of ITU-R BT.2390, 5.4.1, applied to
 /// each primary. HLG is rendered for a display of 1,000 cd/m².
-struct TransferCurve {
+package struct TransferCurve {
     private let curve: CICP.Transfer
 
-    init(_ curve: CICP.Transfer) { self.curve = curve }
+    /// A curve for a transfer function.
+    package init(_ curve: CICP.Transfer) { self.curve = curve }
 
     /// The light of 4,096 evenly spaced signals from 0 to 1.
-    var table: [Float] {
+    package var table: [Float] {
         // PQ is so steep that a coarser table would shift dark greys.
         let last = 4095
         return (0...last).map { Float(light(Double($0) / Double(last))) }
     }
 
-    func light(_ signal: Double) -> Double {
+    /// Returns the light of a signal from 0 to 1.
+    package func light(_ signal: Double) -> Double {
         switch curve {
         case .linear: return signal
         case .power(let exponent): return pow(signal, exponent)
@@ -73,4 +73,3 @@ struct TransferCurve {
             (0.8359375 + 18.8515625 * power) / (1 + 18.6875 * power), 78.84375)
     }
 }
-#endif
