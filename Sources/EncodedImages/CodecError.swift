@@ -6,6 +6,8 @@
 public enum CodecError: Error, Hashable, Sendable {
     /// The bytes are in no known format. The client, by sending an image.
     case unknownFormat
+    /// There are no bytes. The client, by sending an image; often a copy that was interrupted.
+    case empty
     /// The file violates the rules of its format near `offset`, in bytes. The file's author.
     case malformed(reason: String, offset: Int)
     /// The file ends early, after `byteCount` bytes. The caller, by passing all of it.
@@ -38,6 +40,7 @@ extension CodecError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownFormat: "unknown image format"
+        case .empty: "an empty file"
         case .malformed(let reason, let offset): "damaged near byte \(offset): \(reason)"
         case .truncated(let byteCount): "truncated after \(byteCount) bytes"
         case .unsupported(let feature): "not supported: \(feature)"

@@ -86,6 +86,7 @@ public struct CodecSet: Sendable {
 
     /// Returns the error for a file that no codec recognizes.
     func unknownFormat(of bytes: Span<UInt8>) -> CodecError {
+        if bytes.isEmpty { return .empty }
         for missing in missing
         where missing.format.signatures.contains(where: { $0.matches(bytes) }) {
             return missing.error

@@ -67,7 +67,7 @@ extension LoadError: CustomStringConvertible {
         guard case .decodingFailed(_, let error) = self else { return false }
         return switch error {
         case .decoderStopped(.killed): false
-        case .unknownFormat, .malformed, .truncated, .library, .decoderStopped: true
+        case .unknownFormat, .empty, .malformed, .truncated, .library, .decoderStopped: true
         case .unsupported, .notBuiltIn, .limitExceeded, .cancelled, .file, .fileChanged,
             .sandboxUnavailable:
             false

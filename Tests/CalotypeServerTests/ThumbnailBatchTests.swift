@@ -43,14 +43,18 @@ struct ThumbnailBatchTests: ~Copyable {
     func continuesPastBadFile() throws {
         let bad = "\(folder)/bad.png"
         try Data("junk".utf8).write(to: URL(filePath: bad))
-        let plan = plan([try picture("a.png"), bad, try picture("b.png")]) { "new/\($0).png" }
+        let empty = "\(folder)/empty.png"
+        try Data().write(to: URL(filePath: empty))
+        let plan = plan([try picture("a.png"), bad, try picture("b.png"), empty]) {
+            "new/\($0).png"
+        }
         let results = batch.run(plan.map { .success($0) }, jobCount: 2)
         let size = PixelSize(width: 10, height: 5)
         let made = WrittenThumbnail(size: size, problem: nil)
         #expect(
             results == [
                 .success(made), .failure(FileFailure(bad, CodecError.unknownFormat)),
-                .success(made),
+                .success(made), .failure(FileFailure(empty, CodecError.empty)),
             ])
         let written = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/new")
         #expect(written.sorted() == ["0.png", "2.png"])

@@ -146,6 +146,14 @@ import Testing
         #expect(error == .decoderStopped(.deadline(seconds: 0.5)))
     }
 
+    @Test func `an empty file, which has no descriptor, is reported as empty`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        #expect(throws: CodecError.empty) {
+            _ = try ImageSource(EncodedBytes([]), codecs: Sandboxes.codecs(sandbox))
+        }
+    }
+
     @Test func `one image cannot occupy all workers`() throws {
         let pool = WorkerPool(count: 4, aheadCount: 0) { () throws(CodecError) in
             throw .unknownFormat

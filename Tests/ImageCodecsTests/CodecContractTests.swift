@@ -224,7 +224,8 @@ import Testing
 
     @Test("does not recognize an empty or foreign file")
     func unknown() {
-        for file in [[], [0], Array("%PDF-1.7".utf8), Array("<html/>".utf8)] as [[UInt8]] {
+        #expect(throws: CodecError.empty) { _ = try source([]) }
+        for file in [[0], Array("%PDF-1.7".utf8), Array("<html/>".utf8)] as [[UInt8]] {
             #expect(throws: CodecError.unknownFormat) { _ = try source(file) }
         }
     }

@@ -96,6 +96,81 @@ import Testing
         }
     }
 
+    private func sample(_ name: String) throws -> [UInt8] {
+        let files = SampleFiles.own("heif", "valid")
+        return Array(
+            try Data(contentsOf: try #require(files.first { $0.lastPathComponent == name })))
+    }
+
+    @Test(
+        "an image, a tile or alpha in another coding is rejected with the name of the coding",
+        arguments: ["jpeg", "unci", "vvc1", "evc1", "j2k1", "avc1"])
+    func otherCodings(coding: String) throws {
+        let error = CodecError.unsupported(feature: "HEIF with items coded as '\(coding)'")
+        let type = Array("hvc1".utf8)
+        for name in ["rgb.heic", "rgba.heic"] {
+            var file = try sample(name)
+            // The second image of the file with alpha is alpha.
+            let first = try #require(file.firstRange(of: type))
+            let place = file[first.upperBound...].firstRange(of: type) ?? first
+            file.replaceSubrange(place, with: Array(coding.utf8))
+            #expect(throws: error, "\(name)") { _ = try source(file) }
+        }
+        // A grid with that image as its only tile.
+        var grid = try sample("two-pages.heic")
+        let first = try #require(grid.firstRange(of: type))
+        grid.replaceSubrange(first, with: Array("grid".utf8))
+        let second = try #require(grid.firstRange(of: type))
+        grid.replaceSubrange(second, with: Array(coding.utf8))
+        let end = try #require(grid.firstRange(of: Array("pitm".utf8))).lowerBound - 4
+        let references = reference("dimg", from: 1, to: 2)
+        grid.insert(contentsOf: references, at: end)
+        let meta = try #require(grid.firstRange(of: Array("meta".utf8))).lowerBound
+        let length = grid.span.bigEndian(at: meta - 4, byteCount: 4) + references.count
+        grid[meta - 2] = UInt8(length >> 8)
+        grid[meta - 1] = UInt8(length & 255)
+        #expect(throws: error) { _ = try source(grid) }
+    }
+
+    /// A box `iref` with a reference between two items.
+    private func reference(_ type: String, from: UInt8, to: UInt8) -> [UInt8] {
+        [0, 0, 0, 26] + Array("iref".utf8) + [0, 0, 0, 0, 0, 0, 0, 14] + Array(type.utf8)
+            + [0, from, 0, 1, 0, to]
+    }
+
+    @Test("protected items and unknown essential properties are rejected")
+    func unknownConditions() throws {
+        var file = try sample("rgb.heic")
+        let type = try #require(file.firstRange(of: Array("hvc1".utf8)))
+        file[type.lowerBound - 1] = 1
+        #expect(throws: CodecError.unsupported(feature: "HEIF with protected items")) {
+            _ = try source(file)
+        }
+        file = try sample("rgb.heic")
+        let property = try #require(file.firstRange(of: Array("hvcC".utf8)))
+        file.replaceSubrange(property, with: Array("cmpC".utf8))
+        let feature = "HEIF with the essential property 'cmpC'"
+        #expect(throws: CodecError.unsupported(feature: feature)) { _ = try source(file) }
+    }
+
+    @Test("a primary item that is also a thumbnail is the first page")
+    func primaryThumbnail() throws {
+        var file = try sample("thumbnail.heic")
+        let expected = try source(file).image()
+        var options = DecodeOptions(maximumSide: 32)
+        options.quality = .fast
+        let small = try source(file).decodedImage(options)
+        #expect(small.report.decoder == "libheif, thumbnail")
+        let primary = try #require(file.firstRange(of: Array("pitm".utf8) + [0, 0, 0, 0, 0, 1]))
+        file[primary.upperBound - 1] = 2
+        let opened = try source(file)
+        #expect(opened.pixelSize == PixelSize(width: 32, height: 24))
+        #expect(opened.header.pageCount == 2)
+        #expect(PixelComparison(try opened.image(), small.image).maximumDifference == 0)
+        let other = try opened.page(1).image()
+        #expect(PixelComparison(other, expected).maximumDifference == 0)
+    }
+
     @Test("truncated and damaged files result in an error or an image", .timeLimit(.minutes(10)))
     func damage() throws {
         var limits = DecodeLimits()

@@ -12,8 +12,6 @@ import Testing
 
     /// Real files that are damaged and must be rejected.
     static let damaged: Set<String> = [
-        // The samples and the header disagree on the precision of the components.
-        "00r0_gray_l.jp2",
         "unbound_variable.jp2", "zero_height.j2k", "jp2_dims.j2k", "jp2_tiles_1x1.j2k",
     ]
 
@@ -27,6 +25,8 @@ import Testing
     static let otherwiseRead: Set<String> = [
         // Pillow mixes up the palette.
         "issue412.jp2",
+        // Pillow rejects a codestream whose box ends after the file.
+        "00r0_gray_l.jp2",
         // Pillow rejects 64 rows of the grid of which only the first has samples.
         "crash-d2c93af851d3ab9a19e34503626368b2ecde9c03.j2k",
     ]
@@ -214,6 +214,86 @@ import Testing
         let image = try open(try file(Self.indices, colorSpace: 18, boxes)).image()
         let expected: [UInt8] = [254, 0, 0, 0, 255, 1, 0, 0, 254, 9, 9, 9]
         #expect(image.packedBytes == expected + expected)
+    }
+
+    @Test("grey and alpha that belong to the image as a whole are decoded as such")
+    func channelsOfWholeImage() throws {
+        let files = SampleFiles.own("jpeg2000", "valid")
+        let sample = try #require(files.first { $0.lastPathComponent == "gray-alpha.jp2" })
+        var file = Array(try Data(contentsOf: sample))
+        let expected = try open(file).image()
+        let grey = try #require(file.firstRange(of: Array("cdef".utf8) + [0, 2, 0, 0, 0, 0, 0, 1]))
+        file[grey.upperBound - 1] = 0
+        let source = try open(file)
+        #expect(source.header.hasAlpha)
+        #expect(PixelComparison(try source.image(), expected).maximumDifference == 0)
+    }
+
+    @Test("a component mapping outside of the header box counts; without one, a palette is damage")
+    func misplacedMapping() throws {
+        let colors: [[UInt8]] = [[1, 2, 3], [200, 100, 50], [7, 8, 9], [4, 5, 6]]
+        let palette = box("pclr", [0, 4, 3, 7, 7, 7] + colors.joined())
+        var file = try file(Self.indices, colorSpace: 16, palette)
+        #expect(throws: CodecError.self) { _ = try open(file) }
+        let codestream = try #require(file.firstRange(of: Array("jp2c".utf8))).lowerBound - 4
+        file.insert(
+            contentsOf: box("cmap", [0, 0, 1, 2, 0, 0, 1, 1, 0, 0, 1, 0]), at: codestream)
+        let row = colors.flatMap { $0.reversed() }
+        #expect(try open(file).image().packedBytes == row + row)
+    }
+
+    @Test("a codestream whose box ends after the file is decoded if it is complete")
+    func longBox() throws {
+        var options = EncodeOptions()
+        options.isLossless = true
+        let picture = TestImage.photograph(PixelSize(width: 40, height: 30))
+        var file = try encode(picture, options)
+        let type = try #require(file.firstRange(of: Array("jp2c".utf8)))
+        file.replaceSubrange(type.lowerBound - 4..<type.lowerBound, with: [0x7F, 0, 0, 0])
+        #expect(PixelComparison(try open(file).image(), picture).maximumDifference == 0)
+        let start = Array(file.dropLast(100))
+        #expect(throws: CodecError.truncated(byteCount: start.count)) {
+            _ = try open(start).image()
+        }
+    }
+
+    @Test("tile-parts are decoded in any order of the tiles, with and without their number")
+    func tileParts() throws {
+        let files = SampleFiles.own("jpeg2000", "valid")
+        let sample = try #require(files.first { $0.lastPathComponent == "tile-parts.j2k" })
+        let file = Array(try Data(contentsOf: sample))
+        let expected = try open(file).image()
+        let header = try #require(file.firstRange(of: [0xFF, 0x90])).lowerBound
+        var parts: [[UInt8]] = []
+        var offset = header
+        while file[offset + 1] == 0x90 {
+            let length = file.span.bigEndian(at: offset + 6, byteCount: 4)
+            parts.append(Array(file[offset..<offset + length]))
+            offset += length
+        }
+        #expect(parts.count == 18)
+        let make = { (parts: [[UInt8]]) -> [UInt8] in
+            Array(file[..<header]) + Array(parts.joined()) + [0xFF, 0xD9]
+        }
+        // The byte at 5 is the tile, at 10 the part, at 11 the number of parts.
+        let numbered = parts.map { $0[..<11] + [3] + $0[12...] }.map(Array.init)
+        var last = numbered.sorted { $0[10] < $1[10] }
+        last[17].replaceSubrange(6..<10, with: [0, 0, 0, 0])
+        let orders = [
+            parts.sorted { ($0[5], $0[10]) < ($1[5], $1[10]) },
+            numbered.sorted { ($1[5], $0[10]) < ($0[5], $1[10]) }, numbered, last,
+            numbered.map { $0[10] == 2 ? $0 : Array($0[..<11] + [0] + $0[12...]) },
+        ]
+        for order in orders {
+            let image = try open(make(order)).image()
+            #expect(PixelComparison(image, expected).maximumDifference == 0)
+        }
+        for count in [1, 9, 17] {
+            let start = Array(make(Array(numbered.prefix(count))).dropLast(2))
+            #expect(throws: CodecError.truncated(byteCount: start.count)) {
+                _ = try open(start).image()
+            }
+        }
     }
 
     @Test("truncated and damaged files end in an image or an error")

@@ -164,6 +164,40 @@ import Testing
         #expect(comparison.maximumDifference <= (hasAlpha ? 1 : 0), "\(comparison)")
     }
 
+    @Test(
+        "uncompressed YCbCr is complete, also in one strip of more than 8 KB",
+        arguments: [1, 2], [8, 80, 81, 0xFFFF_FFFF])
+    func uncompressedYCbCr(subsampling: Int, rowsPerStrip: Int) throws {
+        let luma = TestImage.noise(PixelSize(width: 601, height: 81), .gray8)
+        // Units of luma samples, each followed by neutral chroma.
+        var strips: [[UInt8]] = []
+        for top in stride(from: 0, to: 81, by: subsampling) {
+            if top % rowsPerStrip == 0 { strips.append([]) }
+            for left in stride(from: 0, to: 601, by: subsampling) {
+                for y in top..<top + subsampling {
+                    let row = luma.row(min(y, 80))
+                    for x in left..<left + subsampling {
+                        strips[strips.count - 1].append(row[min(x, 600)])
+                    }
+                }
+                strips[strips.count - 1] += [128, 128]
+            }
+        }
+        let data = Array(strips.joined())
+        let make = { (start: Int) in
+            let offsets = strips.indices.map { start + strips[..<$0].joined().count }
+            return EXIFBlock.make([
+                (256, .longs([601])), (257, .longs([81])), (258, .shorts([8, 8, 8])),
+                (259, .shorts([1])), (262, .shorts([6])), (273, .longs(offsets)),
+                (277, .shorts([3])), (278, .longs([rowsPerStrip])),
+                (279, .longs(strips.map(\.count))), (284, .shorts([1])),
+                (530, .shorts([subsampling, subsampling])),
+            ])
+        }
+        let image = try open(make(make(0).count) + data).image()
+        #expect(PixelComparison(image.asRGBA, luma.asRGBA).maximumDifference == 0)
+    }
+
     @Test("metadata survives a round trip, the EXIF directory in a block of its own")
     func metadata() throws {
         var options = EncodeOptions()

@@ -96,6 +96,7 @@ import Testing
     static let failures: [(any Error, Int)] = [
         (LoadError.notFound(path: "/secret"), 404),
         (LoadError.decodingFailed(path: "/secret", .unknownFormat), 415),
+        (LoadError.decodingFailed(path: "/secret", .empty), 415),
         (LoadError.decodingFailed(path: "/secret", .malformed(reason: "x", offset: 1)), 422),
         (LoadError.decodingFailed(path: "/secret", .truncated(byteCount: 1)), 422),
         (LoadError.decodingFailed(path: "/secret", .unsupported(feature: "x")), 422),

@@ -82,7 +82,7 @@ extension DecoderSandbox {
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
     ) throws(Worker.Failure) -> Response {
         // Only an empty file has no descriptor.
-        guard let file = request.picture.bytes.descriptor else { throw .codec(.unknownFormat) }
+        guard let file = request.picture.bytes.descriptor else { throw .codec(.empty) }
         let memory: ReceivedPixels
         do throws(CodecError) {
             memory = try ReceivedPixels(request.byteCount, buffer: worker.buffer)

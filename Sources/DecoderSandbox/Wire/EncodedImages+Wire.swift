@@ -247,6 +247,8 @@ extension CodecError: WireValue {
             writer.write(reason)
         case .fileChanged:
             writer.write(9)
+        case .empty:
+            writer.write(10)
         case .library, .decoderStopped, .sandboxUnavailable:
             writer.write(8)
             if case .library(let message) = self {
@@ -271,6 +273,7 @@ extension CodecError: WireValue {
         case 7: self = .file(reason: try reader.value())
         case 8: self = .library(message: try reader.value())
         case 9: self = .fileChanged
+        case 10: self = .empty
         default: throw WireError(reason: "an error is of an unknown kind")
         }
     }

@@ -169,7 +169,7 @@ public struct IncrementalImage: ~Copyable {
             source = try ImageSource(EncodedBytes(bytes), codecs: codecs, limits: limits)
         } catch {
             switch error {
-            case .malformed, .truncated: return
+            case .empty, .malformed, .truncated: return
             case .unknownFormat where bytes.count < Self.signatureByteCount: return
             default: throw error
             }

@@ -28,11 +28,13 @@ internal import Pixels
         if status == calotype_heif_ok { unsafe calotype_heif_reader_info(raw, &info) }
         let bytes = unsafe Span(_unsafeElements: file)
         transformations = HEIFTransformations(ofItem: Int(info.item), bytes)
-        // libheif skips items of unsupported types.
-        if status == calotype_heif_malformed,
-            let coding = HEIFItems.unknownCodingOfPrimaryItem(bytes)
+        // libheif skips items of other types, and decodes others as if they were not protected.
+        let items = HEIFItems(bytes)
+        let item = status == calotype_heif_ok ? Int(info.item) : items.primary
+        if status == calotype_heif_ok || status == calotype_heif_malformed,
+            let feature = items.unsupportedFeature(ofItem: item, bytes)
         {
-            throw .unsupported(feature: "HEIF item type '\(coding)'")
+            throw .unsupported(feature: feature)
         }
         // libheif reports a file that ends before `meta` as invalid.
         if status == calotype_heif_malformed,

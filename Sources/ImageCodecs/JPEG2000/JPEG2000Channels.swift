@@ -86,8 +86,10 @@ struct JPEG2000Channels {
         self.components = components
         hasPalette = definitions.palette != nil
         var sources = components.indices.map { (component: $0, column: Int?.none) }
-        if definitions.palette != nil, !definitions.mapping.isEmpty {
-            sources = definitions.mapping
+        if hasPalette { sources = definitions.mapping }
+        guard !sources.isEmpty else {
+            throw .malformed(
+                reason: "pclr box without a cmap box (ISO/IEC 15444-1, I.5.3.4)", offset: 0)
         }
         var colorIndices: [Int: Int] = [:]
         var alphaIndex: Int?
@@ -96,6 +98,8 @@ struct JPEG2000Channels {
             switch (role.type, role.association) {
             case (0, 1...):
                 colorIndices[role.association] = colorIndices[role.association] ?? index
+            // A colour of the image as a whole is the one of its place, as in OpenJPEG.
+            case (0, 0): colorIndices[index + 1] = colorIndices[index + 1] ?? index
             case (1, 0), (2, 0):
                 alphaIndex = alphaIndex ?? index
                 if alphaIndex == index { isPremultiplied = role.type == 2 }

@@ -34,6 +34,8 @@ struct JPEG2000Codestream {
     private var codeBlockArea = 4096
     /// The offset of the first tile-part.
     private(set) var firstTilePart = 0
+    /// Whether packet headers are in the main header (PPM).
+    private(set) var hasPackedHeaders = false
 
     init(_ file: Span<UInt8>, _ range: Range<Int>) throws(CodecError) {
         self.range = range.lowerBound..<min(range.upperBound, file.count)
@@ -70,6 +72,7 @@ struct JPEG2000Codestream {
                         offset: offset)
                 }
                 resolutionCount = min(resolutionCount, levels + 1)
+            case 0xFF60: hasPackedHeaders = true
             default: break
             }
             offset = body.upperBound
@@ -134,25 +137,6 @@ struct JPEG2000Codestream {
         }
         sum += Double(counts.x) * Double(counts.y) * (6000 + 1100 * count)
         return Int(min(sum, Double(Int.max / 2)))
-    }
-
-    /// Returns whether the file ends within a tile-part.
-    func isTruncated(_ file: Span<UInt8>) -> Bool {
-        var offset = firstTilePart
-        while file.integer(at: offset, byteCount: 2) == 0xFF90 {
-            guard let length = file.integer(at: offset + 6, byteCount: 4) else {
-                return true
-            }
-            // The length of the last tile-part may be 0, which means up to the end.
-            if length == 0 {
-                return
-                    !(file[range.upperBound - 2] == 0xFF && file[range.upperBound - 1] == 0xD9)
-            }
-            offset += max(length, 12)
-            // A missing EOC marker does not matter.
-            if offset > range.upperBound { return true }
-        }
-        return offset + 1 == range.upperBound
     }
 
     private mutating func readSize(

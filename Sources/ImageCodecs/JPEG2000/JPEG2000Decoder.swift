@@ -19,16 +19,15 @@ struct JPEG2000Decoder: ImageDecoder {
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let header = try JPEG2000Header(bytes, limits: rows.limits)
+        let parts = JPEG2000TileParts(header.codestream, bytes)
         // Also if a partial image would be accepted: OpenJPEG's non-strict mode reads out of
         // bounds.
-        if header.isTruncated || header.codestream.isTruncated(bytes) {
-            throw .truncated(byteCount: bytes.count)
-        }
-        let picture = try JPEG2000Image(header, &rows)
-        if picture.channels.precision > 8 {
-            try picture.decode(bytes, JPEG2000Rows<UInt16>(picture.channels), into: &rows)
+        if parts.isTruncated { throw .truncated(byteCount: bytes.count) }
+        let picture = try JPEG2000Image(header, copying: parts.arrangedByteCount, &rows)
+        if parts.isArranged {
+            try picture.decode(bytes.extracting(header.codestream.range), into: &rows)
         } else {
-            try picture.decode(bytes, JPEG2000Rows<UInt8>(picture.channels), into: &rows)
+            try picture.decode(parts.arranged(bytes).span, into: &rows)
         }
     }
 }
@@ -41,8 +40,12 @@ private struct JPEG2000Image {
     private let grid: JPEG2000Channels.Grid
     /// The number of discarded resolution levels.
     private let reduction: Int
+    /// The estimated memory of the codestream and of OpenJPEG.
+    private let memoryByteCount: Int
 
-    init(_ header: JPEG2000Header, _ rows: inout RowSink) throws(CodecError) {
+    init(
+        _ header: JPEG2000Header, copying copiedByteCount: Int, _ rows: inout RowSink
+    ) throws(CodecError) {
         self.header = header
         codestream = header.codestream
         channels = try header.channels()
@@ -51,8 +54,8 @@ private struct JPEG2000Image {
         reduction =
             channels.canShrink
             ? try rows.choose { [codestream] in Self.reduction(levels, $0, codestream) } : 0
-        try rows.workLimits.check(
-            .memoryByteCount, codestream.memoryByteCount(reduction: reduction))
+        memoryByteCount = codestream.memoryByteCount(reduction: reduction) + copiedByteCount
+        try rows.workLimits.check(.memoryByteCount, memoryByteCount)
     }
 
     /// Returns the number of resolution levels to discard without a visible difference.
@@ -74,8 +77,16 @@ private struct JPEG2000Image {
         return plan.shrinkFactor(of: factors).trailingZeroBitCount
     }
 
-    func decode<Sample>(
-        _ file: Span<UInt8>, _ converter: JPEG2000Rows<Sample>, into rows: inout RowSink
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        if channels.precision > 8 {
+            try decode(bytes, JPEG2000Rows<UInt16>(channels), into: &rows)
+        } else {
+            try decode(bytes, JPEG2000Rows<UInt8>(channels), into: &rows)
+        }
+    }
+
+    private func decode<Sample>(
+        _ bytes: Span<UInt8>, _ converter: JPEG2000Rows<Sample>, into rows: inout RowSink
     ) throws(CodecError) {
         let size = PixelSize(
             width: grid.columns(reduction).count, height: grid.rows(reduction).count)
@@ -105,8 +116,7 @@ private struct JPEG2000Image {
         try rows.begin(
             size, format, isCMYK ? .sRGB : header.profile,
             lattice: reduction > 0 ? lattice : nil)
-        try unsafe file.extracting(codestream.range).withUnsafeBufferPointer {
-            buffer throws(CodecError) in
+        try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
             let reader = try unsafe JPEG2000Reader(buffer)
             try reader.start(reduction: reduction)
             try decode(reader, size, converter, into: &rows)
@@ -126,10 +136,7 @@ private struct JPEG2000Image {
         let (sampleCount, overflow) = rowCount.multipliedReportingOverflow(by: heldRows)
         try rows.workLimits.check(
             .memoryByteCount,
-            overflow
-                ? .max
-                : sampleCount * 2
-                    + codestream.memoryByteCount(reduction: reduction))
+            overflow ? .max : sampleCount * 2 + memoryByteCount)
         var band = [Sample](repeating: 0, count: sampleCount)
         let left = grid.columns(reduction).lowerBound
         for tileRow in 0..<counts.y {

@@ -10,8 +10,6 @@ struct JPEG2000Header {
     private(set) var definitions = JPEG2000ChannelDefinitions()
     private(set) var metadata = MetadataBlocks()
     private(set) var profile = ColorProfile.sRGB
-    /// Whether the file ends within a box.
-    private(set) var isTruncated = false
 
     /// Parses the boxes up to the codestream, or all boxes.
     ///
@@ -38,11 +36,11 @@ struct JPEG2000Header {
                         offset: box.body.lowerBound)
                 }
                 picture = try JPEG2000Codestream(file, box.body)
-                isTruncated = box.body.upperBound > file.count
                 if readsAll { continue }
                 break
             }
-            if ["jp2h", "uuid"].contains(box.type) {
+            let isHeader = Self.headerBoxes.contains(box.type)
+            if ["jp2h", "uuid"].contains(box.type) || isHeader && picture == nil {
                 if picture != nil, box.body.upperBound > file.count { break }
                 try box.checkIsWhole(file)
                 boxes.append(box)
@@ -54,10 +52,15 @@ struct JPEG2000Header {
         }
         codestream = picture
         for box in boxes {
-            if box.type == "jp2h" {
-                try readHeader(file, box, limits)
-            } else {
-                try readMetadata(file, box, limits)
+            switch box.type {
+            case "jp2h":
+                var reader = BoxReader(box.body)
+                while let box = try reader.nextChecked(file) {
+                    try box.checkIsWhole(file)
+                    try readHeaderBox(file, box, limits)
+                }
+            case "uuid": try readMetadata(file, box, limits)
+            default: try readHeaderBox(file, box, limits)
             }
         }
     }
@@ -99,22 +102,21 @@ struct JPEG2000Header {
         return header
     }
 
-    private mutating func readHeader(
-        _ file: Span<UInt8>, _ header: BoxReader.Box, _ limits: DecodeLimits
+    /// The boxes of `jp2h` that are read; outside it, where they must not be, as in OpenJPEG.
+    private static let headerBoxes: Set<String> = ["colr", "pclr", "cmap", "cdef"]
+
+    private mutating func readHeaderBox(
+        _ file: Span<UInt8>, _ box: BoxReader.Box, _ limits: DecodeLimits
     ) throws(CodecError) {
-        var reader = BoxReader(header.body)
-        while let box = try reader.nextChecked(file) {
-            try box.checkIsWhole(file)
-            let body = file.extracting(box.body)
-            switch box.type {
-            case "colr": try readColor(body, limits)
-            case "pclr" where definitions.palette == nil:
-                definitions.palette = try JPEG2000ChannelDefinitions.Palette(
-                    body, at: box.body.lowerBound)
-            case "cmap": definitions.readMapping(body)
-            case "cdef": definitions.readRoles(body)
-            default: break
-            }
+        let body = file.extracting(box.body)
+        switch box.type {
+        case "colr": try readColor(body, limits)
+        case "pclr" where definitions.palette == nil:
+            definitions.palette = try JPEG2000ChannelDefinitions.Palette(
+                body, at: box.body.lowerBound)
+        case "cmap": definitions.readMapping(body)
+        case "cdef": definitions.readRoles(body)
+        default: break
         }
     }
 

@@ -85,7 +85,7 @@ struct ErrorResponse {
 
     private init(decoding error: CodecError) {
         switch error {
-        case .unknownFormat, .notBuiltIn:
+        case .unknownFormat, .empty, .notBuiltIn:
             self.init(status: .unsupportedMediaType, message: error.description)
         case .sandboxUnavailable, .decoderStopped(.killed):
             self.init(

@@ -26,7 +26,7 @@ struct OriginalRoute: Route {
         let facts: ImageFacts
         do {
             facts = try await originals.facts(identity)
-        } catch LoadError.decodingFailed(_, .unknownFormat) {
+        } catch LoadError.decodingFailed(_, .unknownFormat), LoadError.decodingFailed(_, .empty) {
             // Other files look like missing ones.
             throw ServerError.notFound
         }

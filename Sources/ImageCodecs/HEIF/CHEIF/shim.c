@@ -13,6 +13,7 @@
     F(heif_context_alloc) F(heif_context_free) F(heif_context_get_image_handle) \
     F(heif_context_get_list_of_top_level_image_IDs) \
     F(heif_context_get_number_of_top_level_images) F(heif_context_get_primary_image_ID) \
+    F(heif_context_get_primary_image_handle) \
     F(heif_context_read_from_memory_without_copy) F(heif_context_set_max_decoding_threads) \
     F(heif_context_set_maximum_image_size_limit) F(heif_decode_image) \
     F(heif_decoding_options_alloc) F(heif_decoding_options_free) \
@@ -109,8 +110,25 @@ calotype_heif_status calotype_heif_reader_parse(calotype_heif_reader *reader,
                                                                        count, NULL));
 }
 
+// Returns the primary item and then the other top-level images; the caller frees them. The primary
+// item is not a top-level image if it is also a thumbnail.
+static heif_item_id *list_items(const calotype_heif_reader *reader, int *count) {
+    int total = lazy.heif_context_get_number_of_top_level_images(reader->context);
+    heif_item_id *items = calloc((size_t)total + 1, sizeof *items);
+    *count = 0;
+    if (!items) return NULL;
+    if (lazy.heif_context_get_primary_image_ID(reader->context, items).code == heif_error_Ok)
+        *count = 1;
+    total = lazy.heif_context_get_list_of_top_level_image_IDs(reader->context, items + 1, total);
+    for (int i = 1; i <= total; i++)
+        if (items[i] != items[0]) items[(*count)++] = items[i];
+    return items;
+}
+
 int calotype_heif_reader_count(calotype_heif_reader *reader) {
-    return lazy.heif_context_get_number_of_top_level_images(reader->context);
+    int count;
+    free(list_items(reader, &count));
+    return count;
 }
 
 calotype_heif_status calotype_heif_reader_select(calotype_heif_reader *reader, int index) {
@@ -119,18 +137,16 @@ calotype_heif_status calotype_heif_reader_select(calotype_heif_reader *reader, i
     calotype_heif_status status =
         status_of(reader, lazy.heif_context_get_primary_image_ID(reader->context, &primary));
     if (status != calotype_heif_ok) return status;
-    reader->item = primary;
-    if (index > 0) {
-        int count = calotype_heif_reader_count(reader);
-        heif_item_id *items = calloc((size_t)count + 1, sizeof *items);
-        if (!items) return calotype_heif_failed;
-        count = lazy.heif_context_get_list_of_top_level_image_IDs(reader->context, items, count);
-        for (int i = 0, place = 0; i < count; i++)
-            if (items[i] != primary && ++place == index) reader->item = items[i];
-        free(items);
-    }
+    int count;
+    heif_item_id *items = list_items(reader, &count);
+    if (!items) return calotype_heif_failed;
+    reader->item = index < count ? items[index] : primary;
+    free(items);
     status = status_of(
-        reader, lazy.heif_context_get_image_handle(reader->context, reader->item, &reader->handle));
+        reader,
+        reader->item == primary
+            ? lazy.heif_context_get_primary_image_handle(reader->context, &reader->handle)
+            : lazy.heif_context_get_image_handle(reader->context, reader->item, &reader->handle));
     heif_item_id thumbnail;
     if (status == calotype_heif_ok &&
         lazy.heif_image_handle_get_list_of_thumbnail_IDs(reader->handle, &thumbnail, 1) == 1 &&

@@ -162,9 +162,10 @@ void calotype_tiff_reader_destroy(calotype_tiff_reader *reader) {
 bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory) {
     TIFFOpenOptions *options = make_options(&reader->error, reader->maximum_allocation);
     if (!options) return false;
-    // h: the first directory may not be the one that is wanted.
+    // h: the first directory may not be the one that is wanted; c: strips are those of the directory,
+    // even if the only one is large, because TIFFReadRGBAStrip returns one strip.
     reader->tiff =
-        lazy.TIFFClientOpenExt("memory", "rh", (thandle_t)&reader->file, read_bytes, write_nothing,
+        lazy.TIFFClientOpenExt("memory", "rhc", (thandle_t)&reader->file, read_bytes, write_nothing,
                                seek, close_nothing, size_of, map, unmap, options);
     lazy.TIFFOpenOptionsFree(options);
     if (!reader->tiff || !lazy.TIFFSetSubDirectory(reader->tiff, directory)) return false;
