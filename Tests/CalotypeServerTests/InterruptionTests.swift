@@ -87,7 +87,7 @@ struct InterruptionTests {
                 arguments, signal, temporaryFolder: temporary.path,
                 whenFileAppearsIn: temporary.path, prefix: sign)
             #expect(answer.code == 128 + signal)
-            #expect(answer.errors == "calotype: interrupted; nothing was written\n")
+            #expect(answer.errors == "calotype: interrupted; nothing was measured\n")
             #expect(files(temporary.path) == [])
         }
         #expect(files(folder.path).count == 4)
@@ -100,7 +100,7 @@ struct InterruptionTests {
             ["bench", "formats"] + arguments, SIGTERM, temporaryFolder: temporary.path,
             whenFileAppearsIn: temporary.path)
         #expect(answer.code == 128 + SIGTERM)
-        #expect(answer.errors == "calotype: interrupted; nothing was written\n")
+        #expect(answer.errors == "calotype: interrupted; nothing was measured\n")
         #expect(files(temporary.path) == [] && files(folder.path).count == 1)
     }
 }

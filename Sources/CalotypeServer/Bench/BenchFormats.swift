@@ -99,7 +99,7 @@ struct BenchFormats: ParsableCommand {
             didFinish: { bar.advance(failed: false) })
         bar.end()
         if let signal = interruption.signal {
-            throw Interruption.exitCode(signal, "nothing was written")
+            throw Interruption.exitCode(signal, "nothing was measured")
         }
         let report = FormatReport(
             results: results, seconds: seconds, display: display, quality: quality)

@@ -141,8 +141,8 @@ struct BenchScroll: AsyncParsableCommand {
             runs, isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: false) })
         bar.end()
-        if let signal = interruption.signal {
-            throw Interruption.exitCode(signal, "nothing was written")
+        if results.isEmpty, let signal = interruption.signal {
+            throw Interruption.exitCode(signal, "nothing was measured")
         }
         let failures = collection.failures(
             results.reduce(into: [:]) { $0.merge($1.failures) { $1 } })
@@ -150,6 +150,10 @@ struct BenchScroll: AsyncParsableCommand {
             results: results, failures: failures, rates: rates, count: count, seconds: seconds)
         print(json ? report.json.text() : report.table)
         if let chart { try writeFile(ScrollChart(report.totals).svg, to: chart) }
+        if let signal = interruption.signal {
+            throw Interruption.exitCode(
+                signal, "\(results.count) of \(runs.count) runs were measured")
+        }
         guard !failures.isEmpty else { return }
         for failure in failures { ImageCommands.report(failure) }
         writeToStandardError(
