@@ -106,7 +106,7 @@ struct PNGRows: ~Copyable {
     ) throws(CodecError) {
         let width = layout.size.width
         let byteCount = width * samples.format.bytesPerPixel
-        beginRows(of: width, &source)
+        beginRows(layout.size.height, of: width, &source)
         while y < layout.size.height {
             try source.withNextRow(
                 file, distance: layout.filterDistance
@@ -136,7 +136,8 @@ struct PNGRows: ~Copyable {
             let width = (layout.size.width - pass.left + pass.columnStep - 1) / pass.columnStep
             if width > 0 && pass.top < layout.size.height {
                 if !hasBegun { y = pass.top }
-                beginRows(of: width, &source)
+                let count = (layout.size.height - pass.top + pass.rowStep - 1) / pass.rowStep
+                beginRows(count, of: width, &source)
                 while y < layout.size.height {
                     if cancellation?.isCancelled == true { throw .cancelled }
                     let place = y
@@ -162,10 +163,12 @@ struct PNGRows: ~Copyable {
         for y in 0..<layout.size.height { try body(whole.row(y)) }
     }
 
-    private mutating func beginRows(of width: Int, _ source: inout PNGFilteredRows) {
+    private mutating func beginRows(
+        _ count: Int, of width: Int, _ source: inout PNGFilteredRows
+    ) {
         guard !hasBegun else { return }
         hasBegun = true
-        source.beginRows(byteCount: layout.rowByteCount(width: width))
+        source.beginRows(count, byteCount: layout.rowByteCount(width: width))
     }
 }
 #endif
