@@ -2,9 +2,10 @@
 """Measures CPU time and peak memory of `calotype thumbnail` against `vipsthumbnail`.
 
 Both create thumbnails of 400 pixels at quality 80 from the same 12-megapixel image as baseline JPEG,
-progressive JPEG and PNG, on one thread, in alternation, so that other load affects both. "One file"
-is a whole process; "each further" is the slope between 1 and N files per process, without start-up.
-All figures are medians of the rounds.
+progressive JPEG and PNG, and from a drawn screenshot of 4 megapixels as PNG, on one thread, in
+alternation, so that other load affects both. "One file" is a whole process; "each further" is the slope
+between 1 and N files per process, without start-up. All figures are medians of the rounds. Needs Pillow
+and the DejaVu fonts.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import pictures
 
 ROOT = Path(__file__).resolve().parent.parent
 PHOTOGRAPH = "photos/caliterra/IMG_9384.jpg"
@@ -81,6 +84,15 @@ def make_inputs(folder):
         "PNG": folder / "picture.png",
     }
     return inputs, origin
+
+
+def make_screenshots(folder):
+    """Writes flat images as PNG; returns the files by name."""
+    shot = pictures.screenshot()
+    inputs = {"PNG, flat": folder / "flat.png", "PNG, flat palette": folder / "palette.png"}
+    shot.save(inputs["PNG, flat"])
+    shot.quantize(256, dither=0).save(inputs["PNG, flat palette"])
+    return inputs
 
 
 def run(*command):
@@ -153,7 +165,7 @@ def contest(calotype, name, source, arguments):
             ("CPU, one file", "ms", one), ("CPU, each further", "ms", further),
             ("peak memory", "MiB", memory)):
         ratio = values["calotype"] / values["vips"] if values["vips"] > 0 else float("nan")
-        print(f"| {name:<16} | {what:<17} | {values['calotype']:8.1f} {unit:<3} "
+        print(f"| {name:<17} | {what:<17} | {values['calotype']:8.1f} {unit:<3} "
               f"| {values['vips']:8.1f} {unit:<3} | {ratio:5.2f} |")
 
 
@@ -187,11 +199,12 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="calotype-bench-") as folder:
         inputs, origin = make_inputs(Path(folder))
+        inputs |= make_screenshots(Path(folder))
         print(f"{first_line(calotype, '--version')}; {first_line('vipsthumbnail', '--vips-version')}")
         print(f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}")
         print(f"Image: {origin}. Medians of {arguments.rounds} alternating rounds, 1 thread each.\n")
-        print("| input            | what              |     calotype |         vips | ratio |")
-        print("|------------------|-------------------|--------------|--------------|-------|")
+        print("| input             | what              |     calotype |         vips | ratio |")
+        print("|-------------------|-------------------|--------------|--------------|-------|")
         for name, source in inputs.items():
             contest(calotype, name, source, arguments)
         print(f"\nstart of calotype thumbnail --help: {start_time(calotype, arguments.rounds):.1f} ms")

@@ -9,6 +9,8 @@ struct RowOutput: ~Copyable {
     private let profile: ColorProfile?
     private var resampler: RowResampler?
     private var planes: YCbCrResampler?
+    /// The sums of pixels that are appended in any order.
+    private var sums: BlockSums?
 
     init(_ plan: DecodePlan, profile: ColorProfile? = nil) {
         self.plan = plan
@@ -58,8 +60,27 @@ struct RowOutput: ~Copyable {
 
     mutating func append(_ row: Span<UInt8>, plane: Int) { planes?.append(row, plane: plane) }
 
+    /// Prepares for pixels in any order.
+    ///
+    /// - Returns: the memory that they need, in bytes; `nil` if rows are needed.
+    mutating func beginUnordered() -> Int? {
+        sums = resampler?.blockSums
+        return sums?.byteCount
+    }
+
+    /// Appends pixels at equal distances in a row; see ``BlockSums/add(_:y:from:step:)``.
+    mutating func append(_ pixels: Span<UInt8>, y: Int, from column: Int, step: Int) {
+        sums?.add(pixels, y: y, from: column, step: step)
+    }
+
+    /// Makes the result from the pixels in any order.
+    mutating func finishUnordered() {
+        if let sums = sums.take() { resampler?.append(sums) }
+    }
+
     /// Discards the rows so far and their description.
     mutating func restart() {
+        sums = nil
         resampler = nil
         planes = nil
     }

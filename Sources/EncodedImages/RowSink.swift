@@ -196,6 +196,49 @@ public struct RowSink: ~Copyable {
         for further in furtherOutputs { further.output?.append(row) }
     }
 
+    /// Prepares for pixels in any order, such as those of an interlaced image, instead of rows.
+    ///
+    /// The decoder calls it after ``begin(_:_:_:lattice:)``. Results that are much smaller than the
+    /// image are made from sums of blocks of pixels.
+    ///
+    /// - Parameter maximumByteCount: the maximum memory of the sums, in bytes.
+    /// - Returns: whether pixels are accepted in any order; otherwise the decoder appends rows.
+    public mutating func beginUnordered(maximumByteCount: Int) -> Bool {
+        guard consumer == nil, narrowed.isEmpty, let first = output.beginUnordered() else {
+            return false
+        }
+        var byteCount = first
+        for further in furtherOutputs where further.output != nil {
+            guard let more = further.output?.beginUnordered() else { return false }
+            byteCount += more
+        }
+        return byteCount <= min(maximumByteCount, workLimits.maximumMemoryByteCount)
+    }
+
+    /// Appends pixels at equal distances in a row, after ``beginUnordered(maximumByteCount:)``.
+    ///
+    /// - Parameters:
+    ///   - pixels: the pixels in the format of the rows.
+    ///   - y: the row.
+    ///   - column: the column of the first pixel.
+    ///   - step: the number of columns from one pixel to the next.
+    /// - Throws: ``CodecError/cancelled``.
+    public mutating func append(
+        _ pixels: Span<UInt8>, y: Int, from column: Int, step: Int
+    ) throws(CodecError) {
+        if cancellation?.isCancelled == true { throw .cancelled }
+        output.append(pixels, y: y, from: column, step: step)
+        for further in furtherOutputs {
+            further.output?.append(pixels, y: y, from: column, step: step)
+        }
+    }
+
+    /// States that all pixels have been appended, each once.
+    public mutating func finishUnordered() {
+        output.finishUnordered()
+        for further in furtherOutputs { further.output?.finishUnordered() }
+    }
+
     /// Appends the next row of a plane from the top, in any order of planes.
     ///
     /// Rows are buffered until those of all planes exist, if they are converted to RGB. Planes that

@@ -103,6 +103,20 @@ import Testing
         }
     }
 
+    @Test("of pairs of Paeth rows without flat areas are reversed exactly", arguments: sorts)
+    func paethPairs(sort: Sort) throws {
+        for filters in [[4], [4, 4, 4, 1, 4, 4, 2]] as [[UInt8]] {
+            for (width, height) in [(16, 9), (22, 4), (65, 8), (86, 25)] {
+                var file = sort.file(width: width, height: height)
+                file.isNoise = true
+                file.isInterlaced = height % 2 == 0
+                file.filters = filters
+                let comparison = PixelComparison(try decoded(file).asRGBA, expected(file))
+                #expect(comparison.maximumDifference == 0, "\(file): \(comparison)")
+            }
+        }
+    }
+
     @Test(
         "are reversed like an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),

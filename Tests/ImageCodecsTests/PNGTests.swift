@@ -40,6 +40,30 @@ import Testing
         #expect(throws: CodecError.self) { _ = try open(file).image() }
     }
 
+    @Test(
+        "reduced interlaced files need less memory than their image",
+        arguments: [(0, 8), (2, 8), (4, 8), (6, 16)])
+    func interlaced(colorType: Int, bitDepth: Int) throws {
+        var file = PNGFile(width: 403, height: 297, colorType: colorType, bitDepth: bitDepth)
+        file.filters = [0, 4]
+        let ordered = try ImageSource(EncodedBytes(file.bytes()), codecs: builtInCodecs)
+        file.isInterlaced = true
+        let byteCount = file.width * file.height * (colorType == 4 ? 4 : file.channelCount)
+        var limits = DecodeLimits()
+        limits.maximumMemoryByteCount = byteCount / 2
+        let source = try ImageSource(
+            EncodedBytes(file.bytes()), codecs: builtInCodecs, limits: limits)
+        let options = [DecodeOptions(maximumSide: 40), DecodeOptions(maximumSide: 23)]
+        let images = try source.decodedImages(options)
+        for (options, decoded) in zip(options, images) {
+            let result = try #require(decoded?.image)
+            let alone = try source.image(options)
+            #expect(try result.packedBytes == ordered.image(options).packedBytes)
+            #expect(result.packedBytes == alone.packedBytes)
+        }
+        #expect(throws: CodecError.self) { _ = try source.image() }
+    }
+
     @Test("highly compressed data is read completely")
     func flat() throws {
         for (format, value) in [

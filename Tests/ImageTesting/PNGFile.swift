@@ -10,6 +10,8 @@ public struct PNGFile: Sendable, CustomStringConvertible {
     public var colorType: Int
     public var bitDepth: Int
     public var isInterlaced = false
+    /// Whether all samples are noise, so that no row has flat areas.
+    public var isNoise = false
     /// The filters of the rows by turns.
     public var filters: [UInt8] = [0]
     /// The body of `PLTE`.
@@ -39,7 +41,7 @@ public struct PNGFile: Sendable, CustomStringConvertible {
     /// An image of flat areas, slopes and noise, which exercise every filter.
     public func sample(_ x: Int, _ y: Int, _ channel: Int) -> Int {
         let top = 1 << bitDepth - 1
-        switch (x / 13 + y / 5) % 4 {
+        switch isNoise ? 2 : (x / 13 + y / 5) % 4 {
         case 0: return top / (channel + 1)
         case 1: return (x + 3 * y + channel * 5) & top
         case 2:

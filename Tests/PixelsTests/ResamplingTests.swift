@@ -122,6 +122,37 @@ import Testing
         #expect(held[1] < held[0] * 2)
     }
 
+    @Test(
+        "makes the same result from pixels in any order",
+        arguments: [PixelFormat.gray8, .rgb8, .rgba8])
+    func unordered(format: PixelFormat) throws {
+        let source = TestImage.noise(PixelSize(width: 203, height: 151), format)
+        for size in [PixelSize(width: 20, height: 15), PixelSize(width: 3, height: 30)] {
+            var resampler = RowResampler(from: source.size, format, to: size)
+            let emptySums = resampler.blockSums
+            var sums = try #require(emptySums)
+            for y in (0..<source.size.height).reversed() {
+                for (column, step) in [(1, 2), (0, 4), (2, 8), (6, 8)] {
+                    let row = source.row(y)
+                    var pixels: [UInt8] = []
+                    for x in stride(from: column, to: source.size.width, by: step) {
+                        for channel in 0..<format.channelCount {
+                            pixels.append(row[x * format.channelCount + channel])
+                        }
+                    }
+                    sums.add(pixels.span, y: y, from: column, step: step)
+                }
+            }
+            resampler.append(sums)
+            let result = resampler.finish()
+            let expected = source.resampled(to: size, approximation: .boxFirst)
+            #expect(result.packedBytes == expected.packedBytes, "\(size)")
+        }
+        let small = RowResampler(from: source.size, format, to: PixelSize(width: 60, height: 50))
+        let smallSums = small.blockSums
+        #expect(smallSums == nil)
+    }
+
     @Test("keeps a flat colour exactly", arguments: ResamplingKernel.allCases)
     func flat(kernel: ResamplingKernel) {
         let source = TestImage.flat(PixelSize(width: 333, height: 222), .rgb8, [3, 128, 254])

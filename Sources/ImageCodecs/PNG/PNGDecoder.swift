@@ -4,7 +4,7 @@
 internal import EncodedImages
 internal import Pixels
 
-/// Decodes row by row; an interlaced image is held in memory as a whole.
+/// Decodes row by row; an interlaced image is held in memory as a whole, unless it is much reduced.
 struct PNGDecoder: ImageDecoder {
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         try PNGHeader(bytes, limits: limits).imageHeader
@@ -14,17 +14,26 @@ struct PNGDecoder: ImageDecoder {
         let header = try PNGHeader(bytes, limits: rows.limits)
         let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
         let size = header.layout.size
-        if header.layout.isInterlaced {
-            try rows.workLimits.check(
-                .memoryByteCount, PixelBuffer.byteCount(of: size, samples.format))
-        }
         try rows.begin(size, samples.format, header.imageHeader.colorProfile)
+        let isInterlaced = header.layout.isInterlaced
+        let byteCount = PixelBuffer.byteCount(of: size, samples.format)
+        let isUnordered = isInterlaced && rows.beginUnordered(maximumByteCount: byteCount)
+        if isInterlaced && !isUnordered { try rows.workLimits.check(.memoryByteCount, byteCount) }
         var source = try PNGFilteredRows(
             header.dataChunks, verifiesChecksums: rows.verifiesChecksums,
             releaseInput: rows.releaseInput)
         var imageRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
-        try imageRows.forEach(in: bytes, &source) { row throws(CodecError) in
-            try rows.append(row)
+        if isUnordered {
+            try imageRows.forEachPassRow(
+                in: bytes, &source
+            ) { pixels, y, column, step throws(CodecError) in
+                try rows.append(pixels, y: y, from: column, step: step)
+            }
+            rows.finishUnordered()
+        } else {
+            try imageRows.forEach(in: bytes, &source) { row throws(CodecError) in
+                try rows.append(row)
+            }
         }
         try finish(&source, bytes, acceptsTruncated: rows.acceptsTruncated)
     }

@@ -48,6 +48,44 @@ enum PNGFilter {
         }
     }
 
+    /// Unfilters two rows in place if both have the filter type *Paeth* and it is faster than one
+    /// after the other.
+    ///
+    /// Each row is a long dependency chain. The second row follows two pixels behind the first, in
+    /// the other half of the same vectors, so that a pair takes little longer than one row.
+    ///
+    /// - Parameters:
+    ///   - bytes: as for ``undo(_:_:at:count:distance:)``, followed by another row with its filter
+    ///     type, which becomes *None*.
+    ///   - place: the offset of the first row.
+    ///   - count: the bytes of a row.
+    ///   - distance: the bytes of a pixel.
+    /// - Returns: whether both rows have been unfiltered; otherwise they are unchanged.
+    static func undoPaethPair(
+        _ bytes: inout [UInt8], at place: Int, count: Int, distance: Int
+    ) -> Bool {
+        guard count >= 64, bytes[place - 1] == 4, bytes[place + count] == 4 else { return false }
+        precondition(
+            place > count && place + 2 * count + 1 + readAhead <= bytes.count
+                && count % distance == 0, "the rows and their margins must be inside the buffer")
+        let isUndone = unsafe bytes.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return false }
+            let row = unsafe base + place
+            // Where most differences are 0, copying the row above is faster.
+            guard unsafe !isFlat(row, count) else { return false }
+            let above = unsafe UnsafeRawPointer(base + (place - 1 - count))
+            switch distance {
+            case 2: unsafe paethPair(row, above, count, TwoBytes.self)
+            case 3: unsafe paethPair(row, above, count, ThreeBytes.self)
+            case 4: unsafe paethPair(row, above, count, FourBytes.self)
+            default: return false
+            }
+            return true
+        }
+        if isUndone { bytes[place + count] = 0 }
+        return isUndone
+    }
+
     @inline(always)
     private static func undo<Pixel: FilteredPixel>(
         _ filter: UInt8, _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer,
@@ -220,18 +258,95 @@ enum PNGFilter {
     ///
     /// That is the larger of left and up if the corner is so far below them that left + up −
     /// corner exceeds it, the smaller one in the opposite case, and otherwise the corner. If
-    /// both apply, all three are equal. After stb_image, which does it with branches.
+    /// both apply, all three are equal. Solved for left, both are comparisons with bounds that
+    /// do not depend on it, which shortens the dependency chain.
     @inline(always)
     private static func nearest(
         _ left: SIMD8<Int16>, _ up: SIMD8<Int16>, _ corner: SIMD8<Int16>
     ) -> SIMD8<Int16> {
-        let threshold = (corner &+ corner &+ corner &- up) &- left
-        let isLeftLower = left .< up
-        let lower = up.replacing(with: left, where: isLeftLower)
-        let higher = left.replacing(with: up, where: isLeftLower)
-        let toHigher = (higher ^ corner).replacing(with: 0, where: threshold .> lower)
-        let toLower = (lower ^ corner).replacing(with: 0, where: higher .> threshold)
-        return toHigher ^ toLower ^ corner
+        let zero = SIMD8<Int16>.zero
+        let sum = corner &+ corner &+ corner &- up
+        let isBelow = left .< pointwiseMax((sum &+ 1) &>> 1, sum &- up)
+        let isAbove = left .> pointwiseMin(sum &>> 1, sum &- up)
+        let higher = pointwiseMax(left, up).replacing(with: 0, where: isBelow)
+        let lower = pointwiseMin(left, up).replacing(with: 0, where: isAbove)
+        // A minimum, because the compiler turns the conjunction of both into a longer chain.
+        let middle = pointwiseMin(
+            zero.replacing(with: corner, where: isBelow),
+            zero.replacing(with: corner, where: isAbove))
+        return higher | lower | middle
+    }
+
+    // MARK: Two rows
+
+    /// Returns whether more than 2 of 16 samples of 8 differences are 0.
+    private static func isFlat(_ row: UnsafeRawPointer, _ count: Int) -> Bool {
+        var flatCount = 0
+        for sample in 0..<16 where unsafe isZero(row, sample * (count - 8) / 16, 8) {
+            flatCount += 1
+        }
+        return flatCount > 2
+    }
+
+    @inline(never)
+    private static func paethPair<Pixel: FilteredPixel>(
+        _ row: UnsafeMutableRawPointer, _ above: UnsafeRawPointer, _ count: Int,
+        _ type: Pixel.Type
+    ) {
+        let channels = Pixel.byteCount
+        let second = unsafe row + (count &+ 1)
+        var pair = PaethPair()
+        var raw = unsafe load(row, 0, channels)
+        var i = 0
+        while i < 2 &* channels {
+            let up = unsafe load(above, i, channels)
+            let pixel = pair.next(raw, up: up)
+            raw = unsafe load(row, i &+ channels, channels)
+            unsafe store(pixel, row, i, channels)
+            i &+= channels
+        }
+        var j = 0
+        var secondRaw = unsafe load(second, 0, channels)
+        while i < count {
+            let up = unsafe load(above, i, channels)
+            let pixels = pair.next(raw | secondRaw &<< 32, up: up)
+            raw = unsafe load(row, i &+ channels, channels)
+            secondRaw = unsafe load(second, j &+ channels, channels)
+            unsafe store(pixels, row, i, channels)
+            unsafe store(pixels &>> 32, second, j, channels)
+            i &+= channels
+            j &+= channels
+        }
+        unsafe putBack(raw, row, i, channels)
+        while j < count {
+            let pixels = pair.next(secondRaw &<< 32, up: 0)
+            secondRaw = unsafe load(second, j &+ channels, channels)
+            unsafe store(pixels &>> 32, second, j, channels)
+            j &+= channels
+        }
+        unsafe putBack(secondRaw, second, j, channels)
+    }
+
+    /// The neighbours of a pixel of the first row, and of one two pixels before it in the second.
+    private struct PaethPair {
+        private var left = SIMD8<Int16>.zero
+        private var corner = SIMD8<Int16>.zero
+        /// The pixels before `left`; that of the first row is above the one of the second.
+        private var beforeLeft = SIMD8<Int16>.zero
+
+        /// Unfilters a pixel of the first row and, from bit 32, one of the second.
+        ///
+        /// - Parameters:
+        ///   - raw: their differences.
+        ///   - up: the pixel above that of the first row.
+        /// - Returns: the pixels.
+        @inline(always)
+        mutating func next(_ raw: UInt64, up: UInt64) -> UInt64 {
+            let up = SIMD8(lowHalf: words(up).lowHalf, highHalf: beforeLeft.lowHalf)
+            let pixels = added(nearest(left, up, corner), words(raw))
+            (beforeLeft, left, corner) = (left, pixels, up)
+            return packed(pixels)
+        }
     }
 
     // MARK: Memory

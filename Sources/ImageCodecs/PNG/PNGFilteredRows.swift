@@ -19,6 +19,8 @@ struct PNGFilteredRows: ~Copyable {
     /// ``PNGFilter/readAhead``.
     private var buffer: [UInt8] = []
     private var rowByteCount = 0
+    /// The number of further rows of the same length.
+    private var rowCount = 0
     private var surplusByteCount = 0
     /// The offset in `buffer` of the next filter type; the row above ends here.
     private var place = 0
@@ -43,10 +45,10 @@ struct PNGFilteredRows: ~Copyable {
             releaseInput)
     }
 
-    /// Sets the number of bytes of the next rows, without their filter types.
+    /// Sets the number of the next rows, and their bytes without filter types.
     ///
     /// The row above the first one is all zeros.
-    mutating func beginRows(byteCount: Int) {
+    mutating func beginRows(_ count: Int, byteCount: Int) {
         let left = buffer[place..<end]
         // Two rows with their filter types and a batch: a partly inflated row moves to the
         // front with the row above it, and a batch still fits.
@@ -54,6 +56,7 @@ struct PNGFilteredRows: ~Copyable {
         var next = [UInt8](repeating: 0, count: max(room, byteCount + left.count))
         for (index, byte) in left.enumerated() { next[byteCount + index] = byte }
         rowByteCount = byteCount
+        rowCount = count
         place = byteCount
         end = byteCount + left.count
         buffer = next
@@ -71,15 +74,27 @@ struct PNGFilteredRows: ~Copyable {
         _ body: (Span<UInt8>) throws(CodecError) -> Void
     ) throws(CodecError) {
         if end - place <= rowByteCount { try fill(file) }
-        let filter = buffer[place]
         let row = place + 1..<place + 1 + rowByteCount
-        let isKnown = PNGFilter.undo(
-            filter, &buffer, at: row.lowerBound, count: row.count, distance: distance)
+        let isKnown = undoFilter(of: row, distance: distance)
         guard isKnown else {
-            throw .malformed(reason: "unknown filter type \(filter)", offset: input.lowerBound)
+            throw .malformed(
+                reason: "unknown filter type \(buffer[place])", offset: input.lowerBound)
         }
         place = row.upperBound
+        rowCount -= 1
         try body(buffer.span.extracting(row))
+    }
+
+    /// Unfilters a row, or the next one as well.
+    ///
+    /// - Returns: whether the filter type is known.
+    private mutating func undoFilter(of row: Range<Int>, distance: Int) -> Bool {
+        let hasNext = rowCount > 1 && end - row.upperBound > rowByteCount
+        return hasNext
+            && PNGFilter.undoPaethPair(
+                &buffer, at: row.lowerBound, count: row.count, distance: distance)
+            || PNGFilter.undo(
+                buffer[place], &buffer, at: row.lowerBound, count: row.count, distance: distance)
     }
 
     /// Checks what follows the last row: the end of the stream, its Adler-32 and `IEND`.

@@ -106,7 +106,7 @@ struct PNGRows: ~Copyable {
     ) throws(CodecError) {
         let width = layout.size.width
         let byteCount = width * samples.format.bytesPerPixel
-        beginRows(of: width, &source)
+        beginRows(layout.size.height, of: width, &source)
         while y < layout.size.height {
             try source.withNextRow(
                 file, distance: layout.filterDistance
@@ -121,7 +121,6 @@ struct PNGRows: ~Copyable {
         }
     }
 
-    /// Decodes the seven Adam7 passes, each with every eighth, fourth or second pixel.
     private mutating func forEachInterlaced(
         _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
         _ body: (Span<UInt8>) throws(CodecError) -> Void
@@ -131,12 +130,50 @@ struct PNGRows: ~Copyable {
         if picture == nil {
             picture = MutablePixelBuffer(size: layout.size, format: samples.format)
         }
+        try decodePasses(file, &source) { picture, pixels, pass, y, width in
+            picture?.withMutableRow(y) { result in
+                PNGRowKernels.spread(
+                    pixels, count: width, bytesPerPixel: bytesPerPixel,
+                    into: &result, first: pass.left, step: pass.columnStep)
+            }
+        }
+        guard let whole = picture.take()?.finish() else { return }
+        for y in 0..<layout.size.height { try body(whole.row(y)) }
+    }
+
+    /// Calls `body` with the pixels of each row of the passes of an interlaced image.
+    ///
+    /// - Parameters:
+    ///   - file: the whole file.
+    ///   - source: the unfiltered scanlines.
+    ///   - body: receives pixels in the format of the samples, their row in the image, the column
+    ///     of the first one and the distance of columns.
+    /// - Throws: the errors of ``forEach(in:_:_:)``.
+    mutating func forEachPassRow(
+        in file: Span<UInt8>, _ source: inout PNGFilteredRows,
+        _ body: (Span<UInt8>, _ y: Int, _ column: Int, _ step: Int) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        let bytesPerPixel = samples.format.bytesPerPixel
+        try decodePasses(file, &source) { _, pixels, pass, y, width throws(CodecError) in
+            let row = pixels.span.extracting(first: width * bytesPerPixel)
+            try body(row, y, pass.left, pass.columnStep)
+        }
+    }
+
+    /// Decodes the seven Adam7 passes, each with every eighth, fourth or second pixel.
+    private mutating func decodePasses(
+        _ file: Span<UInt8>, _ source: inout PNGFilteredRows,
+        _ body: (
+            inout MutablePixelBuffer?, _ pixels: [UInt8], Pass, _ y: Int, _ width: Int
+        ) throws(CodecError) -> Void
+    ) throws(CodecError) {
         while passIndex < Self.passes.count {
             let pass = Self.passes[passIndex]
             let width = (layout.size.width - pass.left + pass.columnStep - 1) / pass.columnStep
             if width > 0 && pass.top < layout.size.height {
                 if !hasBegun { y = pass.top }
-                beginRows(of: width, &source)
+                let count = (layout.size.height - pass.top + pass.rowStep - 1) / pass.rowStep
+                beginRows(count, of: width, &source)
                 while y < layout.size.height {
                     if cancellation?.isCancelled == true { throw .cancelled }
                     let place = y
@@ -146,11 +183,7 @@ struct PNGRows: ~Copyable {
                         if !samples.convert(row, width: width, into: &room) {
                             PNGRowKernels.copy(row, into: &room)
                         }
-                        picture?.withMutableRow(place) { result in
-                            PNGRowKernels.spread(
-                                room, count: width, bytesPerPixel: bytesPerPixel,
-                                into: &result, first: pass.left, step: pass.columnStep)
-                        }
+                        try body(&picture, room, pass, place, width)
                     }
                     y += pass.rowStep
                 }
@@ -158,14 +191,14 @@ struct PNGRows: ~Copyable {
             hasBegun = false
             passIndex += 1
         }
-        guard let whole = picture.take()?.finish() else { return }
-        for y in 0..<layout.size.height { try body(whole.row(y)) }
     }
 
-    private mutating func beginRows(of width: Int, _ source: inout PNGFilteredRows) {
+    private mutating func beginRows(
+        _ count: Int, of width: Int, _ source: inout PNGFilteredRows
+    ) {
         guard !hasBegun else { return }
         hasBegun = true
-        source.beginRows(byteCount: layout.rowByteCount(width: width))
+        source.beginRows(count, byteCount: layout.rowByteCount(width: width))
     }
 }
 #endif

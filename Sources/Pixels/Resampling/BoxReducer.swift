@@ -15,6 +15,7 @@ struct BoxReducer {
     let horizontalFactor: Int
     let verticalFactor: Int
     let channelCount: Int
+    let width: Int
     private var sums: [UInt16]
     private var rowsInSums = 0
 
@@ -29,6 +30,7 @@ struct BoxReducer {
         self.horizontalFactor = horizontalFactor
         self.verticalFactor = verticalFactor
         self.channelCount = channelCount
+        self.width = width
         sums = Array(repeating: 0, count: width * channelCount + RowKernels.sumPadding)
     }
 

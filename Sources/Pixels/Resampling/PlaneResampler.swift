@@ -57,6 +57,24 @@ struct PlaneResampler {
             return sink.append(row, plane: plane)
         }
         guard !isComplete, scaler?.append(row, y: y) == true else { return }
+        makeRows(into: &sink, plane: plane)
+    }
+
+    /// The sums of blocks of the source; `nil` if it is not reduced by means.
+    var blockSums: BlockSums? { scaler?.makeBlockSums(height: sourceSize.height) }
+
+    /// Appends the whole source as sums and passes the result to `sink`.
+    mutating func append<Sink: PlaneSink & ~Copyable>(
+        _ sums: BlockSums, into sink: inout Sink, plane: Int
+    ) {
+        precondition(nextSourceRow == 0, "rows have been appended")
+        nextSourceRow = sourceSize.height
+        for y in 0..<sums.rowCount where !isComplete {
+            if scaler?.append(sums, y: y) == true { makeRows(into: &sink, plane: plane) }
+        }
+    }
+
+    private mutating func makeRows<Sink: PlaneSink & ~Copyable>(into sink: inout Sink, plane: Int) {
         while !isComplete, scaler?.makeRow(nextResultRow) == true {
             nextResultRow += 1
             if hasAlpha { scaler?.limitColorsToAlpha() }

@@ -72,6 +72,18 @@ public struct RowResampler: ~Copyable {
         resampler.append(row, into: &writer, plane: 0)
     }
 
+    /// The sums of the pixels of the source, to which no pixels have been added.
+    ///
+    /// `nil` if the resampler does not start with means of blocks.
+    public var blockSums: BlockSums? { resampler.blockSums }
+
+    /// Appends the whole source, instead of its rows.
+    ///
+    /// - Parameter sums: ``blockSums`` of this resampler, to which all pixels have been added.
+    public mutating func append(_ sums: BlockSums) {
+        resampler.append(sums, into: &writer, plane: 0)
+    }
+
     /// Returns the result, which must be complete (``isComplete``).
     public consuming func finish() -> PixelBuffer {
         precondition(isComplete, "append all rows of the source before finish()")

@@ -95,31 +95,54 @@ struct Scaler {
             + (reducer?.byteCount ?? 0)
     }
 
+    /// The sums of the blocks whose means are resampled; `nil` if every pixel is.
+    func makeBlockSums(height: Int) -> BlockSums? { reducer.map { BlockSums($0, height: height) } }
+
     /// Appends row `y` of the source.
     ///
     /// - Returns: whether a row was added to the ring.
     mutating func append(_ row: Span<UInt8>, y: Int) -> Bool {
-        let offset = ringRow % vertical.tapCount * rowStride
         if reducer != nil {
             let isLast = y == sourceHeight - 1
+            let offset = ringOffset
             let hasRow =
                 isVerticalFirst
                 ? reducer?.append(row, isLast: isLast, into: &ring, at: offset)
                 : reducer?.append(row, isLast: isLast, into: &source, at: 0)
             guard hasRow == true else { return false }
-        }
-        defer { ringRow += 1 }
-        guard vertical.used.contains(ringRow) else { return false }
-        if isVerticalFirst {
-            if reducer == nil { RowKernels.widen(row, into: &ring, at: offset) }
-        } else {
+        } else if vertical.used.contains(ringRow) {
             if isDeep {
                 RowKernels.widenSamples16(row, into: &source)
-            } else if reducer == nil {
+            } else if isVerticalFirst {
+                RowKernels.widen(row, into: &ring, at: ringOffset)
+            } else {
                 RowKernels.widen(row, into: &source, at: 0)
             }
+        }
+        return appendInputRow()
+    }
+
+    /// Appends row `y` of blocks, instead of the rows of the source.
+    ///
+    /// - Returns: whether a row was added to the ring.
+    mutating func append(_ sums: BlockSums, y: Int) -> Bool {
+        if isVerticalFirst {
+            sums.writeMeans(ofRow: y, into: &ring, at: ringOffset)
+        } else {
+            sums.writeMeans(ofRow: y, into: &source, at: 0)
+        }
+        return appendInputRow()
+    }
+
+    /// The offset in the ring of the next row.
+    private var ringOffset: Int { ringRow % vertical.tapCount * rowStride }
+
+    private mutating func appendInputRow() -> Bool {
+        defer { ringRow += 1 }
+        guard vertical.used.contains(ringRow) else { return false }
+        if !isVerticalFirst {
             RowKernels.horizontal(
-                source, horizontal, channelCount: channelCount, into: &ring, at: offset)
+                source, horizontal, channelCount: channelCount, into: &ring, at: ringOffset)
         }
         return true
     }
