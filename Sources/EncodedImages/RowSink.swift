@@ -266,6 +266,9 @@ public struct RowSink: ~Copyable {
         try limits.check(.memoryByteCount, result + byteCount)
     }
 
+    /// Whether ``restart()`` may be called at any time: no rows are passed to a consumer.
+    public var canRestart: Bool { consumer == nil }
+
     /// Discards the rows and their description, so that another decoder can start from the first row.
     ///
     /// - Precondition: no row has been passed to a consumer.

@@ -101,6 +101,33 @@ import Testing
         #expect(bytes[0] > 250)
     }
 
+    /// The file is not compressed: three quarters of its bytes are three quarters of the last pass.
+    @Test(
+        "an interlaced PNG shows its complete passes, whether or not it is reduced",
+        arguments: [400, 40])
+    func interlaced(side: Int) throws {
+        var png = PNGFile(width: 400, height: 300, colorType: 2, bitDepth: 8)
+        png.isInterlaced = true
+        let whole = png.bytes()
+        let options = DecodeOptions(maximumSide: side)
+        let expected = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs).image(options)
+        var differences: [Double] = []
+        for part in [0.02, 0.3, 0.75] {
+            let cut = Array(whole.prefix(Int(Double(whole.count) * part)))
+            let source = try ImageSource(EncodedBytes(cut), codecs: builtInCodecs)
+            let decoded = try source.decodedImage(options)
+            #expect(decoded.report.problem == .truncated(byteCount: cut.count))
+            #expect(decoded.image.size == expected.size)
+            differences.append(PixelComparison(decoded.image, expected).meanDifference)
+            #expect(throws: CodecError.truncated(byteCount: cut.count)) {
+                _ = try source.image(options.strict)
+            }
+        }
+        #expect(differences == differences.sorted(by: >), "\(differences)")
+        // Noise has no second half to be seen in the first.
+        #expect(differences[2] < 30, "\(differences)")
+    }
+
     @Test("a progressive JPEG may end within a segment between scans")
     func withinSegment() throws {
         let picture = TestImage.photograph(PixelSize(width: 320, height: 240))

@@ -12,6 +12,48 @@ struct PNGDecoder: ImageDecoder {
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let header = try PNGHeader(bytes, limits: rows.limits)
+        do throws(CodecError) {
+            try decode(header, bytes, into: &rows)
+        } catch {
+            guard case .truncated = error, header.layout.isInterlaced, rows.acceptsTruncated,
+                rows.canRestart
+            else { throw error }
+            rows.restart()
+            try decodeCompletePasses(header, bytes, into: &rows)
+            rows.report.problem = error
+        }
+    }
+
+    /// Decodes the pixels of the complete passes of a truncated interlaced image.
+    ///
+    /// - Throws: ``CodecError/truncated(byteCount:)`` if there is none.
+    private func decodeCompletePasses(
+        _ header: PNGHeader, _ bytes: Span<UInt8>, into rows: inout RowSink
+    ) throws(CodecError) {
+        let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
+        let size = header.layout.size
+        try rows.workLimits.check(
+            .memoryByteCount, PixelBuffer.byteCount(of: size, samples.format))
+        var source = try PNGFilteredRows(
+            header.dataChunks, verifiesChecksums: rows.verifiesChecksums)
+        var imageRows = PNGRows(header.layout, samples, cancellation: rows.cancellation)
+        let profile = header.imageHeader.colorProfile
+        do throws(CodecError) {
+            try imageRows.forEach(in: bytes, &source) { _ throws(CodecError) in }
+        } catch {
+            guard case .truncated = error, imageRows.gridCount > 0 else {
+                try rows.begin(size, samples.format, profile)
+                throw error
+            }
+        }
+        try rows.begin(
+            imageRows.gridSize, samples.format, profile, lattice: imageRows.gridLattice)
+        try imageRows.forEachGridRow { row throws(CodecError) in try rows.append(row) }
+    }
+
+    private func decode(
+        _ header: PNGHeader, _ bytes: Span<UInt8>, into rows: inout RowSink
+    ) throws(CodecError) {
         let samples = PNGSamples(header, keepsDepth: rows.keepsDepth)
         let size = header.layout.size
         try rows.begin(size, samples.format, header.imageHeader.colorProfile)
