@@ -118,20 +118,18 @@ def release(clone):
 
 
 def written_by_hand(clone):
-    """A section that is marked as unreleased receives the date."""
+    """A section that is marked as unreleased receives the date, and the files in changes.d at its end."""
     older = clone.read("CHANGELOG.md")
     heading, rest = older.split("\n\n", 2)[0], older[older.index("## "):]
     clone.write("CHANGELOG.md", f"{heading}\n\n## 3.3.0 – unreleased\n\nD.\n\n{rest}")
     clone.write("changes.d/added-e.md", "E.\n")
     clone.commit("a section")
-    clone.refuses("has a section 3.3.0 already: add the files in changes.d", "3.3.0")
-    (clone.folder / "changes.d/added-e.md").unlink()
-    clone.commit("no changes")
     done = clone.release("--date", "2026-02-03", "3.3.0")
     assert done.returncode == 0, done.stderr
-    assert clone.read("CHANGELOG.md") == f"{heading}\n\n## 3.3.0 – 2026-02-03\n\nD.\n\n{rest}"
+    section = "## 3.3.0 – 2026-02-03\n\nD.\n\n### Added\n\n- E.\n"
+    assert clone.read("CHANGELOG.md") == f"{heading}\n\n{section}\n{rest}"
     message = clone.git("for-each-ref", "--format=%(contents)", "refs/tags/3.3.0")
-    assert message.strip() == "## 3.3.0 – 2026-02-03\n\nD.", message
+    assert message.strip() == section.strip(), message
 
 
 def main():
