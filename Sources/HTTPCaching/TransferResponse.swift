@@ -48,30 +48,7 @@ extension HTTPLoader {
                     head: head, bytes: [], requestDate: requestDate, responseDate: responseDate)
                 return FetchAttempt(outcome: .response(fetched), prefix: prefix)
             }
-            try check(download.expectedByteCount ?? 0, hop.url)
-            room.shrink(to: download.bytes.count)
-            try await room.take(download.bytes.count)
-            // Address space only; memory is allocated as bytes are written.
-            download.bytes.reserveCapacity(
-                min(download.expectedByteCount ?? 0, Self.longestReservedByteCount))
-            let mediaType = download.fields.mediaType
-            for try await piece in response.body {
-                watchdog.noteActivity()
-                let byteCount = download.bytes.count + piece.count
-                try check(byteCount, hop.url)
-                try await room.take(byteCount)
-                watchdog.noteActivity()
-                if byteCount > max(download.bytes.capacity, Self.shortByteCount) {
-                    download.bytes.reserveCapacity(reservedByteCount)
-                }
-                download.bytes += piece
-                try delivery.receive(
-                    download.bytes, of: download.expectedByteCount, mediaType: mediaType)
-            }
-            guard !Task.isCancelled else { throw .cancelled }
-            try download.checkEnd()
-            try delivery.receive(
-                download.bytes, of: download.expectedByteCount, mediaType: mediaType, isWhole: true)
+            try await receive(response.body, &download, room, delivery, watchdog)
             let fetched = FetchedResponse(
                 head: head, bytes: download.takeBytes(), requestDate: requestDate,
                 responseDate: responseDate, room: room)
@@ -82,6 +59,38 @@ extension HTTPLoader {
             room.shrink(to: prefix?.bytes.count ?? 0)
             return FetchAttempt(outcome: .failure(error), prefix: prefix)
         }
+    }
+
+    /// Receives the body of a response, or the rest of it after the bytes that were received before.
+    private func receive(
+        _ body: any AsyncSequence<[UInt8], LoadError> & Sendable, _ download: inout Download,
+        _ room: BodyRoom, _ delivery: BodyDelivery,
+        _ watchdog: Watchdog
+    ) async throws(LoadError) {
+        try check(download.expectedByteCount ?? 0, download.url)
+        room.shrink(to: download.bytes.count)
+        try await room.take(download.bytes.count)
+        // Address space only; memory is allocated as bytes are written.
+        download.bytes.reserveCapacity(
+            min(download.expectedByteCount ?? 0, Self.longestReservedByteCount))
+        let mediaType = download.fields.mediaType
+        for try await piece in body {
+            watchdog.noteActivity()
+            let byteCount = download.bytes.count + piece.count
+            try check(byteCount, download.url)
+            try await room.take(byteCount)
+            watchdog.noteActivity()
+            if byteCount > max(download.bytes.capacity, Self.shortByteCount) {
+                download.bytes.reserveCapacity(reservedByteCount)
+            }
+            download.bytes += piece
+            try delivery.receive(
+                download.bytes, of: download.expectedByteCount, mediaType: mediaType)
+        }
+        guard !Task.isCancelled else { throw .cancelled }
+        try download.checkEnd()
+        try delivery.receive(
+            download.bytes, of: download.expectedByteCount, mediaType: mediaType, isWhole: true)
     }
 
     /// The address space for a body of unknown length.

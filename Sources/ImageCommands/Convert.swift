@@ -85,7 +85,7 @@ package struct Convert: ParsableCommand {
     @Flag(help: "Write the first frame of an animation only.")
     var still = false
 
-    @OptionGroup var strictness: StrictArguments
+    @Flag(help: strictHelp) var strict = false
 
     @Flag(
         help: """
@@ -131,7 +131,7 @@ package struct Convert: ParsableCommand {
             var options = resizing.decodeOptions(size)
             options.convertsToSRGB = try !keepsProfile(of: source)
             options.keepsDepth = deep
-            options.acceptsTruncated = !strictness.strict
+            options.acceptsTruncated = !strict
             let destination = try destination(try blocks(of: source, options))
             if source.header.frameCount > 1, !still, destination.writesAnimations {
                 return try encodeFrames(source, options, for: destination)

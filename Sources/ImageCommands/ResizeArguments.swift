@@ -30,15 +30,12 @@ struct ResizeArguments: ParsableArguments {
     }
 }
 
-/// The option for files that are truncated.
-struct StrictArguments: ParsableArguments {
-    @Flag(
-        help: """
-            Refuse truncated files; otherwise the part that is present is decoded, with a warning \
-            on standard error.
-            """)
-    var strict = false
-}
+/// The help of `--strict`.
+let strictHelp = ArgumentHelp(
+    """
+    Refuse truncated files; otherwise the part that is present is decoded, with a warning on \
+    standard error.
+    """)
 
 /// The options for the quality of lossy formats.
 struct QualityArguments: ParsableArguments {

@@ -97,7 +97,7 @@ package struct Thumbnail: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
 
-    @OptionGroup var strictness: StrictArguments
+    @Flag(help: strictHelp) var strict = false
 
     @OptionGroup package var sandboxing: SandboxArguments
 
@@ -147,7 +147,7 @@ package struct Thumbnail: AsyncParsableCommand {
 
     package var decodeOptions: DecodeOptions {
         var options = resizing.decodeOptions(size)
-        options.acceptsTruncated = !strictness.strict
+        options.acceptsTruncated = !strict
         options.embeddedThumbnail = embeddedThumbnail ? .ifLargeEnough : .ignore
         return options
     }

@@ -72,7 +72,7 @@ public struct BlurHash: Hashable, Sendable {
             Self.componentCounts.contains(horizontalComponentCount)
                 && Self.componentCounts.contains(verticalComponentCount),
             "a BlurHash has 1 to 9 waves along each side")
-        let pixels = image.placeholderPixels(.rgb8, Self.largestSide)
+        let pixels = placeholderPixels(of: image, .rgb8, Self.largestSide)
         let waves = LinearColor.waves(of: pixels, horizontalComponentCount, verticalComponentCount)
         let largest = waves.dropFirst().reduce(0) { max($0, $1.largestPart) }
         let step = waves.count > 1 ? min(max(Int((largest * 166 - 0.5).rounded(.down)), 0), 82) : 0

@@ -30,16 +30,17 @@ struct Cosines {
     subscript(frequency: Int, place: Int) -> Double { values[frequency * count + place] }
 }
 
-extension PixelBuffer {
-    /// Returns the image reduced to a side that is fast to transform, with 8 bits a channel.
-    func placeholderPixels(_ result: PixelFormat, _ largestSide: Int) -> PixelBuffer {
-        let box = PixelSize(width: largestSide, height: largestSide)
-        let geometry = ResizeGeometry(of: size, into: box, mode: .fit)
-        guard geometry.size != size else { return converted(to: result) }
-        let source = converted(to: format.withIntegerSamples)
-        var resampler = RowResampler(
-            from: size, source.format, to: geometry.size, kernel: .box, colorProfile: colorProfile)
-        for y in 0..<size.height { resampler.append(source.row(y)) }
-        return resampler.finish().converted(to: result)
-    }
+/// Returns an image reduced to a side that is fast to transform, with 8 bits a channel.
+func placeholderPixels(
+    of image: PixelBuffer, _ result: PixelFormat, _ largestSide: Int
+) -> PixelBuffer {
+    let box = PixelSize(width: largestSide, height: largestSide)
+    let geometry = ResizeGeometry(of: image.size, into: box, mode: .fit)
+    guard geometry.size != image.size else { return image.converted(to: result) }
+    let source = image.converted(to: image.format.withIntegerSamples)
+    var resampler = RowResampler(
+        from: image.size, source.format, to: geometry.size, kernel: .box,
+        colorProfile: image.colorProfile)
+    for y in 0..<image.size.height { resampler.append(source.row(y)) }
+    return resampler.finish().converted(to: result)
 }

@@ -48,7 +48,7 @@ public struct ThumbHash: Hashable, Sendable {
 
     /// Encodes an image of any size.
     public init(_ image: PixelBuffer) {
-        bytes = ThumbHashEncoder(image.placeholderPixels(.rgba8, Self.largestSide)).bytes
+        bytes = ThumbHashEncoder(placeholderPixels(of: image, .rgba8, Self.largestSide)).bytes
     }
 
     /// The bytes in Base64.

@@ -32,7 +32,7 @@ struct TIFFEncoder: ImageEncoder {
             try writer.writeTiles(image, Self.tileSide)
             var smaller = image
             while smaller.size.largestSide > Self.tileSide {
-                smaller = smaller.halved()
+                smaller = LevelReduction.half(of: smaller)
                 try writer.start(
                     smaller, options, tileSide: Self.tileSide, isReduced: true)
                 try writer.writeTiles(smaller, Self.tileSide)
@@ -167,30 +167,33 @@ struct TIFFEncoder: ImageEncoder {
     }
 }
 
-extension PixelBuffer {
-    /// Returns the image at half its size, rounded up; each pixel is the mean of four.
-    fileprivate func halved() -> PixelBuffer {
+/// Reduces the levels of a pyramid.
+private enum LevelReduction {
+    /// Returns an image at half its size, rounded up; each pixel is the mean of four.
+    static func half(of image: PixelBuffer) -> PixelBuffer {
+        let (size, format) = (image.size, image.format)
         let half = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
-        var result = MutablePixelBuffer(size: half, format: format, colorProfile: colorProfile)
+        var result = MutablePixelBuffer(
+            size: half, format: format, colorProfile: image.colorProfile)
         let isWide = format.plane(0).bytesPerChannel == 2
         for y in 0..<half.height {
-            let upper = row(y * 2)
-            let lower = row(min(y * 2 + 1, size.height - 1))
+            let upper = image.row(y * 2)
+            let lower = image.row(min(y * 2 + 1, size.height - 1))
             result.withMutableRow(y) { row in
                 if isWide {
-                    halveWide(upper, lower, into: &row)
+                    halveWide(upper, lower, format.channelCount, into: &row)
                 } else {
-                    halve(upper, lower, into: &row)
+                    halve(upper, lower, format.channelCount, into: &row)
                 }
             }
         }
         return result.finish()
     }
 
-    private func halve(
-        _ upper: Span<UInt8>, _ lower: Span<UInt8>, into row: inout MutableSpan<UInt8>
+    private static func halve(
+        _ upper: Span<UInt8>, _ lower: Span<UInt8>, _ channels: Int,
+        into row: inout MutableSpan<UInt8>
     ) {
-        let channels = format.channelCount
         for index in row.indices {
             let left = index / channels * 2 * channels + index % channels
             let right = left + channels < upper.count ? left + channels : left
@@ -199,10 +202,10 @@ extension PixelBuffer {
         }
     }
 
-    private func halveWide(
-        _ upper: Span<UInt8>, _ lower: Span<UInt8>, into row: inout MutableSpan<UInt8>
+    private static func halveWide(
+        _ upper: Span<UInt8>, _ lower: Span<UInt8>, _ channels: Int,
+        into row: inout MutableSpan<UInt8>
     ) {
-        let channels = format.channelCount
         let samples = upper.withSamples16 { upper in
             lower.withSamples16 { lower in
                 (0..<row.count / 2).map { index in

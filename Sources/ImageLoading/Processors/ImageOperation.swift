@@ -44,9 +44,9 @@ public enum ImageOperation: ImageProcessor, Hashable {
         guard !cancellation.isCancelled else { throw .cancelled }
         switch self {
         case .crop(let size, let x, let y):
-            return image.cropped(to: size, x: x, y: y)
+            return crop(image, to: size, x: x, y: y)
         case .resize(let box, let mode, let kernel):
-            return image.resized(into: box, mode: mode, kernel: kernel)
+            return resize(image, into: box, mode: mode, kernel: kernel)
         case .turn(let orientation): return image.turned(orientation)
         case .threshold: return image.thresholded()
         case .roundCorners(let radius): return image.withRoundedCorners(radius: radius)
@@ -58,32 +58,35 @@ public enum ImageOperation: ImageProcessor, Hashable {
         case .tint(let color, let amount): return image.tinted(color, amount: amount)
         }
     }
-}
 
-extension PixelBuffer {
-    fileprivate func cropped(to wanted: PixelSize, x: Double, y: Double) -> PixelBuffer {
-        guard format.planeCount == 1 else {
-            return converted(to: format.withIntegerSamples).cropped(to: wanted, x: x, y: y)
+    private func crop(
+        _ image: PixelBuffer, to wanted: PixelSize, x: Double, y: Double
+    ) -> PixelBuffer {
+        guard image.format.planeCount == 1 else {
+            return crop(
+                image.converted(to: image.format.withIntegerSamples), to: wanted, x: x, y: y)
         }
         func start(_ rest: Int, _ share: Double) -> Int {
             share > 0 ? Int((Double(rest) * min(share, 1)).rounded()) : 0
         }
-        let width = min(max(wanted.width, 1), size.width)
-        let height = min(max(wanted.height, 1), size.height)
-        return cut(
+        let width = min(max(wanted.width, 1), image.size.width)
+        let height = min(max(wanted.height, 1), image.size.height)
+        return image.cut(
             PixelRect(
-                x: start(size.width - width, x), y: start(size.height - height, y),
+                x: start(image.size.width - width, x), y: start(image.size.height - height, y),
                 width: width, height: height))
     }
 
-    fileprivate func resized(
-        into box: PixelSize, mode: ResizeMode, kernel: ResamplingKernel
+    private func resize(
+        _ image: PixelBuffer, into box: PixelSize, mode: ResizeMode, kernel: ResamplingKernel
     ) -> PixelBuffer {
         let geometry = ResizeGeometry(
-            of: size, into: PixelSize(width: max(box.width, 1), height: max(box.height, 1)),
+            of: image.size,
+            into: PixelSize(width: max(box.width, 1), height: max(box.height, 1)),
             mode: mode, enlarging: true)
         let source =
-            format == .yCbCr420 ? self : converted(to: format.withIntegerSamples)
+            image.format == .yCbCr420
+            ? image : image.converted(to: image.format.withIntegerSamples)
         return source.resized(geometry.region, to: geometry.size, kernel: kernel)
     }
 }

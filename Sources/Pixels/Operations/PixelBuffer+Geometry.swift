@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PixelBuffer {
+    /// Returns a copy of a rectangle of a single-plane image.
+    ///
+    /// - Parameter part: the rectangle in pixels; not empty and within the image.
+    /// - Returns: an image of the size of `part`, with the same format and colour profile.
+    public func cut(_ part: PixelRect) -> PixelBuffer {
+        precondition(
+            format.planeCount == 1 && !part.isEmpty && PixelRect(size).contains(part),
+            "\(part) is empty or outside the image of \(size) pixels")
+        var result = MutablePixelBuffer(
+            size: part.size, format: format, colorProfile: colorProfile)
+        let bytesPerPixel = format.bytesPerPixel
+        let columns = part.x * bytesPerPixel..<(part.x + part.width) * bytesPerPixel
+        for y in 0..<part.height {
+            let source = row(part.y + y).extracting(columns)
+            result.withMutableRow(y) { $0.copy(source, at: 0) }
+        }
+        return result.finish()
+    }
+
+    /// Returns the image rotated and mirrored so that an image stored in `orientation` is upright.
+    ///
+    /// O(1) for ``Orientation/upright``.
+    public func turned(_ orientation: Orientation) -> PixelBuffer {
+        guard orientation != .upright else { return self }
+        var writer = OrientedWriter(size, format, colorProfile, orientation: orientation)
+        for plane in 0..<format.planeCount {
+            for y in 0..<format.planeSize(plane, of: size).height {
+                writer.append(row(y, plane: plane), plane: plane)
+            }
+        }
+        return writer.finish()
+    }
+
+    /// Returns the image in black and white, as ``PixelFormat/gray8``: luma from 128 becomes 255.
+    public func thresholded() -> PixelBuffer {
+        let gray = converted(to: .gray8)
+        var result = MutablePixelBuffer(size: size, format: .gray8, colorProfile: colorProfile)
+        for y in 0..<size.height {
+            let source = gray.row(y)
+            result.withMutableRow(y) { target in
+                for x in source.indices { target[x] = source[x] < 128 ? 0 : 255 }
+            }
+        }
+        return result.finish()
+    }
+
+    /// Returns a region of the image, resampled to another size.
+    ///
+    /// The format must be ``PixelFormat/yCbCr420`` or have whole samples
+    /// (``PixelFormat/withIntegerSamples``).
+    ///
+    /// - Parameters:
+    ///   - region: the source region in pixels, within the image.
+    ///   - size: the size of the result in pixels; both sides at least 1.
+    ///   - kernel: the resampling filter.
+    /// - Returns: an image of `size` pixels, with the same format and colour profile.
+    public func resized(
+        _ region: SampleRegion, to size: PixelSize, kernel: ResamplingKernel = .lanczos3
+    ) -> PixelBuffer {
+        guard format == .yCbCr420 else {
+            var resampler = RowResampler(
+                from: self.size, format, region: region, to: size, kernel: kernel,
+                colorProfile: colorProfile)
+            for y in 0..<self.size.height { resampler.append(row(y)) }
+            return resampler.finish()
+        }
+        let planes = (0..<3).map { index in
+            let plane = format.plane(index)
+            return SourcePlane(
+                size: format.planeSize(index, of: self.size),
+                horizontalScale: 1 / Double(plane.horizontalSubsampling),
+                verticalScale: 1 / Double(plane.verticalSubsampling))
+        }
+        var resampler = YCbCrResampler(
+            from: planes, region: region, to: size, format, kernel: kernel,
+            colorProfile: colorProfile)
+        for plane in 0..<3 {
+            for y in 0..<planes[plane].size.height {
+                resampler.append(row(y, plane: plane), plane: plane)
+            }
+        }
+        return resampler.finish()
+    }
+
+    /// Returns the image with each row transformed, in a format that needs no dithering.
+    func mapped(to format: PixelFormat, _ transform: (inout DeepRow, Int) -> Void) -> PixelBuffer {
+        guard self.format.planeCount == 1 else {
+            return convertedFromYCbCr().mapped(to: format, transform)
+        }
+        var result = MutablePixelBuffer(size: size, format: format, colorProfile: colorProfile)
+        var deepRow = DeepRow(width: size.width)
+        for y in 0..<size.height {
+            deepRow.unpack(row(y), self.format)
+            transform(&deepRow, y)
+            result.withMutableRow(y) { deepRow.pack(format, into: &$0) }
+        }
+        return result.finish()
+    }
+}
+
+extension MutablePixelBuffer {
+    /// Copies an image into this one; both have the same single-plane format.
+    ///
+    /// - Parameters:
+    ///   - image: the image to copy; it must fit at `place`.
+    ///   - place: the position of its top left corner, in pixels.
+    public mutating func copy(_ image: PixelBuffer, to place: (x: Int, y: Int)) {
+        precondition(image.format == format, "the formats differ: \(image.format) and \(format)")
+        let start = place.x * format.bytesPerPixel
+        for y in 0..<image.size.height {
+            withMutableRow(place.y + y) { $0.copy(image.row(y), at: start) }
+        }
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// Copies `bytes` to the bytes from `start`; all of them must fit.
+    public mutating func copy(_ bytes: Span<UInt8>, at start: Int) {
+        precondition(start >= 0 && start + bytes.count <= count, "the row is too short")
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe withUnsafeMutableBytes { target in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...])
+                    .copyMemory(from: source)
+            }
+        }
+    }
+}
