@@ -74,7 +74,7 @@ public struct ImageAnimation: AsyncSequence, Sendable {
         /// Returns the next frame, which replaces the one before.
         ///
         /// - Returns: `nil` after the last.
-        /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
+        /// - Throws: `LoadError`; `LoadError/cancelled` as soon as the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LoadError) -> AnimationFrame? {

@@ -34,7 +34,7 @@ public final class RenditionStore: RenditionStoring {
     ///   - maximumAge: the time after which a rendition expires; `nil` for never.
     ///   - logger: receives errors at `debug`.
     ///   - date: returns the seconds since 1970.
-    /// - Throws: ``LoadError/storeFailed(reason:)``.
+    /// - Throws: `LoadError/storeFailed(reason:)`.
     public init(
         directory: String, byteLimit: Int, maximumAge: Duration? = nil, logger: Logger,
         date: @escaping @Sendable () -> Int = HTTPLoader.systemDate

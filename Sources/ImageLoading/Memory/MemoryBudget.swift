@@ -99,8 +99,8 @@ public final class MemoryBudget: Sendable {
     ///   - priority: the priority while it waits.
     ///   - ticket: identifies it while it waits, a new one for each call; older ones are first.
     /// - Returns: the reservation, which ends with its last reference.
-    /// - Throws: ``LoadError/memoryBudgetExceeded(needed:allowed:)`` if it never fits, or
-    ///   ``LoadError/cancelled``.
+    /// - Throws: `LoadError/memoryBudgetExceeded(needed:allowed:)` if it never fits, or
+    ///   `LoadError/cancelled`.
     public func reserve(
         _ byteCount: Int, priority: LoadPriority = .visible, as ticket: Ticket? = nil
     ) async throws(LoadError) -> MemoryReservation {

@@ -10,7 +10,7 @@ extension ImagePipeline {
     ///   - urgency: the priority, which may change; by default that of the request.
     ///   - countAhead: the number of frames to decode ahead of the one that is shown.
     /// - Returns: an animation that can be played any number of times; no frame is decoded yet.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func animation(
         for request: ImageRequest, urgency: PriorityHandle? = nil,
         countAhead: Int = ImageAnimation.usualCountAhead

@@ -98,7 +98,7 @@ public final class ImagePipeline: Sendable {
     ///   - urgency: the priority, which may change; by default that of the request.
     ///   - story: receives the steps of the load.
     /// - Returns: the image; the consumer holds it as long as it shows it.
-    /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
+    /// - Throws: `LoadError`; `LoadError/cancelled` as soon as the task is cancelled.
     public func image(
         for request: ImageRequest, urgency: PriorityHandle? = nil, story: LoadMetrics? = nil
     ) async throws(LoadError) -> LoadedImage {
@@ -117,7 +117,7 @@ public final class ImagePipeline: Sendable {
     ///   - request: the original, the size and the processors.
     ///   - urgency: the priority, which may change; by default that of the request.
     /// - Returns: events in order; of those that are not consumed yet, the newest eight. It throws
-    ///   ``LoadError``.
+    ///   `LoadError`.
     public func updates(
         for request: ImageRequest, urgency: PriorityHandle? = nil
     ) -> AsyncThrowingStream<ImageEvent, any Error> {
@@ -160,7 +160,7 @@ public final class ImagePipeline: Sendable {
 
     /// Returns the encoded bytes of an original, unchanged.
     ///
-    /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
+    /// - Throws: `LoadError`; `LoadError/cancelled` as soon as the task is cancelled.
     public func data(
         for request: ImageRequest, urgency: PriorityHandle? = nil
     ) async throws(LoadError) -> EncodedBytes {
@@ -185,7 +185,7 @@ public final class ImagePipeline: Sendable {
     ///   - request: the image, the format and its options.
     ///   - story: receives the steps of the load.
     /// - Returns: a whole file.
-    /// - Throws: ``LoadError``; ``LoadError/cancelled`` as soon as the task is cancelled.
+    /// - Throws: `LoadError`; `LoadError/cancelled` as soon as the task is cancelled.
     public func rendition(
         for request: RenditionRequest, story: LoadMetrics? = nil
     ) async throws(LoadError) -> Rendition {
@@ -197,7 +197,7 @@ public final class ImagePipeline: Sendable {
 
     /// Returns the facts of a file that a listing shows; decodes nothing.
     ///
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func facts(for path: String) async throws(LoadError) -> ImageFacts {
         try admission.enter()
         defer { admission.leave() }
@@ -210,7 +210,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Parameter path: the path of the file.
     /// - Returns: the fields that the file has; none if it is damaged.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func metadataFields(of path: String) async throws(LoadError) -> MetadataFields {
         try admission.enter()
         defer { admission.leave() }
@@ -224,7 +224,7 @@ public final class ImagePipeline: Sendable {
     ///   - destination: the format.
     ///   - priority: the priority of the work.
     /// - Returns: a whole file.
-    /// - Throws: ``LoadError``, with the name of the format as its path.
+    /// - Throws: `LoadError`, with the name of the format as its path.
     public func encode(
         _ image: PixelBuffer, as destination: ImageDestination, priority: LoadPriority = .visible
     ) async throws(LoadError) -> [UInt8] {
@@ -255,7 +255,7 @@ public final class ImagePipeline: Sendable {
     /// Returns the facts that are in the store; reads no file.
     ///
     /// - Returns: the facts of the files for which there are some.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func storedFacts(
         for originals: [FileIdentity]
     ) async throws(LoadError) -> [FileIdentity: ImageFacts] {
@@ -267,7 +267,7 @@ public final class ImagePipeline: Sendable {
     /// Removes all images, renditions and facts of all versions of a file.
     ///
     /// - Parameter path: as in ``FileIdentity/path``.
-    /// - Throws: ``LoadError``.
+    /// - Throws: `LoadError`.
     public func removeAll(of path: String) async throws(LoadError) {
         try admission.enter()
         defer { admission.leave() }
@@ -277,7 +277,7 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    /// Rejects new requests with ``LoadError/cancelled``, waits for those in flight and closes the
+    /// Rejects new requests with `LoadError/cancelled`, waits for those in flight and closes the
     /// store.
     public func close() async {
         await admission.close()

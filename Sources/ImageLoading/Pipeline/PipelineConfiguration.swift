@@ -17,7 +17,7 @@ extension ImagePipeline {
         public var decodeThreadCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         /// The number of files that are read concurrently.
         public var readThreadCount = 4
-        /// The maximum number of decodes that wait; one more fails with ``LoadError/queueFull``.
+        /// The maximum number of decodes that wait; one more fails with `LoadError/queueFull`.
         public var maximumQueuedDecodeCount = 1024
         /// The maximum number of bytes of decoded images that are kept in memory.
         public var memoryCacheByteLimit = 256 << 20

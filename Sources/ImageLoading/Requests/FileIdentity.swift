@@ -23,7 +23,7 @@ public struct FileIdentity: Hashable, Sendable, Codable {
 
     /// Reads the status of the file at `path`, following links; blocks.
     ///
-    /// - Throws: ``LoadError/notFound(path:)`` or ``LoadError/unreadable(path:reason:)``, the latter
+    /// - Throws: `LoadError/notFound(path:)` or `LoadError/unreadable(path:reason:)`, the latter
     ///   also if it is not a regular file.
     public init(path: String) throws(LoadError) {
         var status = stat()

@@ -161,7 +161,7 @@ public protocol OriginalLoader: Sendable {
     ///
     /// - Parameter receive: called with the bytes as they arrive; it must not block.
     /// - Returns: all bytes.
-    /// - Throws: ``LoadError``; ``LoadError/cancelled`` when its task is cancelled.
+    /// - Throws: `LoadError`; `LoadError/cancelled` when its task is cancelled.
     func load(
         receive: @escaping @Sendable (OriginalLoadEvent) -> Void
     ) async throws(LoadError) -> [UInt8]
