@@ -2,7 +2,7 @@
 
 import EncodedImages
 import Foundation
-import ImageCodecs
+@testable import ImageCodecs
 import ImageTesting
 import Pixels
 import Testing
@@ -242,6 +242,32 @@ import Testing
         #expect(try frames.next() == nil)
     }
 
+    @Test("large images are decoded row by row to the same pixels", arguments: files)
+    func byRows(file: URL) throws {
+        let bytes = try Array(Data(contentsOf: file))
+        for side in [Int.max, 200, 30] {
+            let results = [Int.max, 0].map { kept in
+                Result { () throws(CodecError) in
+                    try GIFDecoder(maximumKeptIndexCount: kept).decodedImage(
+                        nested: bytes.span, DecodeOptions(maximumSide: side),
+                        limits: DecodeLimits(), cancellation: nil)
+                }
+            }
+            switch (results[0], results[1]) {
+            case (.success(let expected), .success(let result)):
+                #expect(expected.report.problem == result.report.problem)
+                // The rest of a damaged image is transparent, or black if no index is transparent.
+                if expected.report.problem == nil, !expected.image.format.hasAlpha {
+                    #expect(
+                        expected.image.converted(to: .rgba8).packedBytes
+                            == result.image.converted(to: .rgba8).packedBytes)
+                }
+            case (.failure, .failure): break
+            default: Issue.record("\(results)")
+            }
+        }
+    }
+
     @Test("a truncated file ends in its available part or an error", arguments: files)
     func cut(file: URL) throws {
         let whole = try Array(Data(contentsOf: file))
@@ -261,7 +287,7 @@ import Testing
                 while try frames.next() != nil {}
             } catch {
                 switch error {
-                case .truncated, .unknownFormat: break
+                case .empty, .truncated, .unknownFormat: break
                 default: Issue.record("\(length): \(error)")
                 }
             }

@@ -6,6 +6,9 @@ internal import Pixels
 /// Decompresses all indices of the first image, because they may be interlaced, then converts row
 /// by row.
 struct GIFDecoder: ImageDecoder {
+    /// The number of indices above which an image is decoded row by row.
+    var maximumKeptIndexCount = 16 << 20
+
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         let file = try GIFFile(bytes, limits: limits)
         var header = ImageHeader(
@@ -30,6 +33,12 @@ struct GIFDecoder: ImageDecoder {
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let file = try GIFFile(bytes, limits: rows.limits)
         guard let frame = file.frames.first else { return }
+        if frame.region == PixelRect(file.canvas),
+            frame.region.size.area > maximumKeptIndexCount,
+            try decodeRows(of: frame, file, bytes, into: &rows)
+        {
+            return
+        }
         var indices = GIFLZWDecoder()
         let ending = try indices.decompress(
             frame, bytes, rows.workLimits, cancellation: rows.cancellation)
@@ -67,6 +76,54 @@ struct GIFDecoder: ImageDecoder {
         if isCut || lacksEnd {
             throw .truncated(byteCount: bytes.count)
         }
+    }
+
+    /// Decodes a large image, which fills the canvas, without keeping its indices.
+    ///
+    /// Its pixel format follows from the colour table alone, not from the indices that occur.
+    ///
+    /// - Returns: whether it was decoded; `false` for an interlaced image that is not much reduced.
+    private func decodeRows(
+        of frame: GIFFrame, _ file: GIFFile, _ bytes: Span<UInt8>, into rows: inout RowSink
+    ) throws(CodecError) -> Bool {
+        let size = frame.region.size
+        try rows.limits.check(size)
+        let palette = GIFPalette(frame, bytes)
+        let format: PixelFormat =
+            palette.mayBeTransparent ? .rgba8 : palette.isGray ? .gray8 : .rgb8
+        if frame.isInterlaced, !rows.canRestart { return false }
+        try rows.begin(size, format, file.colorProfile)
+        if frame.isInterlaced, !rows.beginUnordered(maximumByteCount: size.area) {
+            rows.restart()
+            return false
+        }
+        let rowByteCount = size.width * format.bytesPerPixel
+        var row = [UInt8](repeating: 0, count: rowByteCount + GIFPalette.writeAhead)
+        var decoder = GIFRowDecoder(width: size.width, at: frame.dataOffset)
+        let order = frame.isInterlaced ? GIFLZWDecoder.shownRows(size.height) : []
+        let count = try decoder.forEachRow(size.height, in: bytes) {
+            (stored, indices) throws(CodecError) in
+            palette.color(indices, format, into: &row)
+            let pixels = row.span.extracting(first: rowByteCount)
+            if frame.isInterlaced {
+                try rows.append(pixels, y: order[stored], from: 0, step: 1)
+            } else {
+                try rows.append(pixels)
+            }
+        }
+        if count < size.height {
+            if !frame.isInterlaced, file.isTruncated || !rows.canRestart {
+                throw .truncated(byteCount: bytes.count)
+            }
+            // Which pixels are missing is known only if all indices are kept.
+            rows.restart()
+            return false
+        }
+        if frame.isInterlaced { rows.finishUnordered() }
+        if file.isTruncated, file.frames.count == 1, !rows.acceptsTruncated {
+            throw .truncated(byteCount: bytes.count)
+        }
+        return true
     }
 
     func metadata(
@@ -161,6 +218,11 @@ extension GIFLZWDecoder {
         let stored = frame.isInterlaced ? Self.storedRow(y, frame.region.height) : y
         let start = min(stored * frame.region.width, count)
         return start..<min(start + frame.region.width, count)
+    }
+
+    /// Returns the rows of an interlaced image in stored order.
+    fileprivate static func shownRows(_ height: Int) -> [Int] {
+        [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: height, by: $1)) }
     }
 
     /// Returns the position of a row in an interlaced image (GIF89a, appendix E): first every

@@ -40,9 +40,12 @@ struct GIFPalette {
         UInt32(littleEndian: UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | 0xFF00_0000)
     }
 
+    /// Whether an index may have no colour.
+    var mayBeTransparent: Bool { transparentIndex != nil || count < 256 }
+
     /// Returns whether a pixel has the transparent index, or an index without a colour.
     func hasTransparency(among indices: GIFLZWDecoder) -> Bool {
-        guard transparentIndex != nil || count < 256 else { return false }
+        guard mayBeTransparent else { return false }
         let transparent = transparentIndex ?? 256
         let colorCount = count
         return unsafe indices.bytes.withUnsafeBufferPointer { bytes in
@@ -85,6 +88,16 @@ struct GIFPalette {
         var pixels = unsafe bytes.mutableBytes
         write(
             indices.span.extracting(range), bytesPerPixel: bytesPerPixel, into: &pixels, at: start)
+    }
+
+    /// Writes the colours of indices to the start of a row, which ``writeAhead`` bytes follow.
+    func color(_ indices: Span<UInt8>, _ format: PixelFormat, into row: inout [UInt8]) {
+        let bytesPerPixel = format.bytesPerPixel
+        precondition(
+            indices.count * bytesPerPixel + Self.writeAhead <= row.count, "the pixels do not fit")
+        var bytes = row.mutableSpan
+        var pixels = unsafe bytes.mutableBytes
+        write(indices, bytesPerPixel: bytesPerPixel, into: &pixels, at: 0)
     }
 
     /// Writes four bytes per index; the caller has checked that they fit.
