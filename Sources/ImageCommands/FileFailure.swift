@@ -14,7 +14,7 @@ package struct FileFailure: Error, Hashable, CustomStringConvertible {
         self.init(path, "\(error)")
     }
 
-    package var description: String { "\(path): \(reason)" }
+    package var description: String { "\(path.isEmpty ? "''" : path): \(reason)" }
 
     package var json: JSON {
         .object([.init("file", .string(path)), .init("error", .string(reason))])

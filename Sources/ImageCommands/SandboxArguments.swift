@@ -13,10 +13,7 @@ package struct SandboxArguments: ParsableArguments {
         package static func help(for value: Mode) -> ArgumentHelp? {
             switch value {
             case .sandbox:
-                """
-                Decode in sandboxed worker processes, with the layers that the kernel permits \
-                (default).
-                """
+                "Decode in sandboxed worker processes, with the layers that the kernel permits."
             case .sandboxRequired: "The same, but fail unless the kernel permits all layers."
             case .noSandbox: "Decode in this process."
             }

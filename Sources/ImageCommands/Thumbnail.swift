@@ -25,7 +25,7 @@ package struct Thumbnail: AsyncParsableCommand {
 
             PLACEHOLDERS in --output
               {dir}        the folder of the input file
-              {subfolder}  its folder below the one that --recursive searches, with a slash at its end
+              {subfolder}  its folder below the searched one, with a slash
               {name}       its file name without the extension
               {size}       the value of --size
               {ext}        the extension of the output format

@@ -28,8 +28,8 @@ enum PlanError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .sameInput(let input): "duplicate input: \(input)"
         case .sameOutput(let output, let inputs):
-            "\(inputs.joined(separator: " and ")) have the same output: \(output); use more "
-                + "placeholders in --output, or process them one by one"
+            "\(inputs.joined(separator: " and ")) have the same output: \(output); end --output with "
+                + "a slash to write into a folder, or use more placeholders"
         case .overwritesInput(let output):
             "an input would be overwritten: \(output); change --output"
         }
