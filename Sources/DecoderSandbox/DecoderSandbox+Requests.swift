@@ -107,6 +107,18 @@ extension DecoderSandbox: RemoteDecoder {
         ) { reader throws(WireError) in try reader.value() }
     }
 
+    public func jpegTile(
+        _ tile: StoredTile, of picture: RemoteImage
+    ) throws(CodecError) -> [UInt8]? {
+        var body = WireWriter()
+        body.write(tile)
+        return try inspect(
+            .jpegTile, picture, StoredTile.maximumByteCount + 1024, appending: body.bytes
+        ) { reader throws(WireError) in
+            try reader.value(Bool.self) ? try reader.block() : nil
+        }
+    }
+
     public func image(
         of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?

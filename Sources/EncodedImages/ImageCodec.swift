@@ -118,6 +118,13 @@ public protocol ImageDecoder: Sendable {
     func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks
+
+    /// Returns a tile as a JPEG file, without decoding it; see ``ImageSource/jpegTile(_:)``.
+    ///
+    /// - Throws: ``CodecError``.
+    func jpegTile(
+        _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> [UInt8]?
 }
 
 extension ImageDecoder {
@@ -138,6 +145,11 @@ extension ImageDecoder {
     public func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks { MetadataBlocks() }
+
+    /// Returns `nil`.
+    public func jpegTile(
+        _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> [UInt8]? { nil }
 }
 
 /// An encoder of one file format.

@@ -44,6 +44,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var endsEarly = false
     /// The bytes of the file that are an embedded thumbnail, itself an image file.
     public var thumbnail: Range<Int>?
+    /// The size of the tiles if the file stores each as a JPEG image; see ``ImageSource/jpegTile(_:)``.
+    public var jpegTileSize: PixelSize?
     /// Properties of this format only, such as the compression, for display.
     public var facts: [Fact] = []
 

@@ -159,6 +159,27 @@ public struct ImageSource: Sendable {
         return try metadata().forWriting(policy, changes)
     }
 
+    /// Returns a tile as a JPEG file with its stored samples, without decoding it.
+    ///
+    /// The file describes neither the orientation nor the colour space of the image.
+    ///
+    /// - Parameter tile: a part of the stored image at its own or a reduced resolution.
+    /// - Returns: `nil` unless the file stores exactly this part as a JPEG image.
+    /// - Throws: ``CodecError``.
+    public func jpegTile(_ tile: StoredTile) throws(CodecError) -> [UInt8]? {
+        guard header.jpegTileSize != nil else { return nil }
+        return try bytes.whileUnchanged { () throws(CodecError) in
+            switch engine {
+            case .remote(let remote, let page):
+                try remote.jpegTile(tile, of: RemoteImage(bytes, page: page, limits: limits))
+            case .local(let decoder):
+                try bytes.withBytes { file throws(CodecError) in
+                    try decoder.jpegTile(tile, of: file, limits: limits)
+                }
+            }
+        }
+    }
+
     /// Checks that no other process has written to the file since it was opened.
     ///
     /// Every function that reads the file checks it, too.

@@ -36,6 +36,11 @@ public protocol RemoteDecoder: ColorConverter {
         of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks
 
+    /// See ``ImageSource/jpegTile(_:)``.
+    func jpegTile(
+        _ tile: StoredTile, of picture: RemoteImage
+    ) throws(CodecError) -> [UInt8]?
+
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels have at most `byteCount` bytes.
     func image(
         of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
@@ -89,6 +94,13 @@ public protocol RemoteDecoder: ColorConverter {
         _ image: PixelBuffer, as format: String, _ options: EncodeOptions,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [UInt8]
+}
+
+extension RemoteDecoder {
+    /// Returns `nil`.
+    public func jpegTile(
+        _ tile: StoredTile, of picture: RemoteImage
+    ) throws(CodecError) -> [UInt8]? { nil }
 }
 
 /// A page of a file that a ``RemoteDecoder`` decodes.

@@ -175,13 +175,7 @@ struct RequestHandler: Sendable {
     /// Adds the headers that allow pages of other origins to read the response.
     private func withCORSHeaders(_ response: Response, _ request: HTTPRequest) -> Response {
         var response = response
-        if admission.pageGuard.variesByOrigin {
-            response.headers[.vary] =
-                response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
-        }
-        guard let origin = admission.pageGuard.allowedOrigin(request) else { return response }
-        response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.accessControlExposeHeaders] = "ETag, Link"
+        admission.pageGuard.addCORSHeaders(to: &response.headers, request)
         return response
     }
 }

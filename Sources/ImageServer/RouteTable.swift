@@ -25,12 +25,13 @@ struct RouteTable: Sendable {
         routes += [
             IIIFRoute(
                 originals: s.originals, responder: s.renditions, tiles: s.tiles,
-                negotiation: s.negotiation, grammar: s.grammar, publicURL: s.publicURL),
+                hot: s.hotResponder, negotiation: s.negotiation, grammar: s.grammar,
+                publicURL: s.publicURL),
             GalleryRoute(usesClientHints: s.negotiation.usesClientHints),
             ListingRoute(
                 folders: s.folders, pipeline: s.pipeline, queue: s.queues.folders,
                 limiter: s.limiter, maximumSide: s.grammar.maximumSide),
-            TileRoute(originals: s.originals, tiles: s.tiles),
+            TileRoute(originals: s.originals, tiles: s.tiles, hot: s.hotResponder),
             InformationRoute(originals: s.originals, pipeline: s.pipeline),
             PlaceholderRoute(originals: s.originals, pipeline: s.pipeline),
             SpriteRoute(

@@ -41,6 +41,7 @@ struct ServerServices: Sendable {
     let folders: FolderReader
     let renditions: RenditionResponder
     let localRenditions: LocalRenditions
+    let hotResponder: HotResponder
     let tiles: TileResponder
     let sheets: SpriteSheets
     let negotiation: ContentNegotiation
@@ -85,9 +86,9 @@ struct ServerServices: Sendable {
         renditions = RenditionResponder(
             originals: originals, pipeline: pipeline, limits: configuration.renditionLimits,
             queues: queues, displayFormatNames: negotiation.displayFormatNames)
+        hotResponder = HotResponder(originals: originals, hot: hot, pageGuard: pageGuard)
         localRenditions = LocalRenditions(
-            originals: originals, responder: renditions, negotiation: negotiation, hot: hot,
-            pageGuard: pageGuard)
+            responder: renditions, negotiation: negotiation, hot: hotResponder)
         tiles = TileResponder(originals: originals, images: state.tileImages)
         sheets = SpriteSheets(
             pipeline: pipeline, memory: state.sheetMemory, formats: grammar.formats,

@@ -104,6 +104,27 @@ import Testing
         #expect(pageCount > 2 && previewCount > 10)
     }
 
+    @Test(.enabled(if: builtInCodecs.codec(named: "tiff")?.encoder != nil))
+    func `JPEG tiles from a sandbox equal those in process`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let size = PixelSize(width: 512, height: 300)
+        var options = EncodeOptions()
+        options.isPyramid = true
+        let file = EncodedBytes(
+            try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+                .encode(TestImage.photograph(size)))
+        let here = try ImageSource(file, codecs: builtInCodecs)
+        let there = try ImageSource(file, codecs: Sandboxes.codecs(sandbox))
+        #expect(there.header.jpegTileSize == here.header.jpegTileSize)
+        let rect = PixelRect(x: 256, y: 0, width: 256, height: 256)
+        let tile = StoredTile(rect, ofLevel: size)
+        #expect(try here.jpegTile(tile) != nil)
+        #expect(try there.jpegTile(tile) == here.jpegTile(tile))
+        let other = StoredTile(rect, ofLevel: PixelSize(width: 500, height: 300))
+        #expect(try there.jpegTile(other) == nil)
+    }
+
     @Test func `sandboxed animations equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

@@ -37,6 +37,10 @@ import Testing
             ImageHeader(
                 storedSize: PixelSize(width: 1, height: 1), colorModel: .rgb, bitsPerComponent: 8),
             &writer)
+        describe(
+            StoredTile(
+                PixelRect(x: 1, y: 2, width: 3, height: 4),
+                ofLevel: PixelSize(width: 5, height: 6)), &writer)
         describe(DecodeReport(decoder: "", shrinkFactors: []), &writer)
         describe(MetadataBlocks(), &writer)
         describe(MetadataFields(), &writer)

@@ -64,6 +64,27 @@ import Testing
         #expect(try await gallery.get("/20x20/1.png", from: server).status == 503)
     }
 
+    @Test("is fresh while any response of its original is checked") func checks() throws {
+        let gallery = try TestGallery()
+        try gallery.picture("1.png")
+        let hot = HotRenditions(byteLimit: 1 << 20)
+        let now = ContinuousClock.now
+        let later = now + HotRenditions.lifetime * 2
+        let original = try gallery.identity("1.png")
+        let keys = ["/10x10/1.png", "/20x20/1.png"].map { HotRenditions.Key(path: $0, headers: []) }
+        for key in keys {
+            hot.insert(
+                .init(
+                    original: original, validators: Validators(tag: "1"), headers: [:],
+                    body: ByteBuffer(string: "1")), key, checked: now)
+        }
+        #expect(hot.response(keys[0], now: later) == nil)
+        #expect(hot.response(keys[1], of: original, checked: later) != nil)
+        #expect(hot.response(keys[0], now: later) != nil)
+        hot.removeAll(of: original.path)
+        #expect(hot.response(keys[0], now: later) == nil)
+    }
+
     @Test("requires a signature like any other") func signed() async throws {
         let gallery = try TestGallery { $0.signatureKeys = [Array("secret".utf8)] }
         try gallery.picture("house/1.png")

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import ImageCodecs
 import ImageTesting
+import NIOCore
 import Pixels
 import Testing
 
@@ -128,6 +129,55 @@ import Testing
         #expect(information.text.contains("localhost"))
         #expect(information.headers[.cacheControl] == "private, no-cache")
         #expect(try await get("/info.json").headers[.cacheControl] == "public, no-cache")
+    }
+
+    @Test("returns tiles that a pyramid stores as they are, and again from memory")
+    func storedTiles() async throws {
+        var options = EncodeOptions()
+        options.isPyramid = true
+        options.quality = 40
+        let file = try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+            .encode(TestImage.photograph(PixelSize(width: 1024, height: 600)))
+        try gallery.file("house/2.tif", file)
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        let server = gallery.server
+        for (path, x, level) in [
+            ("iiif/3/house%2F2.tif/512,0,256,256/256,256/0/default.jpg", 512, 1024),
+            ("iiif/2/house%2F2.tif/512,0,512,512/256,/0/default.jpg", 256, 512),
+            ("tiles/house/2.tif_files/9/1_0.jpg", 256, 512),
+        ] {
+            let answer = try await gallery.get("/\(path)", from: server)
+            #expect(answer.headers[.contentType] == "image/jpeg")
+            let rect = PixelRect(x: x, y: 0, width: 256, height: 256)
+            let size = PixelSize(width: level, height: level * 600 / 1024)
+            #expect(try source.jpegTile(StoredTile(rect, ofLevel: size)) == answer.body, "\(path)")
+            let handler = try server.requestHandler()
+            let head = HTTPRequest(
+                method: .get, scheme: "http", authority: "localhost", path: "/\(path)")
+            let key = try #require(handler.hot.key(for: head))
+            let time = ContinuousClock.now
+            let identity = try gallery.identity("house/2.tif")
+            #expect(handler.hot.response(key, of: identity, checked: time) != nil)
+            let ready = try #require(handler.readyResponse(to: head, time))
+            #expect(ready.head.headerFields == answer.headers)
+            #expect(ready.body.map { Array($0.readableBytesView) } == answer.body)
+        }
+        // The last column is narrower, and decoded.
+        let edge = try await gallery.get("/tiles/house/2.tif_files/10/3_2.jpg", from: server)
+        #expect(try edge.pixelSize() == PixelSize(width: 256, height: 88))
+    }
+
+    @Test("keeps no response that depends on the origin of the page") func origins() async throws {
+        let gallery = try TestGallery { $0.allowedOrigins = ["https://viewer.example"] }
+        try gallery.picture("1.png", PixelSize(width: 400, height: 300))
+        let server = gallery.server
+        let path = "/iiif/3/1.png/full/200,/0/default.jpg"
+        let own = try await gallery.get(path, from: server)
+        #expect(own.headers[.accessControlAllowOrigin] == nil)
+        let other = try await gallery.get(
+            path, [.origin: "https://viewer.example"], from: server)
+        #expect(other.headers[.accessControlAllowOrigin] == "https://viewer.example")
+        #expect(other.headers[.vary] == "Origin")
     }
 
     @Test("responds to CORS preflight requests") func preflight() async throws {

@@ -37,6 +37,7 @@ extension ImageHeader: WireValue {
         writer.write(endsEarly)
         writer.write(thumbnail?.lowerBound)
         writer.write(thumbnail?.upperBound)
+        writer.write(jpegTileSize)
         writer.write(facts)
     }
 
@@ -60,10 +61,22 @@ extension ImageHeader: WireValue {
             }
             thumbnail = start..<end
         }
+        jpegTileSize = try reader.optional()
         facts = try reader.array()
         guard (0...255).contains(bitsPerComponent), frameCount > 0, loopCount >= 0,
             pageCount > 0
         else { throw WireError(reason: "a header contains an invalid count") }
+    }
+}
+
+extension StoredTile: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.write(rect)
+        writer.write(levelSize)
+    }
+
+    init(from reader: inout WireReader) throws(WireError) {
+        self.init(try reader.value(), ofLevel: try PixelSize(imageFrom: &reader))
     }
 }
 

@@ -19,6 +19,8 @@ struct DecodeRequest {
 
     /// The policy and the changes of requests for metadata that will be written.
     let rewriting: (policy: MetadataPolicy, changes: ImageChanges)?
+    /// The tile that is requested, if any.
+    let tile: StoredTile?
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
@@ -34,6 +36,7 @@ struct DecodeRequest {
         rewriting =
             message.kind == .metadataForWriting
             ? (try reader.value(), try reader.value()) : nil
+        tile = message.kind == .jpegTile ? try reader.value() : nil
         try reader.end()
     }
 

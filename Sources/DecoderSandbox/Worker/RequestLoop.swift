@@ -82,6 +82,11 @@ struct RequestLoop: ~Copyable {
         case .metadataForWriting:
             guard let (policy, changes) = request.rewriting else { break }
             writer.write(try request.source(codecs).metadata(forWriting: policy, changes))
+        case .jpegTile:
+            guard let tile = request.tile else { break }
+            let file = try request.source(codecs).jpegTile(tile)
+            writer.write(file != nil)
+            if let file { writer.write(file) }
         case .image:
             let decoded = try request.source(codecs).decodedImage(
                 request.options, cancellation: cancellation)

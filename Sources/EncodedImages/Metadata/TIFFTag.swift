@@ -49,6 +49,7 @@ extension TIFFTag {
     package static let sampleFormat = TIFFTag(0x0153)
     package static let jpegInterchangeFormat = TIFFTag(0x0201)
     package static let jpegInterchangeFormatLength = TIFFTag(0x0202)
+    package static let jpegTables = TIFFTag(0x015B)
     package static let xmp = TIFFTag(0x02BC)
     package static let rating = TIFFTag(0x4746)
     package static let ratingPercent = TIFFTag(0x4749)

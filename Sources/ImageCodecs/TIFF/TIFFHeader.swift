@@ -45,6 +45,9 @@ extension TIFFImage {
         if isTiled {
             header.facts.append(.init("tiles", "\(blockSize.width)x\(blockSize.height)"))
         }
+        #if JPEG
+        header.jpegTileSize = jpegTileSize
+        #endif
         return header
     }
 

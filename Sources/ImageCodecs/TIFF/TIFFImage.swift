@@ -228,11 +228,13 @@ struct TIFFImage {
         )
     }
 
-    /// Checks that a strip or tile lies within the file.
+    /// Checks that a strip or tile lies within the file, unless it is old-style JPEG.
     ///
+    /// - Returns: the bytes of the strip or tile.
     /// - Throws: ``CodecError/truncated(byteCount:)`` if the file ends before.
-    func checkBlock(_ index: Int, _ bytes: Span<UInt8>) throws(CodecError) {
-        if compression == 6 { return }
+    @discardableResult
+    func checkBlock(_ index: Int, _ bytes: Span<UInt8>) throws(CodecError) -> Range<Int> {
+        if compression == 6 { return 0..<0 }
         let countsTag: TIFFTag =
             directory.entry(.tileByteCounts) != nil ? .tileByteCounts : .stripByteCounts
         guard let offset = directory.unsigned(offsetsTag, bytes, at: index) else {
@@ -249,6 +251,7 @@ struct TIFFImage {
         }
         let (end, overflow) = offset.addingReportingOverflow(count)
         if overflow || end > bytes.count { throw .truncated(byteCount: bytes.count) }
+        return offset..<end
     }
 
     /// Whether the file ends before the first, the middle or the last strip or tile does.

@@ -50,6 +50,8 @@ public final class TiledImage: Sendable {
     private let source: ImageSource
     private let codecs: CodecSet
     private let encoders: TileEncoders
+    /// Whether the image may store tiles of the pyramid in the format and the colour space of tiles.
+    private let storesTiles: Bool
     private let reads = SharedLoads<TileAddress, PixelBuffer?, NoProgress>()
     private let levels = SharedLoads<Int, PixelBuffer, NoProgress>()
     let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoProgress>()
@@ -80,6 +82,12 @@ public final class TiledImage: Sendable {
         pyramid = TilePyramid(
             source.pixelSize, tileSide: configuration.tileSide,
             endsInOnePixel: configuration.endsInOnePixel)
+        let header = source.header
+        storesTiles =
+            configuration.opaqueFormat == "jpeg"
+            && header.jpegTileSize
+                == PixelSize(width: configuration.tileSide, height: configuration.tileSide)
+            && header.orientation == .upright && header.colorProfile.isSRGB
         do throws(CodecError) {
             encoders = TileEncoders(
                 opaque: try ImageDestination(
@@ -124,6 +132,9 @@ public final class TiledImage: Sendable {
 
     /// Returns an encoded tile, for example for a client; creates it like ``tile(_:priority:)``.
     ///
+    /// A tile that the image stores in this form, as pyramidal TIFF may, is returned as it is, with the
+    /// quality with which it was stored.
+    ///
     /// - Parameters:
     ///   - tile: a tile of ``pyramid``.
     ///   - priority: the priority of the request.
@@ -133,6 +144,7 @@ public final class TiledImage: Sendable {
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> EncodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
+        if storesTiles, let file = try await storedTile(tile, priority) { return file }
         if isDirect(tile.level) {
             let image = try await self.tile(tile, priority: priority)
             return try await queue.reading.run(priority) { () throws(LoadError) in
@@ -211,6 +223,24 @@ public final class TiledImage: Sendable {
 }
 
 extension TiledImage {
+    /// Returns a tile that the image stores; `nil` if it must be decoded.
+    private func storedTile(
+        _ tile: TileAddress, _ priority: LoadPriority
+    ) async throws(LoadError) -> EncodedTile? {
+        let stored = StoredTile(
+            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
+        return try await queue.reading.run(priority) { () throws(LoadError) in
+            do throws(CodecError) {
+                return try self.source.jpegTile(stored).map { self.encoders.file($0) }
+            } catch .fileChanged {
+                throw .fileChanged(path: self.name)
+            } catch {
+                // Decoding fails for the same reason, or yields what remains of a damaged file.
+                return nil
+            }
+        }
+    }
+
     /// Decodes a level once the budget allows it, and caches all of its tiles.
     private func decodeLevel(
         _ level: Int, _ urgency: PriorityHandle

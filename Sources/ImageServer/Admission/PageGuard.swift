@@ -67,6 +67,14 @@ struct PageGuard: Sendable {
     /// Whether `Access-Control-Allow-Origin` depends on the request.
     var variesByOrigin: Bool { !allowsAllOrigins && !origins.isEmpty }
 
+    /// Adds the headers that allow pages of other origins to read the response to a request.
+    func addCORSHeaders(to headers: inout HTTPFields, _ request: HTTPRequest) {
+        if variesByOrigin { headers[.vary] = headers[.vary].map { "\($0), Origin" } ?? "Origin" }
+        guard let origin = allowedOrigin(request) else { return }
+        headers[.accessControlAllowOrigin] = origin
+        headers[.accessControlExposeHeaders] = "ETag, Link"
+    }
+
     /// The value of `Cross-Origin-Resource-Policy`, for browsers that send no `Sec-Fetch-Site`.
     var resourcePolicy: String? {
         isLocal && !allowsAllOrigins && origins.isEmpty ? "same-site" : nil

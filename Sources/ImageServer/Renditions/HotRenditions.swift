@@ -6,10 +6,10 @@ internal import ImageLoading
 internal import NIOCore
 internal import Synchronization
 
-/// A cache of complete responses with renditions.
+/// A cache of complete responses with renditions and tiles.
 ///
-/// A response is fresh for ``lifetime`` after the file of its original was checked, then the file must
-/// be checked again.
+/// The responses of an original are fresh for ``lifetime`` after its file was checked, then the file
+/// must be checked again.
 ///
 /// Lock: held for a table lookup.
 final class HotRenditions: Sendable {
@@ -30,10 +30,18 @@ final class HotRenditions: Sendable {
         let body: ByteBuffer
     }
 
+    /// What the responses of a version of an original share.
+    private final class Original {
+        /// The time before the last check of the file.
+        var checked: ContinuousClock.Instant
+        var responseCount = 0
+
+        init(checked: ContinuousClock.Instant) { self.checked = checked }
+    }
+
     private struct Entry {
         let response: CachedResponse
-        /// The time before the last check of the original.
-        var checked: ContinuousClock.Instant
+        let original: Original
         var lastUse: UInt64
 
         var byteCount: Int { response.body.storageCapacity + HotRenditions.entryOverhead }
@@ -41,9 +49,31 @@ final class HotRenditions: Sendable {
 
     private struct State {
         var entries: [Key: Entry] = [:]
+        var originals: [FileIdentity: Original] = [:]
         var byteCount = 0
         /// The number of uses, for the least recently used order.
         var clock: UInt64 = 0
+
+        mutating func insert(
+            _ response: CachedResponse, _ key: Key, checked time: ContinuousClock.Instant
+        ) {
+            remove(key)
+            let original = originals[response.original] ?? Original(checked: time)
+            originals[response.original] = original
+            original.checked = max(original.checked, time)
+            original.responseCount += 1
+            clock += 1
+            let entry = Entry(response: response, original: original, lastUse: clock)
+            entries[key] = entry
+            byteCount += entry.byteCount
+        }
+
+        mutating func remove(_ key: Key) {
+            guard let entry = entries.removeValue(forKey: key) else { return }
+            byteCount -= entry.byteCount
+            entry.original.responseCount -= 1
+            if entry.original.responseCount == 0 { originals[entry.response.original] = nil }
+        }
     }
 
     /// The time for which a checked original counts as unchanged.
@@ -76,7 +106,7 @@ final class HotRenditions: Sendable {
     func response(_ key: Key, now: ContinuousClock.Instant) -> CachedResponse? {
         state.withLock { state in
             guard let index = state.entries.index(forKey: key),
-                state.entries.values[index].checked.duration(to: now) < Self.lifetime
+                state.entries.values[index].original.checked.duration(to: now) < Self.lifetime
             else { return nil }
             state.clock += 1
             state.entries.values[index].lastUse = state.clock
@@ -94,7 +124,8 @@ final class HotRenditions: Sendable {
             else { return nil }
             state.clock += 1
             state.entries.values[index].lastUse = state.clock
-            state.entries.values[index].checked = time
+            let entry = state.entries.values[index]
+            entry.original.checked = max(entry.original.checked, time)
             return state.entries.values[index].response
         }
     }
@@ -105,16 +136,12 @@ final class HotRenditions: Sendable {
             return
         }
         state.withLock { state in
-            state.clock += 1
-            let entry = Entry(response: response, checked: time, lastUse: state.clock)
-            let old = state.entries.updateValue(entry, forKey: key)
-            state.byteCount += entry.byteCount - (old?.byteCount ?? 0)
+            state.insert(response, key, checked: time)
             guard state.byteCount > byteLimit else { return }
             // Evicts a quarter at once, since sorting for each insertion would be expensive.
-            for (key, entry) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+            for (key, _) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
                 guard state.byteCount > byteLimit - byteLimit / 4 else { break }
-                state.entries[key] = nil
-                state.byteCount -= entry.byteCount
+                state.remove(key)
             }
         }
     }
@@ -124,8 +151,7 @@ final class HotRenditions: Sendable {
         state.withLock { state in
             for (key, entry) in state.entries
             where entry.response.original.path.hasSameBytes(as: path) {
-                state.entries[key] = nil
-                state.byteCount -= entry.byteCount
+                state.remove(key)
             }
         }
     }

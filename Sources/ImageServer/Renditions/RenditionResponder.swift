@@ -31,7 +31,7 @@ struct RenditionResponder: Sendable {
     func response(
         _ identity: FileIdentity, _ options: RenditionOptions, _ request: IncomingRequest,
         varying: [String] = [], headers more: HTTPFields = [:],
-        keep: (Validators, HTTPFields, ByteBuffer) -> Void = { _, _, _ in }
+        keep: HotResponder.Keep = { _, _, _ in }
     ) async throws -> Response {
         let validators = Validators(original: identity, made: "\(identity.version)-\(options.text)")
         var headers = request.imageHeaders(identity, validators)

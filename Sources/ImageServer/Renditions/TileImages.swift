@@ -49,7 +49,7 @@ final class TileImages: Sendable {
     ///
     /// - Throws: ``LoadError``.
     func image(_ identity: FileIdentity) throws(LoadError) -> TiledImage {
-        if let image = use(identity) { return image }
+        if let image = openImage(identity) { return image }
         let queue = try openQueue()
         let source: ImageSource
         do throws(CodecError) {
@@ -110,7 +110,8 @@ final class TileImages: Sendable {
         await queue?.close()
     }
 
-    private func use(_ identity: FileIdentity) -> TiledImage? {
+    /// Returns the tiles of an image that is open.
+    func openImage(_ identity: FileIdentity) -> TiledImage? {
         state.withLock { state in
             guard let image = state.images[identity] else { return nil }
             if let index = state.order.lastIndex(of: identity) {

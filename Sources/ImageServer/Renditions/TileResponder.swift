@@ -3,6 +3,7 @@
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
+internal import NIOCore
 
 /// Makes the responses with tiles, for Deep Zoom and IIIF.
 struct TileResponder: Sendable {
@@ -13,6 +14,7 @@ struct TileResponder: Sendable {
     ///
     /// - Throws: ``ServerError`` or ``ImageLoading/LoadError``.
     func image(_ identity: FileIdentity) async throws -> TiledImage {
+        if let image = images.openImage(identity) { return image }
         // Rejects other files by their facts, which are usually stored.
         _ = try await originals.facts(identity)
         return try await onDisk { [images] in try images.image(identity) }
@@ -26,11 +28,12 @@ struct TileResponder: Sendable {
     ///   - identity: the original.
     ///   - request: the request, for its conditions.
     ///   - more: additional headers.
+    ///   - keep: receives a complete response before it is returned.
     /// - Returns: 200 with the tile, or 304.
     /// - Throws: ``ServerError/notFound`` if there is no such tile, or ``ImageLoading/LoadError``.
     func response(
         _ address: TileAddress, of image: TiledImage, _ identity: FileIdentity,
-        _ request: IncomingRequest, headers more: HTTPFields = [:]
+        _ request: IncomingRequest, headers more: HTTPFields = [:], keep: HotResponder.Keep
     ) async throws -> Response {
         guard image.pyramid.contains(address) else { throw ServerError.notFound }
         let validators = Validators(
@@ -41,6 +44,8 @@ struct TileResponder: Sendable {
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let tile = try await image.encodedTile(address)
         headers[.contentType] = tile.mediaType
-        return .ok(tile.bytes, headers)
+        let body = ByteBuffer(bytes: tile.bytes)
+        keep(validators, headers, body)
+        return .ok(body, headers)
     }
 }

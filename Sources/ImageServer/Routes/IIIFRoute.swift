@@ -13,6 +13,7 @@ struct IIIFRoute: Route {
     let originals: Originals
     let responder: RenditionResponder
     let tiles: TileResponder
+    let hot: HotResponder
     let negotiation: ContentNegotiation
     let grammar: OptionGrammar
     /// The base URL of the server; `nil` to derive it from each request.
@@ -53,15 +54,16 @@ struct IIIFRoute: Route {
         case .information:
             return try await information(version, names, basePath, request)
         case .image(let parameters):
-            return try await image(parameters, version, names, basePath, request)
+            return try await hot.response(names, request, hasCORS: true) { identity, keep in
+                try await image(parameters, version, identity, basePath, request, keep)
+            }
         }
     }
 
     private func image(
-        _ parameters: IIIFPath.Request, _ version: IIIFPath.Version, _ names: [String],
-        _ basePath: String, _ request: IncomingRequest
+        _ parameters: IIIFPath.Request, _ version: IIIFPath.Version, _ identity: FileIdentity,
+        _ basePath: String, _ request: IncomingRequest, _ keep: HotResponder.Keep
     ) async throws -> Response {
-        let identity = try await originals.identity(names)
         let resolved = try parameters.resolved(
             version, of: try await originals.facts(identity).pixelSize,
             maximumSide: grammar.maximumSide, formats: grammar.formats)
@@ -70,17 +72,18 @@ struct IIIFRoute: Route {
         headers[named: "Link"] =
             "<\(publicURL ?? "")\(basePath)/\(resolved.canonical)>;rel=\"canonical\", "
             + "<\(version.profileURI)>;rel=\"profile\""
-        if let tile = try await tile(resolved.options, of: identity, request, headers) {
+        if let tile = try await tile(resolved.options, of: identity, request, headers, keep) {
             return tile
         }
         return try await responder.response(
-            identity, negotiation.withDefaultQuality(resolved.options), request, headers: headers)
+            identity, negotiation.withDefaultQuality(resolved.options), request, headers: headers,
+            keep: keep)
     }
 
     /// Returns the tile that a request is equal to; `nil` for any other region or option.
     private func tile(
         _ options: RenditionOptions, of identity: FileIdentity, _ request: IncomingRequest,
-        _ headers: HTTPFields
+        _ headers: HTTPFields, _ keep: HotResponder.Keep
     ) async throws -> Response? {
         var plain = RenditionOptions()
         (plain.region, plain.width, plain.height) = (options.region, options.width, options.height)
@@ -91,7 +94,8 @@ struct IIIFRoute: Route {
         let image = try await tiles.image(identity)
         let size = PixelSize(width: width, height: height)
         guard let address = image.pyramid.tile(region: region, size: size) else { return nil }
-        return try await tiles.response(address, of: image, identity, request, headers: headers)
+        return try await tiles.response(
+            address, of: image, identity, request, headers: headers, keep: keep)
     }
 
     private func information(

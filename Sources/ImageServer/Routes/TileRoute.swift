@@ -10,6 +10,7 @@ internal import Pixels
 struct TileRoute: Route {
     let originals: Originals
     let tiles: TileResponder
+    let hot: HotResponder
 
     var prefix: String? { "tiles" }
 
@@ -24,13 +25,15 @@ struct TileRoute: Route {
             let level = Int(names[names.count - 2]), let position = Self.position(name)
         else { throw ServerError.notFound }
         let original = names.dropLast(3) + [String(folder.dropLast("_files".count))]
-        let identity = try await originals.identity(Array(original))
-        let image = try await tiles.image(identity)
-        guard let own = image.pyramid.level(ofDeepZoomLevel: level) else {
-            throw ServerError.notFound
+        return try await hot.response(Array(original), request) { identity, keep in
+            let image = try await tiles.image(identity)
+            guard let own = image.pyramid.level(ofDeepZoomLevel: level) else {
+                throw ServerError.notFound
+            }
+            return try await tiles.response(
+                TileAddress(level: own, x: position.x, y: position.y), of: image, identity,
+                request, keep: keep)
         }
-        return try await tiles.response(
-            TileAddress(level: own, x: position.x, y: position.y), of: image, identity, request)
     }
 
     /// Parses the column and the row of a file name such as `3_4.jpg`.
