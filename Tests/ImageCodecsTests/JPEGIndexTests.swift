@@ -30,13 +30,12 @@ import Testing
             return
         }
         var options = DecodeOptions().strict
-        options.appliesOrientation = false
         guard let whole = try? source.image(options), let index = try source.makeIndex() else {
             return
         }
         tally.indexed += 1
         source.index = try ImageIndex(bytes: index.bytes)
-        let size = source.header.storedSize
+        let size = source.pixelSize
         for number in 0..<12 {
             let width = Int.random(in: 1...min(number < 6 ? 40 : 300, size.width), using: &random)
             let height = Int.random(
