@@ -79,6 +79,30 @@ public struct DecodePlan: Hashable, Sendable {
         return plan
     }
 
+    /// Returns the plan for a part of the stored image, with all that the result needs.
+    func cut(to part: PixelRect) -> DecodePlan {
+        var plan = self
+        plan.storedSize = part.size
+        plan.geometry.region.x -= Double(part.x)
+        plan.geometry.region.y -= Double(part.y)
+        return plan
+    }
+
+    /// The part of the stored image that is copied without resampling; `nil` if the result is
+    /// resampled.
+    public var copiedPart: PixelRect? {
+        let region = geometry.region
+        let part = PixelRect(
+            x: Int(region.x), y: Int(region.y), width: geometry.size.width,
+            height: geometry.size.height)
+        let isCopy =
+            region
+            == SampleRegion(
+                x: Double(part.x), y: Double(part.y), width: Double(part.width),
+                height: Double(part.height))
+        return isCopy ? part : nil
+    }
+
     /// Returns the number of stored pixels per sample of the result, along the less reduced side.
     ///
     /// A decoder of planes may shrink each by its own factor; see ``residualFactor``.

@@ -125,6 +125,20 @@ public protocol ImageDecoder: Sendable {
     func jpegTile(
         _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> [UInt8]?
+
+    /// Makes an index, which ``RowSink/index`` passes to ``decode(_:into:)``.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file; the caller has checked its header.
+    ///   - limits: the limits on the file.
+    ///   - cancellation: cancels the work from another thread.
+    ///   - releaseInput: see ``RowSink/releaseInput``.
+    /// - Returns: `nil` if this file has no use for one, or is damaged.
+    /// - Throws: ``CodecError``.
+    func makeIndex(
+        of bytes: Span<UInt8>, limits: DecodeLimits, cancellation: CancellationFlag?,
+        releaseInput: (@Sendable (Range<Int>) -> Void)?
+    ) throws(CodecError) -> ImageIndex?
 }
 
 extension ImageDecoder {
@@ -150,6 +164,12 @@ extension ImageDecoder {
     public func jpegTile(
         _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> [UInt8]? { nil }
+
+    /// Returns `nil`.
+    public func makeIndex(
+        of bytes: Span<UInt8>, limits: DecodeLimits, cancellation: CancellationFlag?,
+        releaseInput: (@Sendable (Range<Int>) -> Void)?
+    ) throws(CodecError) -> ImageIndex? { nil }
 }
 
 /// An encoder of one file format.

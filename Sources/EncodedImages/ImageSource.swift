@@ -16,6 +16,11 @@ public struct ImageSource: Sendable {
     private let codecs: CodecSet
     /// The limits on the file.
     public let limits: DecodeLimits
+    /// The index of the file, with which a region is decoded without the pixels before it.
+    ///
+    /// Results are the same with and without it. It is used for regions at full size; a remote decoder
+    /// ignores it, and so does every decoder if it is the index of another file.
+    public var index: ImageIndex?
     private let engine: Engine
 
     /// The decoder, in this process or another one.
@@ -448,9 +453,34 @@ public struct ImageSource: Sendable {
         return preview
     }
 
+    /// Makes an index of the file in one pass over its data, for ``index``.
+    ///
+    /// - Parameter cancellation: cancels the work from another thread.
+    /// - Returns: `nil` if the format or the coding of the file needs no index or allows none, if the
+    ///   file is damaged, or if it is decoded remotely.
+    /// - Throws: ``CodecError``.
+    public func makeIndex(
+        cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> ImageIndex? {
+        guard case .local(let decoder) = engine else { return nil }
+        return try bytes.whileUnchanged { () throws(CodecError) in
+            try bytes.withBytes { file throws(CodecError) in
+                try decoder.makeIndex(
+                    of: file, limits: limits, cancellation: cancellation,
+                    releaseInput: releaseInput)
+            }
+        }
+    }
+
+    private var releaseInput: (@Sendable (Range<Int>) -> Void)? {
+        guard bytes.descriptor != nil else { return nil }
+        return { [bytes] in bytes.release($0) }
+    }
+
     func decode(into rows: inout RowSink) throws(CodecError) {
         guard case .local(let decoder) = engine else { return }
-        if bytes.descriptor != nil { rows.releaseInput = { [bytes] in bytes.release($0) } }
+        rows.releaseInput = releaseInput
+        rows.index = index
         do throws(CodecError) {
             try bytes.withBytes { file throws(CodecError) in
                 try decoder.decode(file, into: &rows)

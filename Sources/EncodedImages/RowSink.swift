@@ -14,6 +14,12 @@ public struct RowSink: ~Copyable {
     public let cancellation: CancellationFlag?
     /// Releases the memory of bytes of the file that the decoder has read; `nil` if it is not mapped.
     public internal(set) var releaseInput: (@Sendable (Range<Int>) -> Void)?
+    /// The index of the file, or of another one; `nil` if all rows are needed.
+    public internal(set) var index: ImageIndex? {
+        get { consumer == nil ? givenIndex : nil }
+        set { givenIndex = newValue }
+    }
+    private var givenIndex: ImageIndex?
     /// How the image is decoded; the decoder sets it.
     public var report = DecodeReport()
     /// Overrides the profile of the file.
@@ -86,6 +92,18 @@ public struct RowSink: ~Copyable {
         for further in furtherOutputs {
             guard let plan = further.output?.plan else { continue }
             further.output?.plan = plan.stored(at: size)
+        }
+    }
+
+    /// States that the rows will be those of a part of the image, with all that the result needs.
+    ///
+    /// - Precondition: ``begin(_:_:_:lattice:)`` has not been called.
+    public mutating func decodes(only part: PixelRect) {
+        precondition(!output.hasBegun, "the rows have begun")
+        output.plan = output.plan.cut(to: part)
+        for further in furtherOutputs {
+            guard let plan = further.output?.plan else { continue }
+            further.output?.plan = plan.cut(to: part)
         }
     }
 

@@ -20,6 +20,7 @@ struct JPEGDecoder: ImageDecoder {
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let header = try header(of: bytes, limits: rows.limits)
+        if let index = rows.index, try decodePart(bytes, index, header, into: &rows) { return }
         if try decodeShrunk(bytes, header, into: &rows) { return }
         // libjpeg-turbo processes all coefficients once for each scan, so scans are counted
         // first.
@@ -35,10 +36,46 @@ struct JPEGDecoder: ImageDecoder {
         }
     }
 
+    func makeIndex(
+        of bytes: Span<UInt8>, limits: DecodeLimits, cancellation: CancellationFlag?,
+        releaseInput: (@Sendable (Range<Int>) -> Void)?
+    ) throws(CodecError) -> ImageIndex? {
+        try JPEGIndexer(limits: limits, cancellation: cancellation, releaseInput: releaseInput)
+            .index(of: bytes)
+    }
+
     func incrementalDecoder(
         limits: DecodeLimits
     ) throws(CodecError) -> (any IncrementalDecoder)? {
         try JPEGIncrementalDecoder(limits: limits)
+    }
+
+    /// Decodes a part of the image at full size, with an index of the file.
+    ///
+    /// - Returns: whether the part was decoded; if not, `rows` are in their initial state.
+    private func decodePart(
+        _ bytes: Span<UInt8>, _ index: ImageIndex, _ header: ImageHeader, into rows: inout RowSink
+    ) throws(CodecError) -> Bool {
+        guard let part = try rows.choose({ $0.copiedPart }) else { return false }
+        let (pixels, file): (PixelRect, [UInt8])
+        do throws(ShrinkingError) {
+            let source = try JPEGPart(bytes, index)
+            let mcus = source.mcus(covering: part)
+            guard source.isWorthwhile(mcus, limits: rows.workLimits) else { return false }
+            pixels = source.pixels(of: mcus)
+            file = try source.file(of: mcus, bytes)
+        } catch {
+            guard case .failed(let error) = error else { return false }
+            throw error
+        }
+        rows.decodes(only: pixels)
+        try unsafe file.withUnsafeBufferPointer { buffer throws(CodecError) in
+            let reader = try unsafe JPEGReader(
+                buffer, fileByteCount: bytes.count, maximumScanCount: 1)
+            try decode(reader, header, into: &rows)
+        }
+        rows.report.decoder += ", indexed"
+        return true
     }
 
     /// Decodes a reduced image.

@@ -1,5 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Pixels
+
+extension PixelBuffer {
+    /// Returns the image after `count` reductions to half its size; 8-bit interleaved samples only.
+    func halved(_ count: Int) -> PixelBuffer {
+        guard count > 0 else { return self }
+        var result = MutablePixelBuffer(
+            size: PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2),
+            format: format, colorProfile: colorProfile)
+        let channelCount = format.channelCount
+        var means = [UInt8](repeating: 0, count: result.size.width * channelCount)
+        for y in 0..<result.size.height {
+            let lower = min(2 * y + 1, size.height - 1)
+            halveRows(row(2 * y), row(lower), channelCount: channelCount, into: &means)
+            result.withMutableRow(y) { $0.copy(means.span, at: 0) }
+        }
+        return result.snapshot.halved(count - 1)
+    }
+}
+
 /// Averages two rows in blocks of 2×2 pixels.
 ///
 /// Means are rounded to the nearest integer, halves up. The last column of an odd width is the mean

@@ -3,6 +3,7 @@
 public import EncodedImages
 public import LoadScheduling
 public import Pixels
+private import Synchronization
 
 /// An image of any size as tiles, created on demand in bounded memory.
 ///
@@ -29,6 +30,13 @@ public final class TiledImage: Sendable {
         public var encoding = EncodeOptions()
         /// Whether a truncated image yields tiles as far as it can be decoded.
         public var acceptsTruncated = true
+        /// Whether tiles are decoded from the image with an index of it, where its format has one,
+        /// instead of stored.
+        ///
+        /// See ``EncodedImages/ImageIndex``. The first tile is available as soon as the index is made,
+        /// which takes a fraction of the time of all tiles; each tile of level *n* then takes the time
+        /// of decoding 4ⁿ tiles.
+        public var usesIndex = false
         /// The duration of the transition from a coarser tile to a finer one, for the drawing view.
         public var fadeDuration = Duration.milliseconds(250)
 
@@ -55,6 +63,16 @@ public final class TiledImage: Sendable {
     private let reads = SharedLoads<TileAddress, PixelBuffer?, NoProgress>()
     private let levels = SharedLoads<Int, PixelBuffer, NoProgress>()
     let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoProgress>()
+    private let indices = SharedLoads<String, IndexState, NoProgress>()
+    private let indexState = Mutex<IndexState>(.unknown)
+
+    /// Whether tiles are decoded with an index.
+    private enum IndexState {
+        case unknown
+        case none
+        /// The image with its index.
+        case made(ImageSource)
+    }
 
     /// Creates a tiled image; no pixels are decoded yet.
     ///
@@ -123,6 +141,9 @@ public final class TiledImage: Sendable {
             // It may have been evicted already.
             return cachedTile(tile) ?? level.cut(pyramid.rect(of: tile))
         }
+        if case .made(let source) = try await makeIndex(priority) {
+            return try await decodeTile(tile, of: source, priority)
+        }
         return try await readBack(tile, priority) { tiles throws(LoadError) in
             try await self.reads.value(for: tile, on: self.queue.reading, priority) {
                 _ throws(LoadError) in try self.read(tile, of: tiles)
@@ -145,7 +166,9 @@ public final class TiledImage: Sendable {
     ) async throws(LoadError) -> EncodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
         if storesTiles, let file = try await storedTile(tile, priority) { return file }
-        if isDirect(tile.level) {
+        var isDecoded = isDirect(tile.level)
+        if !isDecoded, case .made = try await makeIndex(priority) { isDecoded = true }
+        if isDecoded {
             let image = try await self.tile(tile, priority: priority)
             return try await queue.reading.run(priority) { () throws(LoadError) in
                 do throws(CodecError) {
@@ -163,7 +186,8 @@ public final class TiledImage: Sendable {
             })
     }
 
-    /// Creates and stores all tiles that are not decoded directly, unless they are stored.
+    /// Creates and stores all tiles that are not decoded directly, unless they are stored; makes only
+    /// the index if tiles are decoded with it.
     ///
     /// The work is cancelled when no request waits for a tile. A viewer keeps it running by this
     /// call, in a task that it cancels when the image is closed.
@@ -172,6 +196,7 @@ public final class TiledImage: Sendable {
     /// - Throws: `LoadError`.
     public func makeTiles(priority: LoadPriority = .prefetch) async throws(LoadError) {
         guard !isDirect(0) else { return }
+        if case .made = try await makeIndex(priority) { return }
         _ = try await storedTiles(priority)
     }
 
@@ -273,6 +298,57 @@ extension TiledImage {
             }
             return image
         }
+    }
+
+    /// Makes the index of the image, once, if the configuration requires it.
+    private func makeIndex(_ priority: LoadPriority) async throws(LoadError) -> IndexState {
+        guard configuration.usesIndex else { return .none }
+        let state = indexState.withLock { $0 }
+        guard case .unknown = state else { return state }
+        return try await indices.value(for: name, on: queue.making, priority) {
+            flag throws(LoadError) in
+            var source = self.source
+            do throws(CodecError) {
+                if source.index == nil { source.index = try source.makeIndex(cancellation: flag) }
+            } catch {
+                throw LoadError(decoding: self.name, error)
+            }
+            let state = source.index == nil ? IndexState.none : .made(source)
+            self.indexState.withLock { $0 = state }
+            return state
+        }
+    }
+
+    /// Decodes the region of a tile with the index, and reduces it as the stored tiles are.
+    private func decodeTile(
+        _ tile: TileAddress, of source: ImageSource, _ priority: LoadPriority
+    ) async throws(LoadError) -> PixelBuffer {
+        var options = DecodeOptions()
+        options.region = pyramid.imageRect(of: tile)
+        options.convertsToSRGB = false
+        options.acceptsTruncated = configuration.acceptsTruncated
+        let image = try await reads.value(
+            for: tile, .init(urgency: PriorityHandle.fixed(priority))
+        ) { [options] context throws(LoadError) in
+            let byteCount = source.resultByteCount(options)
+            let room = try await self.cache.budget?.reserve(byteCount, context.urgency)
+            return try await self.queue.reading.run(context.urgency) {
+                cancellation throws(LoadError) in
+                defer { room?.release() }
+                do throws(CodecError) {
+                    let region = try source.image(options, cancellation: cancellation)
+                    let image = try self.encoders.converted(region.halved(tile.level))
+                    self.cache.insert(image, TileCache.Key(picture: self.name, tile: tile))
+                    return image
+                } catch {
+                    throw LoadError(decoding: self.name, error)
+                }
+            }
+        }
+        guard let image, image.size == pyramid.rect(of: tile).size else {
+            throw .unreadable(path: name, reason: "the file changed")
+        }
+        return image
     }
 
     private func storedTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {

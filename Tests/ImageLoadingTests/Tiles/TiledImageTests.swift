@@ -119,6 +119,28 @@ import Testing
         await maker.queue.close()
     }
 
+    @Test("decodes tiles with an index instead of storing them, if the format has one")
+    func index() async throws {
+        for (format, isIndexed) in [("jpeg", true), ("png", false)] {
+            var maker = TileMaker()
+            maker.configuration.usesIndex = true
+            maker.configuration.directPixelCount = 1000
+            let image = TestImage.photograph(PixelSize(width: 701, height: 439))
+            let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
+            let picture = try maker.image(EncodedBytes(file))
+            let levels = try maker.levels(EncodedBytes(file), count: picture.pyramid.levelCount)
+            for tile in picture.pyramid.tiles where !picture.isDirect(tile.level) {
+                let expected = levels[tile.level].cut(picture.pyramid.rect(of: tile))
+                let comparison = PixelComparison(try await picture.tile(tile), expected)
+                #expect(comparison.maximumDifference == 0, "\(tile): \(comparison)")
+            }
+            let first = try await picture.encodedTile(TileAddress(level: 0, x: 0, y: 0))
+            #expect(!first.bytes.isEmpty)
+            #expect(((maker.store as? MemoryTileStore)?.byteCount == 0) == isIndexed)
+            await maker.queue.close()
+        }
+    }
+
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))

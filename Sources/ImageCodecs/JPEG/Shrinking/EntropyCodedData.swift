@@ -193,6 +193,14 @@ struct EntropyCodedData {
         return count
     }
 
+    /// Returns the offset of the first 0xFF from `offset` to before `end`, or `end`.
+    static func nextFF(_ file: Span<UInt8>, _ offset: Int, _ end: Int) -> Int {
+        precondition(end <= file.count, "the end lies outside of the file")
+        return unsafe file.withUnsafeBufferPointer { file in
+            unsafe nextFF(file.baseAddress, offset, end)
+        }
+    }
+
     /// Returns the offset of the first 0xFF at or after `offset`, or `count`.
     private static func nextFF(
         _ bytes: UnsafePointer<UInt8>?, _ offset: Int, _ count: Int

@@ -51,6 +51,8 @@ struct LowFrequencyReader {
         var mcuCount = 0
         /// The MCUs at which the predictors are reset.
         var restarts: [Int] = []
+        /// By scan component: the predictor before the row.
+        var predictors: [Int16] = []
     }
 
     /// Creates the tables.
@@ -124,6 +126,7 @@ struct LowFrequencyReader {
     ///   - data: the window, which contains the row.
     ///   - coefficients: receives the coefficients to keep.
     mutating func readRow(_ data: EntropyCodedData, into coefficients: inout [Int16]) {
+        row.predictors = predictors
         let first = row.start / 8 - data.window.lowerBound
         unsafe data.bytes.withUnsafeBufferPointer { bytes in
             unsafe coefficients.withUnsafeMutableBufferPointer { target in
@@ -139,6 +142,24 @@ struct LowFrequencyReader {
             mcu = restart
             guard mcu < row.mcuCount else { break }
             for component in predictors.indices { predictors[component] = 0 }
+        }
+    }
+
+    /// Returns the position of an MCU of the row, in bits from the start of the data.
+    func position(ofMCU mcu: Int) -> Int { row.start + Int(positions[mcu * mcuBlocks.count]) }
+
+    /// Returns the DC predictors before an MCU of the row that has been read.
+    ///
+    /// - Parameters:
+    ///   - mcu: the index of the MCU in the row.
+    ///   - coefficients: the coefficients of the row.
+    /// - Returns: the predictor of each scan component.
+    func predictors(beforeMCU mcu: Int, _ coefficients: [Int16]) -> [Int16] {
+        if row.restarts.contains(mcu) { return row.predictors.map { _ in 0 } }
+        if mcu == 0 { return row.predictors }
+        return blocksByComponent.map { blocks in
+            let last = blocks[blocks.count - 1]
+            return coefficients[last.start + (mcu - 1) * last.step]
         }
     }
 

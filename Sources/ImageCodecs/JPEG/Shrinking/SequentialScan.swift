@@ -76,6 +76,7 @@ struct SequentialScan {
             while rowsLeft > 0, reader.findRow(mcuCount: grid.mcusAcross, &search.index) {
                 rowsLeft -= 1
                 reader.readRow(data, into: &rows.coefficients)
+                sink.locate(reader, rows.coefficients, file)
                 try ShrinkingError.wrap { () throws(CodecError) in try rows.deliver(into: &sink)
                 }
             }

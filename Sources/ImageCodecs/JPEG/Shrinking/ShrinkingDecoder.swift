@@ -35,8 +35,17 @@ protocol ComponentSink: ~Copyable {
     ) throws(CodecError) -> [Int]?
     /// Called once, before the first row.
     mutating func begin(_ picture: ShrunkImage) throws(CodecError)
+    /// Called for each row of MCUs of a sequential scan, with the reader that has located it.
+    mutating func locate(
+        _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>)
     /// Consumes the next row of a component.
     mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError)
+}
+
+extension ComponentSink where Self: ~Copyable {
+    mutating func locate(
+        _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>
+    ) {}
 }
 
 /// Decodes only those coefficients of each block that a smaller image shows.
