@@ -30,21 +30,20 @@ struct RequestHandler: Sendable {
     ///
     /// It runs on the event loop before any task is created.
     func readyResponses() -> (HTTPRequest) -> ConnectionHandler.ReadyResponse? {
-        var date = HTTPDate.now
-        var dateText = date.text
+        var date = ConnectionHandler.DateField(.now)
         return { request in
             let start = ContinuousClock.now
             guard let response = readyResponse(to: request, start),
                 (try? admission.check(request)) != nil
             else { return nil }
             let now = HTTPDate.now
-            if now != date { (date, dateText) = (now, now.text) }
+            if now != date.date { date = ConnectionHandler.DateField(now) }
             var ready = response
+            ready.date = date
             if let count = ready.body?.readableBytes, count > OutgoingBytes.freeByteCount {
                 guard let hold = outgoing.hold(count) else { return nil }
                 ready.hold = hold
             }
-            ready.head.headerFields[.date] = dateText
             metrics.record(ready.head.status.code, start.duration(to: .now))
             return ready
         }
@@ -61,7 +60,8 @@ struct RequestHandler: Sendable {
             return .init(head: Response.notModified(cached.headers).head)
         }
         return .init(
-            head: HTTPResponse(status: .ok, headerFields: cached.headers), body: cached.body)
+            head: HTTPResponse(status: .ok, headerFields: cached.headers),
+            encodedHead: cached.encodedHead, body: cached.body)
     }
 
     // MARK: In a task

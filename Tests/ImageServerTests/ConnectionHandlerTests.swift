@@ -3,7 +3,9 @@
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
+import NIOHTTP1
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 import NIOTLS
 import Testing
 
@@ -55,6 +57,48 @@ import Testing
             #expect(try sent(channel) == answer)
         }
         #expect(try handedOn(channel).isEmpty)
+    }
+
+    @Test("sends heads that were encoded in advance with the date") func encoded() throws {
+        let body = ByteBuffer(repeating: 7, count: 100_000)
+        let handler = ConnectionHandler(idleTimeout: .seconds(60)) { _ in
+            .init(
+                head: HTTPResponse(status: .ok, headerFields: [.eTag: "1"]),
+                encodedHead: ByteBuffer(string: "HTTP/1.1 200 OK\r\nETag: 1\r\n"), body: body,
+                date: .init(HTTPDate(seconds: 784_111_777)))
+        }
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let channel = EmbeddedChannel(handlers: [
+            HTTPResponseEncoder(), HTTP1ToHTTPServerCodec(secure: false), handler,
+        ])
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        for _ in 0..<2 {
+            try channel.writeInbound(
+                HTTPServerRequestPart.head(
+                    .init(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "a"])))
+            try channel.writeInbound(HTTPServerRequestPart.end(nil))
+            var sent = ByteBuffer()
+            while case .byteBuffer(var bytes)? = try channel.readOutbound(as: IOData.self) {
+                sent.writeBuffer(&bytes)
+            }
+            let head = "HTTP/1.1 200 OK\r\nETag: 1\r\nDate: \(date)\r\n\r\n"
+            #expect(sent.readString(length: head.utf8.count) == head)
+            #expect(sent == body)
+        }
+        // HTTP/2 has no such encoder.
+        let stream = EmbeddedChannel(
+            handler: ConnectionHandler(idleTimeout: .seconds(60)) { _ in
+                .init(
+                    head: HTTPResponse(status: .ok),
+                    encodedHead: ByteBuffer(string: "HTTP/1.1 200 OK\r\n"), body: body,
+                    date: .init(HTTPDate(seconds: 784_111_777)))
+            })
+        try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        try stream.writeInbound(head("/ready"))
+        try stream.writeInbound(HTTPRequestPart.end(nil))
+        #expect(
+            try sent(stream).first
+                == .head(HTTPResponse(status: .ok, headerFields: [.date: date])))
     }
 
     @Test("forwards other requests unchanged") func others() throws {

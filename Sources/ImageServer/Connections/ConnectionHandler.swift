@@ -2,6 +2,7 @@
 
 internal import HTTPTypes
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOHTTPTypes
 
 /// Sends cached responses on the connection's event loop, and closes connections without progress.
@@ -18,10 +19,28 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// A response from the cache.
     struct ReadyResponse {
+        /// The head without `Date`.
         var head: HTTPResponse
+        /// The same for HTTP/1, encoded in advance and without the empty line at its end.
+        var encodedHead: ByteBuffer?
         var body: ByteBuffer?
+        var date: DateField?
         /// The reservation of the body's bytes, kept until the body has been sent.
         var hold: OutgoingBytes.Hold?
+    }
+
+    /// A value of the header field `Date`, shared by all responses of a second.
+    final class DateField {
+        let date: HTTPDate
+        let text: String
+        /// The field as the end of a head of HTTP/1.
+        let endOfHead: ByteBuffer
+
+        init(_ date: HTTPDate) {
+            self.date = date
+            text = date.text
+            endOfHead = ByteBuffer(string: "Date: \(text)\r\n\r\n")
+        }
     }
 
     /// An outbound event whose promise succeeds when the system has taken all bytes written before.
@@ -51,6 +70,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The promises of pending ``WhenSent`` events.
     private var sentPromises: [EventLoopPromise<Void>] = []
     private var isStopping = false
+    /// The encoder of HTTP/1, which encoded heads skip; `nil` for a stream of HTTP/2.
+    private var encoder: ChannelHandlerContext?
+    private var isSendingReady = false
+    /// Whether the channel was writable when the following handlers were last notified.
+    private var wasWritable = true
 
     /// - Parameters:
     ///   - idleTimeout: the time after which a connection is closed that has no request, or one that
@@ -68,11 +92,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         lastUse = context.eventLoop.now
+        encoder = try? context.pipeline.syncOperations.context(
+            handlerType: HTTPResponseEncoder.self)
         check(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         idleCheck?.cancel()
+        encoder = nil
         failSentPromises()
     }
 
@@ -140,14 +167,41 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func write(_ response: ReadyResponse, _ context: ChannelHandlerContext) {
-        context.write(wrapOutboundOut(.head(response.head)), promise: nil)
-        if let body = response.body { write(body, context, nil) }
+        isSendingReady = true
         let promise = context.eventLoop.makePromise(of: Void.self)
         if let hold = response.hold {
             promise.futureResult.whenComplete { _ in withExtendedLifetime(hold) {} }
         }
-        track(promise, context)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+        if let encoder, let date = response.date, var head = response.encodedHead,
+            let body = response.body
+        {
+            head.writeImmutableBuffer(date.endOfHead)
+            encoder.write(NIOAny(IOData.byteBuffer(head)), promise: nil)
+            write(body, context, promise) {
+                encoder.write(NIOAny(IOData.byteBuffer($0)), promise: $1)
+            }
+            encoder.flush()
+        } else {
+            var head = response.head
+            head.headerFields[.date] = response.date?.text
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            if let body = response.body { write(body, context, nil) }
+            track(promise, context)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+        }
+        isSendingReady = false
+        notifyOfWritability(context)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        // Most cached responses exceed the limit of unsent bytes for the duration of the system call.
+        if !isSendingReady { notifyOfWritability(context) }
+    }
+
+    private func notifyOfWritability(_ context: ChannelHandlerContext) {
+        guard context.channel.isWritable != wasWritable else { return }
+        wasWritable = !wasWritable
+        context.fireChannelWritabilityChanged()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -169,17 +223,27 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func write(
         _ body: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
     ) {
+        write(body, context, promise) {
+            context.write(wrapOutboundOut(.body($0)), promise: $1)
+        }
+    }
+
+    /// Writes a body in pieces by `send`.
+    private func write(
+        _ body: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?,
+        send: (ByteBuffer, EventLoopPromise<Void>) -> Void
+    ) {
         var rest = body
         while rest.readableBytes > Self.pieceByteCount,
             let piece = rest.readSlice(length: Self.pieceByteCount)
         {
             let sent = context.eventLoop.makePromise(of: Void.self)
             track(sent, context)
-            context.write(wrapOutboundOut(.body(piece)), promise: sent)
+            send(piece, sent)
         }
         let sent = promise ?? context.eventLoop.makePromise()
         track(sent, context)
-        context.write(wrapOutboundOut(.body(rest)), promise: sent)
+        send(rest, sent)
     }
 
     /// Counts a write until its promise completes.

@@ -21,13 +21,28 @@ final class HotRenditions: Sendable {
         let headers: [ComparedByBytes]
     }
 
-    /// A 200 response.
-    struct CachedResponse: Sendable {
+    /// A 200 response; an object, since copying all fields would take longer than finding them.
+    final class CachedResponse: Sendable {
         let original: FileIdentity
         let validators: Validators
         /// The headers of the complete response.
         let headers: HTTPFields
+        /// The status line and the headers as sent over HTTP/1, without the empty line after them.
+        let encodedHead: ByteBuffer
         let body: ByteBuffer
+
+        init(
+            original: FileIdentity, validators: Validators, headers: HTTPFields, body: ByteBuffer
+        ) {
+            self.original = original
+            self.validators = validators
+            self.headers = headers
+            self.body = body
+            encodedHead = ByteBuffer(
+                string: headers.reduce(into: "HTTP/1.1 200 OK\r\n") {
+                    $0 += "\($1.name.rawName): \($1.value)\r\n"
+                })
+        }
     }
 
     /// What the responses of a version of an original share.
@@ -105,12 +120,12 @@ final class HotRenditions: Sendable {
     /// Returns a fresh response.
     func response(_ key: Key, now: ContinuousClock.Instant) -> CachedResponse? {
         state.withLock { state in
-            guard let index = state.entries.index(forKey: key),
-                state.entries.values[index].original.checked.duration(to: now) < Self.lifetime
-            else { return nil }
+            guard let index = state.entries.index(forKey: key) else { return nil }
+            let entry = state.entries.values[index]
+            guard entry.original.checked.duration(to: now) < Self.lifetime else { return nil }
             state.clock += 1
             state.entries.values[index].lastUse = state.clock
-            return state.entries.values[index].response
+            return entry.response
         }
     }
 
