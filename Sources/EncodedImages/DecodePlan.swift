@@ -91,16 +91,7 @@ public struct DecodePlan: Hashable, Sendable {
     /// The part of the stored image that is copied without resampling; `nil` if the result is
     /// resampled.
     public var copiedPart: PixelRect? {
-        let region = geometry.region
-        let part = PixelRect(
-            x: Int(region.x), y: Int(region.y), width: geometry.size.width,
-            height: geometry.size.height)
-        let isCopy =
-            region
-            == SampleRegion(
-                x: Double(part.x), y: Double(part.y), width: Double(part.width),
-                height: Double(part.height))
-        return isCopy ? part : nil
+        geometry.region.pixels.flatMap { $0.size == geometry.size ? $0 : nil }
     }
 
     /// Returns the number of stored pixels per sample of the result, along the less reduced side.

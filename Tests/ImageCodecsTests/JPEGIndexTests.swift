@@ -36,17 +36,18 @@ import Testing
         tally.indexed += 1
         source.index = try ImageIndex(bytes: index.bytes)
         let size = source.pixelSize
-        for number in 0..<12 {
-            let width = Int.random(in: 1...min(number < 6 ? 40 : 300, size.width), using: &random)
-            let height = Int.random(
-                in: 1...min(number < 6 ? 40 : 300, size.height), using: &random)
-            let x =
-                number == 0
-                ? size.width - width : .random(in: 0...size.width - width, using: &random)
-            let y =
-                number == 1
-                ? size.height - height : .random(in: 0...size.height - height, using: &random)
-            let region = PixelRect(x: x, y: y, width: width, height: height)
+        for number in 0..<18 {
+            var region = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+            let limit = number < 6 ? 40 : 300
+            region.height = .random(in: 1...min(limit, size.height), using: &random)
+            region.y = .random(in: 0...size.height - region.height, using: &random)
+            // The last regions have the width of the image, and one reaches its end.
+            if number < 12 {
+                region.width = .random(in: 1...min(limit, size.width), using: &random)
+                region.x = .random(in: 0...size.width - region.width, using: &random)
+            }
+            if number % 6 == 0 { region.x = size.width - region.width }
+            if number % 6 == 1 { region.y = size.height - region.height }
             options.region = region
             let decoded = try source.decodedImage(options)
             tally.regions += 1
@@ -97,6 +98,8 @@ import Testing
     }
 
     private let region = PixelRect(x: 1700, y: 170, width: 100, height: 90)
+    /// A region whose data is copied without decoding it.
+    private let band = PixelRect(x: 0, y: 170, width: 2200, height: 90)
 
     @Test("an index of another file is ignored")
     func otherFile() throws {
@@ -135,8 +138,10 @@ import Testing
             let place = Int.random(in: 8..<(number < 100 ? 24 : bytes.count), using: &random)
             bytes[place] ^= UInt8.random(in: 1...255, using: &random)
             #expect(throws: CodecError.self) { try ImageIndex(bytes: bytes) }
-            let image = try decoded(file, ImageIndex(content: Array(bytes.dropFirst(8))), region)
-            #expect(image.image.size == region.size)
+            for region in [region, band] {
+                let forged = ImageIndex(content: Array(bytes.dropFirst(8)))
+                #expect(try decoded(file, forged, region).image.size == region.size)
+            }
         }
         #expect(throws: CodecError.self) { try ImageIndex(bytes: [1, 2, 3]) }
         let short = ImageIndex(content: Array(index.bytes.dropFirst(8).dropLast()))
@@ -152,8 +157,10 @@ import Testing
             var damaged = file
             damaged[.random(in: file.count / 2..<file.count, using: &random)] =
                 .random(in: 0...255, using: &random)
-            let image = try? decoded(damaged, index, region)
-            #expect(image == nil || image?.image.size == region.size)
+            for region in [region, band] {
+                let image = try? decoded(damaged, index, region)
+                #expect(image == nil || image?.image.size == region.size)
+            }
         }
     }
 

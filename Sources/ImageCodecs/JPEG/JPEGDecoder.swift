@@ -57,13 +57,12 @@ struct JPEGDecoder: ImageDecoder {
         _ bytes: Span<UInt8>, _ index: ImageIndex, _ header: ImageHeader, into rows: inout RowSink
     ) throws(CodecError) -> Bool {
         guard let part = try rows.choose({ $0.copiedPart }) else { return false }
-        let (pixels, file): (PixelRect, [UInt8])
+        let (file, pixels): ([UInt8], PixelRect)
         do throws(ShrinkingError) {
             let source = try JPEGPart(bytes, index)
             let mcus = source.mcus(covering: part)
             guard source.isWorthwhile(mcus, limits: rows.workLimits) else { return false }
-            pixels = source.pixels(of: mcus)
-            file = try source.file(of: mcus, bytes)
+            (file, pixels) = try source.file(of: mcus, bytes)
         } catch {
             guard case .failed(let error) = error else { return false }
             throw error

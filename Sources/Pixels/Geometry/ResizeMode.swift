@@ -53,6 +53,14 @@ public struct SampleRegion: Hashable, Sendable {
         self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
     }
 
+    /// The same region in whole pixels; `nil` if an edge is within a pixel.
+    package var pixels: PixelRect? {
+        guard let x = Int(exactly: x), let y = Int(exactly: y), let width = Int(exactly: width),
+            let height = Int(exactly: height)
+        else { return nil }
+        return PixelRect(x: x, y: y, width: width, height: height)
+    }
+
     /// Converts the region to the coordinates of a scaled image.
     ///
     /// - Parameters:

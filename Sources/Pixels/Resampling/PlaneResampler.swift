@@ -8,6 +8,8 @@ struct PlaneResampler {
     private let bytesPerPixel: Int
     private let hasAlpha: Bool
     private var scaler: Scaler?
+    /// The part of the source that is copied if nothing is resampled.
+    private let part: PixelRect
     private var nextSourceRow = 0
     private var nextResultRow = 0
 
@@ -25,7 +27,9 @@ struct PlaneResampler {
         self.channelCount = channelCount
         bytesPerPixel = channelCount * bytesPerChannel
         self.hasAlpha = hasAlpha
-        if resultSize != sourceSize || region != SampleRegion(sourceSize) {
+        let copied = region.pixels.flatMap { PixelRect(sourceSize).contains($0) ? $0 : nil }
+        part = copied ?? PixelRect(sourceSize)
+        if resultSize != copied?.size {
             scaler = Scaler(
                 sourceSize, channelCount, isDeep: bytesPerChannel == 2, region, resultSize,
                 kernels, approximation)
@@ -53,8 +57,11 @@ struct PlaneResampler {
         let y = nextSourceRow
         nextSourceRow += 1
         guard scaler != nil else {
+            guard y >= part.y, !isComplete else { return }
             nextResultRow += 1
-            return sink.append(row, plane: plane)
+            let first = part.x * bytesPerPixel
+            return sink.append(
+                row.extracting(first..<first + part.width * bytesPerPixel), plane: plane)
         }
         guard !isComplete, scaler?.append(row, y: y) == true else { return }
         makeRows(into: &sink, plane: plane)

@@ -38,6 +38,8 @@ struct IndexedScan {
     let grid: JPEGScan.Grid
     /// An image of the DC coefficients.
     let eighth: ShrunkImage
+    /// By scan component: ``HuffmanTable/lookup`` of its DC table, then of its AC table.
+    let lookups: [UInt16]
 
     /// Reads the header of a file.
     ///
@@ -50,6 +52,12 @@ struct IndexedScan {
         self.frame = frame
         self.scan = scan
         grid = scan.grid(frame)
+        lookups = scan.components.flatMap {
+            ($0.dcTable?.lookup ?? []) + ($0.acTable?.lookup ?? [])
+        }
+        guard lookups.count == scan.components.count * 2 << HuffmanTable.lookaheadBits else {
+            throw .notHandled
+        }
         eighth = ShrunkImage(
             frame: frame, colorSpace: reader.colorSpace, isInverted: reader.isInverted,
             blockSides: frame.components.map { _ in 1 },

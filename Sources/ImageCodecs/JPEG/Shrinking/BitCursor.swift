@@ -53,6 +53,13 @@ enum BitWindow {
 
     @inline(always)
     mutating func skip(_ count: Int) { position &+= count }
+
+    /// Moves forward; returns whether the position is in the segment and not before the current one.
+    mutating func move(to position: Int) -> Bool {
+        guard position >= self.position, position <= end else { return false }
+        self.position = position
+        return true
+    }
 }
 
 /// Decodes symbols of a Huffman table; it must not outlive the table.
