@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the server with nginx's image_filter and with thumbor on this machine: PROGRAM PHOTO.
+"""Compares the server with nginx's image_filter, thumbor and iipsrv on this machine: PROGRAM PHOTO.
 
 Cold: 60 copies of a photograph, each requested once at 512 pixels over 8 connections.
 Sizes: 60 sizes of one photograph, from 32 to 2048 pixels, all requested at the same time.
 Hot: one cached rendition, requested repeatedly over 8 connections; nginx sends the same bytes as a file.
 Mixed: cached renditions and the health check, while cold requests use all cores.
+Tiles: random 256-pixel tiles of a JPEG-compressed pyramid over IIIF; with vips and iipsrv, compared with that.
 
 Prints a table of medians. Peers that are not installed are left out: nginx and wrk come from Debian
-(nginx-light, libnginx-mod-http-image-filter, wrk), thumbor from PyPI (THUMBOR=path of its program).
+(nginx-light, libnginx-mod-http-image-filter, wrk, iipimage-server), thumbor from PyPI (THUMBOR=path of its program).
 """
 
 import collections
@@ -132,11 +133,11 @@ def sizes(server) -> tuple[float, float]:
         server.stop()
 
 
-def wrk(port, path) -> tuple[float, float]:
+def wrk(port, path, requests="") -> tuple[float, float]:
     """Requests per second, and the 99th percentile of latency in milliseconds."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(
-            "done = function(summary, latency)\n"
+            requests + "done = function(summary, latency)\n"
             "io.write(string.format('RESULT %f %f\\n', summary.requests / summary.duration * 1e6, "
             "latency:percentile(99) / 1000)) end\n")
         script.flush()
@@ -187,6 +188,59 @@ def mixed(server) -> dict:
                   for name, values in latencies.items()}
         result["worst health"] = max(latencies["health"])
         return result
+    finally:
+        server.stop()
+
+
+def pyramid(photo, file) -> list[str]:
+    """Writes a pyramid of a photograph; returns the IIIF parameters of its tiles."""
+    width, height = 7168, 4096
+    # Whole tiles only: iipsrv has no others.
+    subprocess.run(["vips", "thumbnail", photo, f"{file}.v", str(width), "--height", str(height),
+                    "--size", "force"], check=True)
+    subprocess.run(["vips", "tiffsave", f"{file}.v", str(file), "--tile", "--pyramid",
+                    "--compression", "jpeg", "--tile-width", "256", "--tile-height", "256",
+                    "--strip"], check=True)
+    Path(f"{file}.v").unlink()
+    return [f"{x},{y},{side},{side}/256,256/0/default.jpg" for side in (256, 512, 1024)
+            for y in range(0, height, side) for x in range(0, width, side)]
+
+
+def iipsrv(folder, photos) -> Server | None:
+    program = "/usr/lib/iipimage-server/iipsrv.fcgi"
+    if not (shutil.which("nginx") and os.path.exists(program)):
+        return None
+    port = free_port()
+    configuration = folder / "iipsrv.conf"
+    processes = range(os.cpu_count() or 1)
+    servers = " ".join(f"server unix:{folder}/iipsrv{number};" for number in processes)
+    configuration.write_text(f"""
+        worker_processes auto; daemon off; pid {folder}/iipsrv.pid; error_log /dev/null crit;
+        user root;
+        events {{ worker_connections 512; }}
+        http {{ access_log off; keepalive_requests 1000000; upstream iipsrv {{ {servers} }}
+          server {{ listen 127.0.0.1:{port}; location / {{
+            fastcgi_pass iipsrv; fastcgi_param REQUEST_URI $request_uri;
+            fastcgi_param QUERY_STRING ""; }} }} }}""")
+    # The shell ends its children with itself.
+    environment = f"export FILESYSTEM_PREFIX={photos}/ VERBOSITY=0 URI_MAP='iiif/3=>IIIF'; "
+    start = "".join(f"{program} --bind {folder}/iipsrv{number} & " for number in processes)
+    return Server("iipsrv", ["bash", "-c", f"trap 'kill $(jobs -p)' EXIT TERM; {environment}"
+                             f"{start}nginx -c {configuration} & wait"], port, None)
+
+
+def tiles(server, parameters) -> tuple[float, float]:
+    """Requests per second, and the 99th percentile of latency in milliseconds."""
+    server.start()
+    try:
+        paths = [f"/iiif/3/pyramid.tif/{tile}" for tile in parameters]
+        time.sleep(1)
+        for path in paths[:20]:
+            status, body = get(http.client.HTTPConnection("127.0.0.1", server.port), path)
+            assert status == 200 and len(body) > 500, (server.name, path, status)
+        table = ",".join(f"'{path}'" for path in paths)
+        return wrk(server.port, "/", f"local paths = {{{table}}}\n"
+                   "request = function() return wrk.format('GET', paths[math.random(#paths)]) end\n")
     finally:
         server.stop()
 
@@ -288,6 +342,13 @@ def main():
         print("\ncached renditions                     per second    99 % within ms")
         for name, (rate, latency) in results.items():
             print(f"  {name:36} {rate:10.0f} {latency:14.2f}")
+        if shutil.which("vips"):
+            parameters = pyramid(photo, photos / "pyramid.tif")
+            print("\ntiles of a pyramid over IIIF           per second    99 % within ms")
+            for server in (own, iipsrv(folder, photos)):
+                if server:
+                    rate, latency = tiles(server, parameters)
+                    print(f"  {server.name:36} {rate:10.0f} {latency:14.2f}")
         print("\nwhile all cores produce renditions: 99 % within ms")
         for key, value in mixed(own).items():
             print(f"  {key:36} {value:10.1f}")

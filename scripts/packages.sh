@@ -24,7 +24,8 @@ bench_packages=(
     fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv
 )
 
-server_bench_packages=(libnginx-mod-http-image-filter nginx-light python3-venv wrk)
+server_bench_packages=(
+    iipimage-server libnginx-mod-http-image-filter libvips-tools nginx-light python3-venv wrk)
 
 # Where the photographs of photo_packages are.
 wallpapers=/usr/share/backgrounds/mate/nature

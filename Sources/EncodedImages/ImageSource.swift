@@ -185,6 +185,21 @@ public struct ImageSource: Sendable {
         }
     }
 
+    /// Returns a tile of a file whose header has been read and checked before.
+    ///
+    /// - Throws: ``CodecError``.
+    package static func jpegTile(
+        _ tile: StoredTile, of bytes: EncodedBytes, page: Int, codecs: CodecSet,
+        limits: DecodeLimits
+    ) throws(CodecError) -> [UInt8]? {
+        try bytes.withBytes { file throws(CodecError) in
+            guard let first = codecs.codec(for: file)?.decoder,
+                let decoder = page == 0 ? first : first.selecting(page: page)
+            else { return nil }
+            return try decoder.jpegTile(tile, of: file, limits: limits)
+        }
+    }
+
     /// Checks that no other process has written to the file since it was opened.
     ///
     /// Every function that reads the file checks it, too.

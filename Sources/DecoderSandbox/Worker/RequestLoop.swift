@@ -84,7 +84,9 @@ struct RequestLoop: ~Copyable {
             writer.write(try request.source(codecs).metadata(forWriting: policy, changes))
         case .jpegTile:
             guard let tile = request.tile else { break }
-            let file = try request.source(codecs).jpegTile(tile)
+            let file = try ImageSource.jpegTile(
+                tile, of: request.bytes, page: request.page, codecs: codecs,
+                limits: request.limits)
             writer.write(file != nil)
             if let file { writer.write(file) }
         case .image:

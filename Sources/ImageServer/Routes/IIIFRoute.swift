@@ -64,9 +64,12 @@ struct IIIFRoute: Route {
         _ parameters: IIIFPath.Request, _ version: IIIFPath.Version, _ identity: FileIdentity,
         _ basePath: String, _ request: IncomingRequest, _ keep: HotResponder.Keep
     ) async throws -> Response {
+        // The size of an image whose tiles are in use needs no access to the store.
+        let open = tiles.images.openImage(identity)?.pyramid.size
+        let size =
+            if let open { open } else { try await originals.facts(identity).pixelSize }
         let resolved = try parameters.resolved(
-            version, of: try await originals.facts(identity).pixelSize,
-            maximumSide: grammar.maximumSide, formats: grammar.formats)
+            version, of: size, maximumSide: grammar.maximumSide, formats: grammar.formats)
         // Without the host of the request, which must not appear in a public response.
         var headers: HTTPFields = [:]
         headers[named: "Link"] =
