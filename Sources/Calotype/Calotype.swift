@@ -33,7 +33,7 @@ struct Calotype: AsyncParsableCommand {
 
     /// Parses the arguments; returns `nil` if the subcommand is not one of these.
     private static func parsed(_ arguments: [String]) throws -> (any ParsableCommand)? {
-        // The other program has the same version, and starts in three times the time.
+        // The other program has the same version, and takes four times as long to start.
         if arguments == ["--version"] { throw CleanExit.message(configuration.version) }
         let command = configuration.subcommands.first {
             $0.configuration.commandName == arguments.first

@@ -4,7 +4,8 @@
 enum WorkerFormats {
     private static let option = "--format="
 
-    /// Returns the argument of a worker that loads the library of `format`, or none if it is empty.
+    /// Returns the argument of a worker that loads the library of a format; of no format if the name is
+    /// empty.
     static func argument(for format: String) -> String { option + format }
 
     /// Returns the formats that the arguments of a worker name; `nil` for all.
