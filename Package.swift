@@ -32,6 +32,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Pixels", targets: ["Pixels"]),
+        .library(name: "Effects", targets: ["Effects"]),
         .library(name: "EncodedImages", targets: ["EncodedImages"]),
         .library(name: "ImageCodecs", targets: ["ImageCodecs"]),
         .library(name: "LoadScheduling", targets: ["LoadScheduling"]),
@@ -74,6 +75,7 @@ let package = Package(
         .target(
             name: "Pixels", dependencies: ["CFileMapping"], exclude: ["CFileMapping"],
             swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "Effects", dependencies: ["Pixels"]),
         .target(name: "EncodedImages", dependencies: ["Pixels"]),
         .target(
             name: "ImageCodecs",
@@ -100,7 +102,7 @@ let package = Package(
         .target(
             name: "ImageLoading",
             dependencies: [
-                "DiskStore", "EncodedImages", "HTTPCaching", "LoadScheduling", "Pixels",
+                "DiskStore", "Effects", "EncodedImages", "HTTPCaching", "LoadScheduling", "Pixels",
                 "Placeholders",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -139,7 +141,7 @@ let package = Package(
         .target(
             name: "ImageServer",
             dependencies: [
-                "EncodedImages", "HTTPCaching", "ImageLoading", "LoadScheduling",
+                "Effects", "EncodedImages", "HTTPCaching", "ImageLoading", "LoadScheduling",
                 "MessageDigests", "Pixels", "Placeholders", "ServedFiles", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -190,6 +192,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/HTTPTesting"),
         .testTarget(name: "PixelsTests", dependencies: ["ImageTesting", "Pixels"]),
+        .testTarget(name: "EffectsTests", dependencies: ["Effects", "ImageTesting", "Pixels"]),
         .testTarget(
             name: "EncodedImagesTests",
             dependencies: ["EncodedImages", "ImageTesting", "Pixels", "TestHelper"]),
@@ -231,7 +234,8 @@ let package = Package(
         .testTarget(
             name: "ImageLoadingTests",
             dependencies: [
-                "DiskStore", "EncodedImages", "HTTPCaching", "ImageCodecs", "ImageLoading",
+                "DiskStore", "Effects", "EncodedImages", "HTTPCaching", "ImageCodecs",
+                "ImageLoading",
                 "ImageTesting", "LoadScheduling", "LoadingTesting", "Pixels", "Placeholders",
                 "Sprites", "TestHelper",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -286,7 +290,7 @@ let package = Package(
 // What the suites of pixels spend minutes in without optimization; overflow still traps. Only the
 // goals that test ask for it, since a package with such flags cannot be depended on.
 if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
-    let computing = ["Pixels", "EncodedImages", "ImageCodecs", "ImageTesting"]
+    let computing = ["Pixels", "Effects", "EncodedImages", "ImageCodecs", "ImageTesting"]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
     }

@@ -3,7 +3,7 @@
 public import EncodedImages
 public import Pixels
 
-/// Common operations on decoded images.
+/// Common operations on the geometry of decoded images; `Effect` changes their colours.
 ///
 /// Lengths are in pixels of the input of the operation.
 public enum ImageOperation: ImageProcessor, Hashable {
@@ -19,10 +19,6 @@ public enum ImageOperation: ImageProcessor, Hashable {
     case threshold
     /// Rounds the corners; `.infinity` makes the shorter sides semicircles.
     case roundCorners(radius: Double)
-    /// Blurs by a Gaussian of the given standard deviation.
-    case blur(sigma: Double)
-    /// Blends all colors with one by `amount`, from 0 to 1.
-    case tint(SRGBColor, amount: Double)
 
     public var identity: String {
         switch self {
@@ -32,9 +28,6 @@ public enum ImageOperation: ImageProcessor, Hashable {
         case .turn(let orientation): "turn(\(orientation.rawValue))"
         case .threshold: "threshold"
         case .roundCorners(let radius): "corners(\(radius))"
-        case .blur(let sigma): "blur(\(sigma))"
-        case .tint(let color, let amount):
-            "tint(\(color.red),\(color.green),\(color.blue),\(color.alpha),\(amount))"
         }
     }
 
@@ -50,12 +43,6 @@ public enum ImageOperation: ImageProcessor, Hashable {
         case .turn(let orientation): return image.turned(orientation)
         case .threshold: return image.thresholded()
         case .roundCorners(let radius): return image.withRoundedCorners(radius: radius)
-        case .blur(let sigma):
-            guard
-                let blurred = image.blurred(sigma: sigma, isCancelled: { cancellation.isCancelled })
-            else { throw .cancelled }
-            return blurred
-        case .tint(let color, let amount): return image.tinted(color, amount: amount)
         }
     }
 

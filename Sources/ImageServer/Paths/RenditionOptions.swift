@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Effects
 internal import EncodedImages
 internal import ImageLoading
 internal import LoadScheduling
@@ -127,7 +128,7 @@ struct RenditionOptions: Hashable {
     /// The operations on the decoded image, in order.
     var processors: [any ImageProcessor] {
         var processors: [any ImageProcessor] = []
-        if blur > 0 { processors.append(ImageOperation.blur(sigma: blur)) }
+        if blur > 0 { processors.append(Effect.blur(sigma: blur)) }
         if let turn { processors.append(ImageOperation.turn(turn)) }
         if tone == .bitonal { processors.append(ImageOperation.threshold) }
         return processors

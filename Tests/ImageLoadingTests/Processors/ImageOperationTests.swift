@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Effects
 import EncodedImages
 import Foundation
 import ImageCodecs
@@ -15,7 +16,7 @@ import Testing
     private let photograph = TestImage.photograph(PixelSize(width: 61, height: 43), .rgba8)
 
     private func apply(
-        _ operation: ImageOperation, to image: PixelBuffer
+        _ operation: any ImageProcessor, to image: PixelBuffer
     ) throws -> PixelBuffer {
         try operation.process(image, CancellationFlag())
     }
@@ -25,12 +26,13 @@ import Testing
     func crop(_ format: PixelFormat) throws {
         let image = photograph.converted(to: format)
         for (x, y, left, top) in [(0.0, 1.0, 0, 33), (0.5, 0.5, 21, 17), (9, -1, 41, 0)] {
-            let part = try apply(.crop(PixelSize(width: 20, height: 10), x: x, y: y), to: image)
+            let part = try apply(
+                ImageOperation.crop(PixelSize(width: 20, height: 10), x: x, y: y), to: image)
             #expect(part.size == PixelSize(width: 20, height: 10))
             let expected = image.cut(PixelRect(x: left, y: top, width: 20, height: 10))
             #expect(part.packedBytes == expected.packedBytes)
         }
-        let whole = try apply(.crop(PixelSize(width: 100, height: 100)), to: image)
+        let whole = try apply(ImageOperation.crop(PixelSize(width: 100, height: 100)), to: image)
         #expect(PixelComparison(whole, image).maximumDifference == 0)
     }
 
@@ -39,9 +41,10 @@ import Testing
         let image =
             format == .yCbCr420
             ? TestImage.photograph(photograph.size, .yCbCr420) : photograph.converted(to: format)
-        let fitted = try apply(.resize(PixelSize(width: 30, height: 30)), to: image)
+        let fitted = try apply(ImageOperation.resize(PixelSize(width: 30, height: 30)), to: image)
         #expect(fitted.size == PixelSize(width: 30, height: 21))
-        let filled = try apply(.resize(PixelSize(width: 90, height: 20), .fill), to: image)
+        let filled = try apply(
+            ImageOperation.resize(PixelSize(width: 90, height: 20), .fill), to: image)
         #expect(filled.size == PixelSize(width: 90, height: 20))
     }
 
@@ -50,15 +53,14 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: [0.6, 1, 2.5, 8, 40])
     func blur(_ sigma: Double) throws {
-        let blurred = try apply(.blur(sigma: sigma), to: photograph.converted(to: .rgb8))
+        let blurred = try apply(Effect.blur(sigma: sigma), to: photograph.converted(to: .rgb8))
         let peer = try peer("blur", sigma, of: photograph.converted(to: .rgb8))
         let comparison = PixelComparison(blurred.converted(to: .rgba8), peer)
-        #expect(comparison.maximumDifference <= 3, "\(comparison)")
-        // Three means are not quite a Gaussian; where it is as wide as the picture it shows most.
-        #expect(comparison.meanDifference < (sigma < 10 ? 0.2 : 0.8), "\(comparison)")
+        #expect(comparison.maximumDifference <= 1, "\(comparison)")
+        #expect(comparison.meanDifference < 0.2, "\(comparison)")
     }
 
-    @Test("stops a blur between two rows or columns when it is cancelled", arguments: [0, 3, 12])
+    @Test("stops a blur between two rows when it is cancelled", arguments: [0, 3, 6])
     func cancelledBlur(count: Int) throws {
         let image = TestImage.photograph(PixelSize(width: 10, height: 8))
         let calls = Mutex(0)
@@ -69,7 +71,7 @@ import Testing
             }
         }
         #expect(throws: CodecError.cancelled) {
-            try ImageOperation.blur(sigma: 2).process(image, cancellation)
+            try Effect.blur(sigma: 2).process(image, cancellation)
         }
         #expect(calls.withLock { $0 } == count + 2)
     }
@@ -78,7 +80,8 @@ import Testing
     func blurOfFlat(_ sigma: Double) throws {
         let flat = TestImage.flat(PixelSize(width: 9, height: 5), .rgba8, [200, 100, 0, 128])
         #expect(
-            PixelComparison(try apply(.blur(sigma: sigma), to: flat), flat).maximumDifference == 0)
+            PixelComparison(try apply(Effect.blur(sigma: sigma), to: flat), flat).maximumDifference
+                == 0)
     }
 
     @Test(
@@ -87,7 +90,7 @@ import Testing
         arguments: [0, 1, 7.5, 21.5])
     func corners(_ radius: Double) throws {
         let opaque = photograph.converted(to: .rgb8)
-        let rounded = try apply(.roundCorners(radius: radius), to: opaque)
+        let rounded = try apply(ImageOperation.roundCorners(radius: radius), to: opaque)
         let comparison = PixelComparison(rounded, try peer("corners", radius, of: opaque))
         // Pillow's circles are polygons of 16 corners a pixel.
         #expect(comparison.maximumDifference <= 12, "\(comparison)")
@@ -98,7 +101,7 @@ import Testing
     func circle() throws {
         let size = PixelSize(width: 101, height: 101)
         let round = try apply(
-            .roundCorners(radius: .infinity), to: TestImage.flat(size, .gray8, [255]))
+            ImageOperation.roundCorners(radius: .infinity), to: TestImage.flat(size, .gray8, [255]))
         var sum = 0
         for y in 0..<size.height {
             for x in 0..<size.width { sum += Int(round.row(y)[x * 4 + 3]) }
@@ -112,37 +115,37 @@ import Testing
         let image = TestImage.flat(PixelSize(width: 3, height: 2), .rgba8, [200, 100, 0, 128])
         let blue = SRGBColor(red: 0, green: 0, blue: 1)
         func pixel(_ amount: Double) throws -> [UInt8] {
-            Array(try apply(.tint(blue, amount: amount), to: image).packedBytes.prefix(4))
+            Array(try apply(Effect.tint(blue, amount: amount), to: image).packedBytes.prefix(4))
         }
         #expect(try pixel(1) == [0, 0, 128, 128])
         // Half of 100, 50 and 0, which are premultiplied, and half of 128.
         #expect(try pixel(0.5) == [50, 25, 64, 128])
         #expect(try pixel(0) == [100, 50, 0, 128])
         let gray = TestImage.flat(PixelSize(width: 1, height: 1), .gray8, [90])
-        #expect(try apply(.tint(blue, amount: 1), to: gray).format == .rgb8)
+        #expect(try apply(Effect.tint(blue, amount: 1), to: gray).format == .rgb8)
     }
 
     @Test("treats NaN as 0")
     func noNumbers() throws {
         let red = SRGBColor(red: .nan, green: 0, blue: 0)
-        for operation in [
+        let operations: [any ImageProcessor] = [
             ImageOperation.crop(PixelSize(width: 0, height: -4), x: .nan, y: .infinity),
-            .resize(PixelSize(width: 0, height: 0)), .roundCorners(radius: .nan),
-            .blur(sigma: .nan), .tint(red, amount: .nan), .tint(red, amount: 1),
-        ] {
+            ImageOperation.resize(PixelSize(width: 0, height: 0)),
+            ImageOperation.roundCorners(radius: .nan), Effect.blur(sigma: .nan),
+            Effect.tint(red, amount: .nan), Effect.tint(red, amount: 1),
+        ]
+        for operation in operations {
             #expect(!(try apply(operation, to: photograph).size.isEmpty))
         }
     }
 
     @Test("has another identity for other settings")
     func identity() {
-        let color = SRGBColor(red: 0, green: 0, blue: 1)
         let operations: [ImageOperation] = [
             .crop(PixelSize(width: 2, height: 3)), .crop(PixelSize(width: 2, height: 3), x: 0),
             .resize(PixelSize(width: 2, height: 3)), .resize(PixelSize(width: 2, height: 3), .fill),
             .resize(PixelSize(width: 2, height: 3), .fit, .box), .roundCorners(radius: 1),
-            .roundCorners(radius: 1.5), .blur(sigma: 1), .tint(color, amount: 1),
-            .tint(color, amount: 0.5),
+            .roundCorners(radius: 1.5),
         ]
         #expect(Set(operations.map(\.identity)).count == operations.count)
     }
@@ -152,7 +155,7 @@ import Testing
         let flag = CancellationFlag()
         flag.cancel()
         #expect(throws: CodecError.cancelled) {
-            try ImageOperation.blur(sigma: 3).process(photograph, flag)
+            try Effect.blur(sigma: 3).process(photograph, flag)
         }
     }
 
