@@ -107,15 +107,20 @@ extension DecoderSandbox: RemoteDecoder {
         ) { reader throws(WireError) in try reader.value() }
     }
 
-    public func jpegTile(
-        _ tile: StoredTile, of picture: RemoteImage
-    ) throws(CodecError) -> [UInt8]? {
+    public func jpegTiles(
+        _ tiles: [StoredTile], of picture: RemoteImage
+    ) throws(CodecError) -> [[UInt8]?] {
         var body = WireWriter()
-        body.write(tile)
+        body.write(tiles)
         return try inspect(
-            .jpegTile, picture, StoredTile.maximumByteCount + 1024, appending: body.bytes
+            .jpegTiles, picture, tiles.count * (StoredTile.maximumByteCount + 1024),
+            appending: body.bytes
         ) { reader throws(WireError) in
-            try reader.value(Bool.self) ? try reader.block() : nil
+            var files: [[UInt8]?] = []
+            for _ in tiles {
+                files.append(try reader.value(Bool.self) ? try reader.block() : nil)
+            }
+            return files
         }
     }
 

@@ -172,31 +172,43 @@ public struct ImageSource: Sendable {
     /// - Returns: `nil` unless the file stores exactly this part as a JPEG image.
     /// - Throws: ``CodecError``.
     public func jpegTile(_ tile: StoredTile) throws(CodecError) -> [UInt8]? {
-        guard header.jpegTileSize != nil else { return nil }
+        try jpegTiles([tile])[0]
+    }
+
+    /// Returns several tiles like ``jpegTile(_:)``, in less time than one by one.
+    ///
+    /// - Parameter tiles: at most ``StoredTile/maximumCount`` tiles.
+    /// - Returns: a file for each of `tiles`; `nil` also for a damaged tile.
+    /// - Throws: ``CodecError``.
+    public func jpegTiles(_ tiles: [StoredTile]) throws(CodecError) -> [[UInt8]?] {
+        precondition(
+            tiles.count <= StoredTile.maximumCount,
+            "\(tiles.count) tiles, at most \(StoredTile.maximumCount) are read at once")
+        guard header.jpegTileSize != nil else { return tiles.map { _ in nil } }
         return try bytes.whileUnchanged { () throws(CodecError) in
             switch engine {
             case .remote(let remote, let page):
-                try remote.jpegTile(tile, of: RemoteImage(bytes, page: page, limits: limits))
+                try remote.jpegTiles(tiles, of: RemoteImage(bytes, page: page, limits: limits))
             case .local(let decoder):
                 try bytes.withBytes { file throws(CodecError) in
-                    try decoder.jpegTile(tile, of: file, limits: limits)
+                    try decoder.jpegTiles(tiles, of: file, limits: limits)
                 }
             }
         }
     }
 
-    /// Returns a tile of a file whose header has been read and checked before.
+    /// Returns tiles of a file whose header has been read and checked before.
     ///
     /// - Throws: ``CodecError``.
-    package static func jpegTile(
-        _ tile: StoredTile, of bytes: EncodedBytes, page: Int, codecs: CodecSet,
+    package static func jpegTiles(
+        _ tiles: [StoredTile], of bytes: EncodedBytes, page: Int, codecs: CodecSet,
         limits: DecodeLimits
-    ) throws(CodecError) -> [UInt8]? {
+    ) throws(CodecError) -> [[UInt8]?] {
         try bytes.withBytes { file throws(CodecError) in
             guard let first = codecs.codec(for: file)?.decoder,
                 let decoder = page == 0 ? first : first.selecting(page: page)
-            else { return nil }
-            return try decoder.jpegTile(tile, of: file, limits: limits)
+            else { return tiles.map { _ in nil } }
+            return try decoder.jpegTiles(tiles, of: file, limits: limits)
         }
     }
 

@@ -36,10 +36,10 @@ public protocol RemoteDecoder: ColorConverter {
         of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks
 
-    /// See ``ImageSource/jpegTile(_:)``.
-    func jpegTile(
-        _ tile: StoredTile, of picture: RemoteImage
-    ) throws(CodecError) -> [UInt8]?
+    /// See ``ImageSource/jpegTiles(_:)``.
+    func jpegTiles(
+        _ tiles: [StoredTile], of picture: RemoteImage
+    ) throws(CodecError) -> [[UInt8]?]
 
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels have at most `byteCount` bytes.
     func image(
@@ -97,10 +97,10 @@ public protocol RemoteDecoder: ColorConverter {
 }
 
 extension RemoteDecoder {
-    /// Returns `nil`.
-    public func jpegTile(
-        _ tile: StoredTile, of picture: RemoteImage
-    ) throws(CodecError) -> [UInt8]? { nil }
+    /// Returns no tiles.
+    public func jpegTiles(
+        _ tiles: [StoredTile], of picture: RemoteImage
+    ) throws(CodecError) -> [[UInt8]?] { tiles.map { _ in nil } }
 }
 
 /// A page of a file that a ``RemoteDecoder`` decodes.

@@ -123,6 +123,8 @@ import Testing
         #expect(try there.jpegTile(tile) == here.jpegTile(tile))
         let other = StoredTile(rect, ofLevel: PixelSize(width: 500, height: 300))
         #expect(try there.jpegTile(other) == nil)
+        let several = [tile, other, tile]
+        #expect(try there.jpegTiles(several) == here.jpegTiles(several))
     }
 
     @Test func `sandboxed animations equal those in process`() throws {

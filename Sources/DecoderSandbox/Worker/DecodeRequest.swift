@@ -19,8 +19,8 @@ struct DecodeRequest {
 
     /// The policy and the changes of requests for metadata that will be written.
     let rewriting: (policy: MetadataPolicy, changes: ImageChanges)?
-    /// The tile that is requested, if any.
-    let tile: StoredTile?
+    /// The tiles that are requested, if any.
+    let tiles: [StoredTile]
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
@@ -36,7 +36,7 @@ struct DecodeRequest {
         rewriting =
             message.kind == .metadataForWriting
             ? (try reader.value(), try reader.value()) : nil
-        tile = message.kind == .jpegTile ? try reader.value() : nil
+        tiles = message.kind == .jpegTiles ? try reader.array() : []
         try reader.end()
     }
 

@@ -58,8 +58,9 @@ public final class TiledImage: Sendable {
     private let source: ImageSource
     private let codecs: CodecSet
     private let encoders: TileEncoders
-    /// Whether the image may store tiles of the pyramid in the format and the colour space of tiles.
-    private let storesTiles: Bool
+    /// Reads tiles of the pyramid that the image may store; `nil` if it has another format or colour
+    /// space than tiles.
+    private let storedTiles: StoredTileReads?
     private let reads = SharedLoads<TileAddress, PixelBuffer?, NoProgress>()
     private let levels = SharedLoads<Int, PixelBuffer, NoProgress>()
     let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoProgress>()
@@ -101,11 +102,13 @@ public final class TiledImage: Sendable {
             source.pixelSize, tileSide: configuration.tileSide,
             endsInOnePixel: configuration.endsInOnePixel)
         let header = source.header
-        storesTiles =
+        let storesTiles =
             configuration.opaqueFormat == "jpeg"
             && header.jpegTileSize
                 == PixelSize(width: configuration.tileSide, height: configuration.tileSide)
             && header.orientation == .upright && header.colorProfile.isSRGB
+        storedTiles =
+            storesTiles ? StoredTileReads(source, name: name, on: queue.reading) : nil
         do throws(CodecError) {
             encoders = TileEncoders(
                 opaque: try ImageDestination(
@@ -165,7 +168,11 @@ public final class TiledImage: Sendable {
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> EncodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
-        if storesTiles, let file = try await storedTile(tile, priority) { return file }
+        let stored = StoredTile(
+            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
+        if let file = try await storedTiles?.file(of: stored, priority) {
+            return encoders.file(file)
+        }
         var isDecoded = isDirect(tile.level)
         if !isDecoded, case .made = try await makeIndex(priority) { isDecoded = true }
         if isDecoded {
@@ -197,7 +204,7 @@ public final class TiledImage: Sendable {
     public func makeTiles(priority: LoadPriority = .prefetch) async throws(LoadError) {
         guard !isDirect(0) else { return }
         if case .made = try await makeIndex(priority) { return }
-        _ = try await storedTiles(priority)
+        _ = try await madeTiles(priority)
     }
 
     /// Removes all tiles from cache and store; later requests create them again.
@@ -248,24 +255,6 @@ public final class TiledImage: Sendable {
 }
 
 extension TiledImage {
-    /// Returns a tile that the image stores; `nil` if it must be decoded.
-    private func storedTile(
-        _ tile: TileAddress, _ priority: LoadPriority
-    ) async throws(LoadError) -> EncodedTile? {
-        let stored = StoredTile(
-            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
-        return try await queue.reading.run(priority) { () throws(LoadError) in
-            do throws(CodecError) {
-                return try self.source.jpegTile(stored).map { self.encoders.file($0) }
-            } catch .fileChanged {
-                throw .fileChanged(path: self.name)
-            } catch {
-                // Decoding fails for the same reason, or yields what remains of a damaged file.
-                return nil
-            }
-        }
-    }
-
     /// Decodes a level once the budget allows it, and caches all of its tiles.
     private func decodeLevel(
         _ level: Int, _ urgency: PriorityHandle
@@ -351,7 +340,7 @@ extension TiledImage {
         return image
     }
 
-    private func storedTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
+    private func madeTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
         let key = key
         return try await pyramids.value(for: key, on: queue.making, priority) {
             flag throws(LoadError) in
@@ -366,7 +355,7 @@ extension TiledImage {
         _ read: (any StoredTiles) async throws(LoadError) -> Value?
     ) async throws(LoadError) -> Value {
         for _ in 0..<2 {
-            if let value = try await read(try await storedTiles(priority)) { return value }
+            if let value = try await read(try await madeTiles(priority)) { return value }
             try await queue.reading.run(priority) { () throws(LoadError) in
                 self.store.removeTiles(for: self.key)
             }
