@@ -167,6 +167,37 @@ import Testing
         #expect(try edge.pixelSize() == PixelSize(width: 256, height: 88))
     }
 
+    @Test(
+        "decodes the tiles that a pyramid stores rotated or in another colour space",
+        arguments: [true, false])
+    func otherTiles(isRotated: Bool) async throws {
+        let size = PixelSize(width: 512, height: 768)
+        var image = MutablePixelBuffer(TestImage.photograph(size))
+        if !isRotated { image.colorProfile = .icc(ProfileRouteTests.wide) }
+        var options = EncodeOptions()
+        options.isPyramid = true
+        options.quality = 95
+        var file = try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+            .encode(image.finish())
+        if isRotated {
+            // The entry for Orientation in the first directory: one SHORT, 1.
+            let entry: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 1, 0]
+            file[try #require(file.firstRange(of: entry)).lowerBound + 8] = 6
+        }
+        try gallery.file("house/3.tif", file)
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(source.header.jpegTileSize == PixelSize(width: 256, height: 256))
+        let rect = PixelRect(x: 256, y: 0, width: 256, height: 256)
+        let stored = try #require(try source.jpegTile(StoredTile(rect, ofLevel: size)))
+        let answer = try await gallery.get(
+            "/iiif/3/house%2F3.tif/256,0,256,256/256,256/0/default.jpg")
+        let tile = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+        let expected = PixelComparison(tile, try source.image().cut(rect))
+        #expect(expected.meanDifference < 3, "\(expected)")
+        let plain = try ImageSource(EncodedBytes(stored), codecs: builtInCodecs).image()
+        #expect(PixelComparison(tile, plain).meanDifference > 2 * expected.meanDifference)
+    }
+
     @Test("keeps no response that depends on the origin of the page") func origins() async throws {
         let gallery = try TestGallery { $0.allowedOrigins = ["https://viewer.example"] }
         try gallery.picture("1.png", PixelSize(width: 400, height: 300))

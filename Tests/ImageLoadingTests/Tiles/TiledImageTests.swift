@@ -141,6 +141,29 @@ import Testing
         }
     }
 
+    @Test("reads stored tiles that are requested together, each its own")
+    func storedTiles() async throws {
+        var maker = TileMaker(tileSide: 256)
+        maker.configuration.opaqueFormat = "jpeg"
+        var options = EncodeOptions()
+        options.isPyramid = true
+        let size = PixelSize(width: 1536, height: 1280)
+        let file = EncodedBytes(
+            try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+                .encode(TestImage.photograph(size)))
+        let picture = try maker.image(file)
+        let source = try ImageSource(file, codecs: builtInCodecs)
+        let tiles = picture.pyramid.tiles.filter { $0.level == 0 }
+        let tasks = tiles.map { tile in Task { try await picture.encodedTile(tile) } }
+        #expect(tiles.count == 30)
+        for (tile, task) in zip(tiles, tasks) {
+            let stored = StoredTile(picture.pyramid.rect(of: tile), ofLevel: size)
+            #expect(try await task.value.bytes == source.jpegTile(stored))
+        }
+        await maker.queue.close()
+        await #expect(throws: LoadError.cancelled) { try await picture.encodedTile(tiles[0]) }
+    }
+
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
