@@ -117,10 +117,26 @@ extension DecoderSandbox: RemoteDecoder {
             appending: body.bytes
         ) { reader throws(WireError) in
             var files: [[UInt8]?] = []
-            for _ in tiles {
-                files.append(try reader.value(Bool.self) ? try reader.block() : nil)
-            }
+            for _ in tiles { files.append(try reader.optionalBlock()) }
             return files
+        }
+    }
+
+    public func makeIndex(
+        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImageIndex? {
+        let request = WorkerRequest(
+            .makeIndex, picture, byteCount: nil,
+            body: DecodeRequest.body(workerImage(picture), DecodeOptions(), byteCount: nil),
+            maximumResponseByteCount: maximumByteCount + 1024, cancellation: cancellation)
+        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+            (reader, _) throws(WireError) in
+            guard let bytes = try reader.optionalBlock() else { return nil }
+            do throws(CodecError) {
+                return try ImageIndex(bytes: bytes)
+            } catch {
+                throw WireError(reason: "\(error)")
+            }
         }
     }
 

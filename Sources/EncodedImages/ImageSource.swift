@@ -18,9 +18,17 @@ public struct ImageSource: Sendable {
     public let limits: DecodeLimits
     /// The index of the file, with which a region is decoded without the pixels before it.
     ///
-    /// Results are the same with and without it. It is used for regions at full size; a remote decoder
-    /// ignores it, and so does every decoder if it is the index of another file.
-    public var index: ImageIndex?
+    /// Results are the same with and without it. It is used for regions at full size, and ignored if it
+    /// is the index of another file.
+    public var index: ImageIndex? {
+        didSet {
+            guard case .remote(let remote, _) = engine else { return }
+            // Without it, the region is decoded from the top.
+            remoteIndex = index.flatMap { try? remote.prepare(EncodedBytes($0.bytes)) }
+        }
+    }
+    /// The bytes of the index, as the remote decoder receives them.
+    private var remoteIndex: EncodedBytes?
     private let engine: Engine
 
     /// The decoder, in this process or another one.
@@ -347,10 +355,12 @@ public struct ImageSource: Sendable {
     ) throws(CodecError) -> DecodedImage {
         if case .remote(let remote, let page) = engine {
             try limits.check(.side, resultSize(options).largestSide)
+            var picture = RemoteImage(bytes, page: page, limits: limits)
+            if options.region != nil { picture.index = remoteIndex }
             let decoded = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.image(
-                    of: RemoteImage(bytes, page: page, limits: limits), options,
-                    byteCount: maximumByteCount(options), cancellation: cancellation)
+                    of: picture, options, byteCount: maximumByteCount(options),
+                    cancellation: cancellation)
             }
             try ResultForm(header, options).check(decoded.image)
             return decoded
@@ -483,18 +493,25 @@ public struct ImageSource: Sendable {
     /// Makes an index of the file in one pass over its data, for ``index``.
     ///
     /// - Parameter cancellation: cancels the work from another thread.
-    /// - Returns: `nil` if the format or the coding of the file needs no index or allows none, if the
-    ///   file is damaged, or if it is decoded remotely.
+    /// - Returns: `nil` if the format or the coding of the file needs no index or allows none, or if the
+    ///   file is damaged.
     /// - Throws: ``CodecError``.
     public func makeIndex(
         cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> ImageIndex? {
-        guard case .local(let decoder) = engine else { return nil }
-        return try bytes.whileUnchanged { () throws(CodecError) in
-            try bytes.withBytes { file throws(CodecError) in
-                try decoder.makeIndex(
-                    of: file, limits: limits, cancellation: cancellation,
-                    releaseInput: releaseInput)
+        try bytes.whileUnchanged { () throws(CodecError) in
+            switch engine {
+            case .remote(let remote, let page):
+                try remote.makeIndex(
+                    of: RemoteImage(bytes, page: page, limits: limits),
+                    maximumByteCount: ImageIndex.maximumByteCount(header.storedSize),
+                    cancellation: cancellation)
+            case .local(let decoder):
+                try bytes.withBytes { file throws(CodecError) in
+                    try decoder.makeIndex(
+                        of: file, limits: limits, cancellation: cancellation,
+                        releaseInput: releaseInput)
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ import EncodedImages
 import Foundation
 import HTTPTypes
 import ImageCodecs
+import ImageLoading
 import ImageTesting
 import NIOCore
 import Pixels
@@ -196,6 +197,26 @@ import Testing
         #expect(expected.meanDifference < 3, "\(expected)")
         let plain = try ImageSource(EncodedBytes(stored), codecs: builtInCodecs).image()
         #expect(PixelComparison(tile, plain).meanDifference > 2 * expected.meanDifference)
+    }
+
+    @Test("stores an index of a large JPEG instead of a pyramid") func index() async throws {
+        let gallery = try TestGallery(keepsRenditions: true)
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+            .encode(TestImage.photograph(PixelSize(width: 3072, height: 2816)))
+        try gallery.file("house/4.jpg", file)
+        let answer = try await gallery.get(
+            "/iiif/3/house%2F4.jpg/2048,512,256,256/256,256/0/default.jpg")
+        let tile = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        var options = DecodeOptions()
+        options.region = PixelRect(x: 2048, y: 512, width: 256, height: 256)
+        let comparison = PixelComparison(tile, try source.image(options))
+        #expect(comparison.meanDifference < 3, "\(comparison)")
+        let identity = try gallery.identity("house/4.jpg")
+        let store = try #require(gallery.store)
+        #expect(
+            try store.rendition(for: RenditionKey(OriginalVersion(identity), request: "index"))?
+                .bytes == source.makeIndex()?.bytes)
     }
 
     @Test("keeps no response that depends on the origin of the page") func origins() async throws {

@@ -90,7 +90,10 @@ extension DecoderSandbox {
             throw .codec(error)
         }
         let response = try worker.perform(
-            request, descriptors: [file] + memory.descriptors, timeLimit(pool, request))
+            request,
+            descriptors: [file] + (request.picture.index?.descriptor.map { [$0] } ?? [])
+                + memory.descriptors,
+            timeLimit(pool, request))
         do throws(WireError) {
             var reader = WireReader(response)
             let result = try read(&reader, memory)

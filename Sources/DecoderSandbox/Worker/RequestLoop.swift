@@ -86,10 +86,10 @@ struct RequestLoop: ~Copyable {
             let files = try ImageSource.jpegTiles(
                 request.tiles, of: request.bytes, page: request.page, codecs: codecs,
                 limits: request.limits)
-            for file in files {
-                writer.write(file != nil)
-                if let file { writer.write(file) }
-            }
+            for file in files { writer.writeOptional(file) }
+        case .makeIndex:
+            let index = try request.source(codecs).makeIndex(cancellation: cancellation)
+            writer.writeOptional(index?.bytes)
         case .image:
             let decoded = try request.source(codecs).decodedImage(
                 request.options, cancellation: cancellation)

@@ -56,6 +56,7 @@ public final class TiledImage: Sendable {
     public let queue: TileQueue
     private let store: any TileStore
     private let source: ImageSource
+    private let storedIndex: StoredIndex?
     private let codecs: CodecSet
     private let encoders: TileEncoders
     /// Reads tiles of the pyramid that the image may store; `nil` if it has another format or colour
@@ -85,13 +86,16 @@ public final class TiledImage: Sendable {
     ///   - queue: the worker threads.
     ///   - cache: the cache of decoded tiles.
     ///   - configuration: sizes and formats.
+    ///   - storedIndex: the place of the index, if the configuration requires one; `nil` keeps it in
+    ///     memory only.
     /// - Throws: `LoadError.encodingFailed(path:_:)` if a format of tiles cannot be encoded.
     public init(
         _ source: ImageSource, name: String, codecs: CodecSet,
         store: any TileStore = MemoryTileStore(), queue: TileQueue, cache: TileCache = TileCache(),
-        configuration: Configuration = Configuration()
+        configuration: Configuration = Configuration(), storedIndex: StoredIndex? = nil
     ) throws(LoadError) {
         self.source = source
+        self.storedIndex = storedIndex
         self.name = name
         self.codecs = codecs
         self.store = store
@@ -289,22 +293,39 @@ extension TiledImage {
         }
     }
 
-    /// Makes the index of the image, once, if the configuration requires it.
+    /// Reads the index of the image or makes it, once, if the configuration requires it.
     private func makeIndex(_ priority: LoadPriority) async throws(LoadError) -> IndexState {
         guard configuration.usesIndex else { return .none }
         let state = indexState.withLock { $0 }
         guard case .unknown = state else { return state }
-        return try await indices.value(for: name, on: queue.making, priority) {
-            flag throws(LoadError) in
+        return try await indices.value(
+            for: name, .init(urgency: PriorityHandle.fixed(priority))
+        ) { context throws(LoadError) in
             var source = self.source
-            do throws(CodecError) {
-                if source.index == nil { source.index = try source.makeIndex(cancellation: flag) }
-            } catch {
-                throw LoadError(decoding: self.name, error)
+            if source.index == nil, let storedIndex = self.storedIndex {
+                // Not behind pyramids, which take long.
+                source.index = try await self.queue.reading.run(context.urgency) {
+                    _ throws(LoadError) in storedIndex.read()
+                }
+            }
+            if source.index == nil {
+                source.index = try await self.queue.making.run(context.urgency) {
+                    flag throws(LoadError) in try self.madeIndex(flag)
+                }
             }
             let state = source.index == nil ? IndexState.none : .made(source)
             self.indexState.withLock { $0 = state }
             return state
+        }
+    }
+
+    private func madeIndex(_ cancellation: CancellationFlag) throws(LoadError) -> ImageIndex? {
+        do throws(CodecError) {
+            let index = try source.makeIndex(cancellation: cancellation)
+            if let index { storedIndex?.write(index, source.pixelSize) }
+            return index
+        } catch {
+            throw LoadError(decoding: name, error)
         }
     }
 

@@ -164,6 +164,33 @@ import Testing
         await #expect(throws: LoadError.cancelled) { try await picture.encodedTile(tiles[0]) }
     }
 
+    @Test("reads its index from the store instead of making it again")
+    func storedIndex() async throws {
+        let folder = try TestFolder()
+        let store = try folder.store()
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+            .encode(TestImage.photograph(PixelSize(width: 701, height: 439)))
+        let path = folder.url.appending(path: "picture.jpg")
+        try Data(file).write(to: path)
+        let place = StoredIndex(of: try FileIdentity(path: path.path), in: store)
+        var maker = TileMaker()
+        maker.configuration.usesIndex = true
+        let tile = TileAddress(level: 0, x: 3, y: 2)
+        let expected = try await maker.image(EncodedBytes(file)).tile(tile)
+        for isStored in [false, true] {
+            let picture = try maker.image(EncodedBytes(file), storedIndex: place)
+            #expect((place.read() != nil) == isStored)
+            let hitCount = store.statistics.hitCount
+            #expect(try await picture.tile(tile).packedBytes == expected.packedBytes)
+            #expect(store.statistics.hitCount == hitCount + (isStored ? 1 : 0))
+        }
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(try place.read() == source.makeIndex())
+        #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
+        store.close()
+        await maker.queue.close()
+    }
+
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
