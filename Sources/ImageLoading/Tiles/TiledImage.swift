@@ -55,7 +55,7 @@ public final class TiledImage: Sendable {
     /// The worker threads.
     public let queue: TileQueue
     private let store: any TileStore
-    private let source: ImageSource
+    let source: ImageSource
     private let storedIndex: StoredIndex?
     private let codecs: CodecSet
     private let encoders: TileEncoders
@@ -69,7 +69,7 @@ public final class TiledImage: Sendable {
     private let indexState = Mutex<IndexState>(.unknown)
 
     /// Whether tiles are decoded with an index.
-    private enum IndexState {
+    enum IndexState {
         case unknown
         case none
         /// The image with its index.
@@ -294,7 +294,7 @@ extension TiledImage {
     }
 
     /// Reads the index of the image or makes it, once, if the configuration requires it.
-    private func makeIndex(_ priority: LoadPriority) async throws(LoadError) -> IndexState {
+    func makeIndex(_ priority: LoadPriority) async throws(LoadError) -> IndexState {
         guard configuration.usesIndex else { return .none }
         let state = indexState.withLock { $0 }
         guard case .unknown = state else { return state }

@@ -191,6 +191,30 @@ import Testing
         await maker.queue.close()
     }
 
+    @Test(
+        "is decoded in bands like in one piece", arguments: [("jpeg", 1), ("jpeg", 6), ("png", 1)])
+    func bands(_ format: String, _ orientation: Int) async throws {
+        var maker = TileMaker()
+        maker.configuration.usesIndex = true
+        var options = EncodeOptions()
+        options.metadata.exif = EXIFBlock.photograph(isLittleEndian: true, orientation: orientation)
+        let file = EncodedBytes(
+            try ImageDestination(format: format, codecs: builtInCodecs, options: options)
+                .encode(TestImage.photograph(PixelSize(width: 301, height: 439))))
+        let picture = try maker.image(file)
+        let whole = try ImageSource(file, codecs: builtInCodecs).image()
+        #expect(whole.size.width == (orientation == 6 ? 439 : 301))
+        for count in [1, 2, 3, 500] {
+            #expect(
+                try await picture.image(bandCount: count).packedBytes == whole.packedBytes)
+        }
+        let part = PixelRect(x: 37, y: 101, width: 90, height: 133)
+        #expect(
+            try await picture.image(in: part, bandCount: 4).packedBytes
+                == whole.cut(part).packedBytes)
+        await maker.queue.close()
+    }
+
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
