@@ -172,7 +172,8 @@ import Testing
         "decodes the tiles that a pyramid stores rotated or in another colour space",
         arguments: [true, false])
     func otherTiles(isRotated: Bool) async throws {
-        let size = PixelSize(width: 512, height: 768)
+        // A square, whose stored size is that of the upright image.
+        let size = PixelSize(width: 768, height: 768)
         var image = MutablePixelBuffer(TestImage.photograph(size))
         if !isRotated { image.colorProfile = .icc(ProfileRouteTests.wide) }
         var options = EncodeOptions()
