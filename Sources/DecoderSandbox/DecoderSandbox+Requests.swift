@@ -107,15 +107,36 @@ extension DecoderSandbox: RemoteDecoder {
         ) { reader throws(WireError) in try reader.value() }
     }
 
-    public func jpegTile(
-        _ tile: StoredTile, of picture: RemoteImage
-    ) throws(CodecError) -> [UInt8]? {
+    public func jpegTiles(
+        _ tiles: [StoredTile], of picture: RemoteImage
+    ) throws(CodecError) -> [[UInt8]?] {
         var body = WireWriter()
-        body.write(tile)
+        body.write(tiles)
         return try inspect(
-            .jpegTile, picture, StoredTile.maximumByteCount + 1024, appending: body.bytes
+            .jpegTiles, picture, tiles.count * (StoredTile.maximumByteCount + 1024),
+            appending: body.bytes
         ) { reader throws(WireError) in
-            try reader.value(Bool.self) ? try reader.block() : nil
+            var files: [[UInt8]?] = []
+            for _ in tiles { files.append(try reader.optionalBlock()) }
+            return files
+        }
+    }
+
+    public func makeIndex(
+        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImageIndex? {
+        let request = WorkerRequest(
+            .makeIndex, picture, byteCount: nil,
+            body: DecodeRequest.body(workerImage(picture), DecodeOptions(), byteCount: nil),
+            maximumResponseByteCount: maximumByteCount + 1024, cancellation: cancellation)
+        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+            (reader, _) throws(WireError) in
+            guard let bytes = try reader.optionalBlock() else { return nil }
+            do throws(CodecError) {
+                return try ImageIndex(bytes: bytes)
+            } catch {
+                throw WireError(reason: "\(error)")
+            }
         }
     }
 

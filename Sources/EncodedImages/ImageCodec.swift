@@ -119,12 +119,12 @@ public protocol ImageDecoder: Sendable {
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks
 
-    /// Returns a tile as a JPEG file, without decoding it; see ``ImageSource/jpegTile(_:)``.
+    /// Returns tiles as JPEG files, without decoding them; see ``ImageSource/jpegTiles(_:)``.
     ///
     /// - Throws: ``CodecError``.
-    func jpegTile(
-        _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
-    ) throws(CodecError) -> [UInt8]?
+    func jpegTiles(
+        _ tiles: [StoredTile], of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> [[UInt8]?]
 
     /// Makes an index, which ``RowSink/index`` passes to ``decode(_:into:)``.
     ///
@@ -160,10 +160,10 @@ extension ImageDecoder {
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks { MetadataBlocks() }
 
-    /// Returns `nil`.
-    public func jpegTile(
-        _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
-    ) throws(CodecError) -> [UInt8]? { nil }
+    /// Returns no tiles.
+    public func jpegTiles(
+        _ tiles: [StoredTile], of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> [[UInt8]?] { tiles.map { _ in nil } }
 
     /// Returns `nil`.
     public func makeIndex(

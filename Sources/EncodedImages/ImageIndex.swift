@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Pixels
+
 /// Positions in the data of a file from which its decoder can start, so that a region costs the same
 /// wherever it lies.
 ///
@@ -11,6 +13,9 @@ public struct ImageIndex: Hashable, Sendable {
     public let bytes: [UInt8]
 
     private static let checksumByteCount = 8
+
+    /// Returns the maximum size of the index of an image, in bytes.
+    static func maximumByteCount(_ size: PixelSize) -> Int { size.area / 256 + (64 << 10) }
 
     /// Reads a serialized index.
     ///

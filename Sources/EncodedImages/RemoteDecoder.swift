@@ -36,10 +36,15 @@ public protocol RemoteDecoder: ColorConverter {
         of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks
 
-    /// See ``ImageSource/jpegTile(_:)``.
-    func jpegTile(
-        _ tile: StoredTile, of picture: RemoteImage
-    ) throws(CodecError) -> [UInt8]?
+    /// See ``ImageSource/jpegTiles(_:)``.
+    func jpegTiles(
+        _ tiles: [StoredTile], of picture: RemoteImage
+    ) throws(CodecError) -> [[UInt8]?]
+
+    /// See ``ImageSource/makeIndex(cancellation:)``; the index has at most `maximumByteCount` bytes.
+    func makeIndex(
+        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImageIndex?
 
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels have at most `byteCount` bytes.
     func image(
@@ -97,10 +102,15 @@ public protocol RemoteDecoder: ColorConverter {
 }
 
 extension RemoteDecoder {
+    /// Returns no tiles.
+    public func jpegTiles(
+        _ tiles: [StoredTile], of picture: RemoteImage
+    ) throws(CodecError) -> [[UInt8]?] { tiles.map { _ in nil } }
+
     /// Returns `nil`.
-    public func jpegTile(
-        _ tile: StoredTile, of picture: RemoteImage
-    ) throws(CodecError) -> [UInt8]? { nil }
+    public func makeIndex(
+        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> ImageIndex? { nil }
 }
 
 /// A page of a file that a ``RemoteDecoder`` decodes.
@@ -111,6 +121,8 @@ public struct RemoteImage: Sendable {
     public var page: Int
     /// The limits on the file.
     public var limits: DecodeLimits
+    /// The ``ImageIndex/bytes`` of the index of the page, as ``RemoteDecoder/prepare(_:)`` returned them.
+    public var index: EncodedBytes?
 
     /// A page of a file.
     public init(_ bytes: EncodedBytes, page: Int = 0, limits: DecodeLimits) {

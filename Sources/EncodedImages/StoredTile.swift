@@ -17,4 +17,7 @@ public struct StoredTile: Hashable, Sendable {
 
     /// The maximum size of a tile in bytes; larger ones are decoded.
     package static let maximumByteCount = 1 << 20
+
+    /// The maximum number of tiles that ``ImageSource/jpegTiles(_:)`` reads at once.
+    public static let maximumCount = 16
 }

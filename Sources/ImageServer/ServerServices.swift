@@ -19,8 +19,7 @@ struct ServerState: Sendable {
     init(_ configuration: ImageServer.Configuration, _ pipeline: ImagePipeline) {
         self.pipeline = pipeline
         tileImages = TileImages(
-            pipeline.codecs, pipeline.limits, store: configuration.tileStore,
-            byteLimit: configuration.tileByteLimit, pipeline.budget)
+            pipeline, store: configuration.tileStore, byteLimit: configuration.tileByteLimit)
         sheetMemory = MemoryBudget(byteLimit: pipeline.budget.byteLimit / 4)
         limiter = configuration.clientRate.map {
             RateLimiter(rate: $0, burst: max(1, Int($0 * 10)))

@@ -10,7 +10,7 @@ internal import Darwin
 /// A mapping of a file or of shared memory; unmapped with its last reference.
 @safe package final class MemoryMapping: Sendable {
     // Constant for the lifetime of the object. The memory is only read, or written by the creator
-    // of a writable mapping before it shares the object. Released pages are mapped again unchanged.
+    // of a writable mapping before others read it, each byte by one thread. Released pages are mapped again unchanged.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer
     // An entry of a table that is accessed by atomic operations only.
     nonisolated(unsafe) private let guardEntry: OpaquePointer?
@@ -42,6 +42,18 @@ internal import Darwin
         }
         unsafe self.start = start
         unsafe guardEntry = entry
+        self.byteCount = byteCount
+    }
+
+    /// Allocates writable memory of this process, which contains zeros; returns `nil` if there is none.
+    package init?(byteCount: Int) {
+        guard
+            let start = unsafe mmap(
+                nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            unsafe start != MAP_FAILED
+        else { return nil }
+        unsafe self.start = start
+        unsafe guardEntry = nil
         self.byteCount = byteCount
     }
 

@@ -20,7 +20,7 @@ public struct PixelBuffer: Sendable {
     fileprivate enum Storage: Sendable {
         /// Vectors instead of bytes, because they are aligned to 64 bytes.
         case vectors([SIMD64<UInt8>])
-        /// Memory that another process has written.
+        /// Memory that another process or several threads have written.
         case mapping(MemoryMapping)
     }
 
@@ -42,7 +42,7 @@ public struct PixelBuffer: Sendable {
         storage = .vectors(buffer.storage)
     }
 
-    /// Creates an image in memory shared with a process that can no longer write to it.
+    /// Creates an image in memory to which no process or thread writes any longer.
     ///
     /// - Parameters:
     ///   - mapping: the planes, in the shape of this type; exactly ``byteCount(of:_:)`` bytes.

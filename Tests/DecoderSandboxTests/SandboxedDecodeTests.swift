@@ -123,6 +123,43 @@ import Testing
         #expect(try there.jpegTile(tile) == here.jpegTile(tile))
         let other = StoredTile(rect, ofLevel: PixelSize(width: 500, height: 300))
         #expect(try there.jpegTile(other) == nil)
+        let several = [tile, other, tile]
+        #expect(try there.jpegTiles(several) == here.jpegTiles(several))
+    }
+
+    @Test func `an index made in a sandbox decodes the same regions`() throws {
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let encoder = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+        let files = try [1, 2].map { seed in
+            try encoder.encode(
+                TestImage.photograph(PixelSize(width: 1301, height: 900 + seed)))
+        }
+        let here = try ImageSource(EncodedBytes(files[0]), codecs: builtInCodecs)
+        var there = try ImageSource(
+            EncodedBytes(files[0]), codecs: Sandboxes.codecs(sandbox))
+        let index = try #require(try there.makeIndex())
+        #expect(try index == here.makeIndex())
+        let other = try ImageSource(EncodedBytes(files[1]), codecs: builtInCodecs).makeIndex()
+        var options = DecodeOptions()
+        // Small enough for the buffer of a worker, and too large for it.
+        for rect in [
+            PixelRect(x: 700, y: 600, width: 256, height: 256),
+            PixelRect(x: 0, y: 8, width: 1301, height: 890),
+        ] {
+            options.region = rect
+            let expected = try here.image(options).packedBytes
+            for index in [index, other, nil] {
+                there.index = index
+                #expect(try there.image(options).packedBytes == expected)
+            }
+        }
+        let png = try ImageSource(
+            EncodedBytes(
+                ImageDestination(format: "png", codecs: builtInCodecs)
+                    .encode(TestImage.photograph(PixelSize(width: 20, height: 20)))),
+            codecs: Sandboxes.codecs(sandbox))
+        #expect(try png.makeIndex() == nil)
     }
 
     @Test func `sandboxed animations equal those in process`() throws {

@@ -119,9 +119,7 @@ struct ChangedOriginalTests {
         try gallery.picture("1.png", PixelSize(width: 50, height: 50), seed: 2)
         let changed = LoadError.fileChanged(path: old.path)
         #expect(await gallery.pipeline.facts(for: [old]) == [.failure(changed)])
-        let tiles = TileImages(
-            builtInCodecs, DecodeLimits(), store: nil, byteLimit: 1 << 20,
-            MemoryBudget(byteLimit: 1 << 20))
+        let tiles = TileImages(gallery.pipeline, store: nil, byteLimit: 1 << 20)
         #expect(throws: changed) { _ = try tiles.image(old) }
         await tiles.close()
     }

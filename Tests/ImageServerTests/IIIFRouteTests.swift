@@ -4,6 +4,7 @@ import EncodedImages
 import Foundation
 import HTTPTypes
 import ImageCodecs
+import ImageLoading
 import ImageTesting
 import NIOCore
 import Pixels
@@ -165,6 +166,58 @@ import Testing
         // The last column is narrower, and decoded.
         let edge = try await gallery.get("/tiles/house/2.tif_files/10/3_2.jpg", from: server)
         #expect(try edge.pixelSize() == PixelSize(width: 256, height: 88))
+    }
+
+    @Test(
+        "decodes the tiles that a pyramid stores rotated or in another colour space",
+        arguments: [true, false])
+    func otherTiles(isRotated: Bool) async throws {
+        // A square, whose stored size is that of the upright image.
+        let size = PixelSize(width: 768, height: 768)
+        var image = MutablePixelBuffer(TestImage.photograph(size))
+        if !isRotated { image.colorProfile = .icc(ProfileRouteTests.wide) }
+        var options = EncodeOptions()
+        options.isPyramid = true
+        options.quality = 95
+        var file = try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+            .encode(image.finish())
+        if isRotated {
+            // The entry for Orientation in the first directory: one SHORT, 1.
+            let entry: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 1, 0]
+            file[try #require(file.firstRange(of: entry)).lowerBound + 8] = 6
+        }
+        try gallery.file("house/3.tif", file)
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(source.header.jpegTileSize == PixelSize(width: 256, height: 256))
+        let rect = PixelRect(x: 256, y: 0, width: 256, height: 256)
+        let stored = try #require(try source.jpegTile(StoredTile(rect, ofLevel: size)))
+        let answer = try await gallery.get(
+            "/iiif/3/house%2F3.tif/256,0,256,256/256,256/0/default.jpg")
+        let tile = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+        let expected = PixelComparison(tile, try source.image().cut(rect))
+        #expect(expected.meanDifference < 3, "\(expected)")
+        let plain = try ImageSource(EncodedBytes(stored), codecs: builtInCodecs).image()
+        #expect(PixelComparison(tile, plain).meanDifference > 2 * expected.meanDifference)
+    }
+
+    @Test("stores an index of a large JPEG instead of a pyramid") func index() async throws {
+        let gallery = try TestGallery(keepsRenditions: true)
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+            .encode(TestImage.photograph(PixelSize(width: 3072, height: 2816)))
+        try gallery.file("house/4.jpg", file)
+        let answer = try await gallery.get(
+            "/iiif/3/house%2F4.jpg/2048,512,256,256/256,256/0/default.jpg")
+        let tile = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        var options = DecodeOptions()
+        options.region = PixelRect(x: 2048, y: 512, width: 256, height: 256)
+        let comparison = PixelComparison(tile, try source.image(options))
+        #expect(comparison.meanDifference < 3, "\(comparison)")
+        let identity = try gallery.identity("house/4.jpg")
+        let store = try #require(gallery.store)
+        #expect(
+            try store.rendition(for: RenditionKey(OriginalVersion(identity), request: "index"))?
+                .bytes == source.makeIndex()?.bytes)
     }
 
     @Test("keeps no response that depends on the origin of the page") func origins() async throws {

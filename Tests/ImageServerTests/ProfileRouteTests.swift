@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The colours of an image") struct ProfileRouteTests {
     /// A profile with Display P3 primaries and a gamma of 2.2, by ICC.1:2001.
-    private static let wide: [UInt8] = {
+    static let wide: [UInt8] = {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - $0 * 8) & 255) } }
         func place(_ x: Double, _ y: Double, _ z: Double) -> [UInt8] {
             Array("XYZ \0\0\0\0".utf8)

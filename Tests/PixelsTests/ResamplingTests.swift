@@ -127,7 +127,9 @@ import Testing
         arguments: [PixelFormat.gray8, .rgb8, .rgba8])
     func unordered(format: PixelFormat) throws {
         let source = TestImage.noise(PixelSize(width: 203, height: 151), format)
-        for size in [PixelSize(width: 20, height: 15), PixelSize(width: 3, height: 30)] {
+        // Blocks of up to 257 pixels, and of 810.
+        let sizes = [(20, 15), (3, 30), (3, 2)].map { PixelSize(width: $0, height: $1) }
+        for size in sizes {
             var resampler = RowResampler(from: source.size, format, to: size)
             let emptySums = resampler.blockSums
             var sums = try #require(emptySums)

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { most_descriptors = 2 };
+enum { most_descriptors = 3 };
 
 int calotype_socket_pair(int *one, int *other) {
     int pair[2];

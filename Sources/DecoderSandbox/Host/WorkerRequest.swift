@@ -33,7 +33,7 @@ struct WorkerRequest {
     /// Whether only the header or metadata is read.
     var isInspection: Bool {
         switch kind {
-        case .header, .metadata, .metadataFields, .metadataForWriting, .jpegTile: true
+        case .header, .metadata, .metadataFields, .metadataForWriting, .jpegTiles: true
         default: false
         }
     }
@@ -90,7 +90,10 @@ extension DecoderSandbox {
             throw .codec(error)
         }
         let response = try worker.perform(
-            request, descriptors: [file] + memory.descriptors, timeLimit(pool, request))
+            request,
+            descriptors: [file] + (request.picture.index?.descriptor.map { [$0] } ?? [])
+                + memory.descriptors,
+            timeLimit(pool, request))
         do throws(WireError) {
             var reader = WireReader(response)
             let result = try read(&reader, memory)

@@ -12,7 +12,7 @@ struct Message {
     enum Kind: UInt32, CaseIterable {
         // Sent by the host.
         case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
-        case metadataFields, metadataForWriting, encode, images, jpegTile
+        case metadataFields, metadataForWriting, encode, images, jpegTiles, makeIndex
         // Sent by the worker.
         case hello = 100, answer, failure, rowsBegin, band
     }

@@ -15,6 +15,11 @@ struct WireWriter {
         bytes.append(contentsOf: block)
     }
 
+    mutating func writeOptional(_ block: [UInt8]?) {
+        write(block != nil)
+        if let block { write(block) }
+    }
+
     mutating func write(_ value: some WireValue) { value.write(to: &self) }
 
     mutating func write(_ value: (some WireValue)?) {
@@ -66,6 +71,10 @@ struct WireReader {
         let count = try count(of: 1)
         defer { position += count }
         return Array(bytes[position..<position + count])
+    }
+
+    mutating func optionalBlock() throws(WireError) -> [UInt8]? {
+        try Bool(from: &self) ? try block() : nil
     }
 
     mutating func value<Value: WireValue>(

@@ -19,12 +19,15 @@ struct DecodeRequest {
 
     /// The policy and the changes of requests for metadata that will be written.
     let rewriting: (policy: MetadataPolicy, changes: ImageChanges)?
-    /// The tile that is requested, if any.
-    let tile: StoredTile?
+    /// The bytes of the index of the file, if the host has sent one.
+    private let index: EncodedBytes?
+    /// The tiles that are requested, if any.
+    let tiles: [StoredTile]
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
-        guard let file = message.descriptors.first else {
+        var descriptors = message.descriptors[...]
+        guard let file = descriptors.popFirst() else {
             throw WireError(reason: "the request has no file descriptor")
         }
         bytes = try EncodedBytes(descriptor: file, byteCount: try reader.number())
@@ -32,11 +35,15 @@ struct DecodeRequest {
         limits = try reader.value()
         options = try reader.value()
         furtherOptions = try reader.array()
-        memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, buffer: buffer)
+        index =
+            if let count = try reader.optional(Int.self), let descriptor = descriptors.popFirst() {
+                try EncodedBytes(descriptor: descriptor, byteCount: count)
+            } else { nil }
+        memory = try SharedPixels(descriptors.first, &reader, buffer: buffer)
         rewriting =
             message.kind == .metadataForWriting
             ? (try reader.value(), try reader.value()) : nil
-        tile = message.kind == .jpegTile ? try reader.value() : nil
+        tiles = message.kind == .jpegTiles ? try reader.array() : []
         try reader.end()
     }
 
@@ -51,12 +58,17 @@ struct DecodeRequest {
         writer.write(picture.limits)
         writer.write(options)
         writer.write(furtherOptions)
+        writer.write(picture.index?.count)
         writer.write(byteCount)
         return writer.bytes
     }
 
     func source(_ codecs: CodecSet) throws(CodecError) -> ImageSource {
-        try ImageSource(bytes, codecs: codecs, limits: limits).page(page)
+        var source = try ImageSource(bytes, codecs: codecs, limits: limits).page(page)
+        source.index = index.flatMap { index in
+            try? ImageIndex(bytes: index.copy(of: 0..<index.count))
+        }
+        return source
     }
 
     func preview(

@@ -34,13 +34,13 @@ struct HostConnection {
     private func receive(
         _ bytes: inout [UInt8], at place: Int, _ descriptors: inout [Int32]
     ) -> Int {
-        var more: [Int32] = [-1, -1]
+        var more: [Int32] = [-1, -1, -1]
         var moreCount: Int32 = 0
         let count = unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe more.withUnsafeMutableBufferPointer { more in
                 unsafe calotype_receive(
                     socket, bytes.baseAddress?.advanced(by: place), bytes.count - place,
-                    more.baseAddress, 2, &moreCount)
+                    more.baseAddress, Int32(more.count), &moreCount)
             }
         }
         descriptors += more.prefix(Int(moreCount))

@@ -82,13 +82,14 @@ struct RequestLoop: ~Copyable {
         case .metadataForWriting:
             guard let (policy, changes) = request.rewriting else { break }
             writer.write(try request.source(codecs).metadata(forWriting: policy, changes))
-        case .jpegTile:
-            guard let tile = request.tile else { break }
-            let file = try ImageSource.jpegTile(
-                tile, of: request.bytes, page: request.page, codecs: codecs,
+        case .jpegTiles:
+            let files = try ImageSource.jpegTiles(
+                request.tiles, of: request.bytes, page: request.page, codecs: codecs,
                 limits: request.limits)
-            writer.write(file != nil)
-            if let file { writer.write(file) }
+            for file in files { writer.writeOptional(file) }
+        case .makeIndex:
+            let index = try request.source(codecs).makeIndex(cancellation: cancellation)
+            writer.writeOptional(index?.bytes)
         case .image:
             let decoded = try request.source(codecs).decodedImage(
                 request.options, cancellation: cancellation)

@@ -8,18 +8,27 @@ internal import Pixels
 ///
 /// - SeeAlso: *Adobe Photoshop TIFF Technical Notes*, draft technical note 2, on compression 7.
 extension TIFFDecoder {
-    func jpegTile(
-        _ tile: StoredTile, of bytes: Span<UInt8>, limits: DecodeLimits
-    ) throws(CodecError) -> [UInt8]? {
+    func jpegTiles(
+        _ tiles: [StoredTile], of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> [[UInt8]?] {
         let pages = try TIFFPages(bytes, limits: limits)
         let whole = try TIFFImage(try pages.directory(ofPage: page, bytes), bytes)
-        if whole.size == tile.levelSize { return try whole.jpegTile(tile, bytes) }
-        let level = pages.reducedVersions(ofPage: page, whole, bytes).first { version in
-            // Some programs round the sides of reduced versions down.
-            (0...1).contains(tile.levelSize.width - version.size.width)
-                && (0...1).contains(tile.levelSize.height - version.size.height)
+        let areAllWhole = tiles.allSatisfy { $0.levelSize == whole.size }
+        let versions =
+            areAllWhole ? [] : pages.reducedVersions(ofPage: page, whole, bytes)
+        var files: [[UInt8]?] = []
+        for tile in tiles {
+            let level =
+                whole.size == tile.levelSize
+                ? whole
+                : versions.first { version in
+                    // Some programs round the sides of reduced versions down.
+                    (0...1).contains(tile.levelSize.width - version.size.width)
+                        && (0...1).contains(tile.levelSize.height - version.size.height)
+                }
+            files.append(try? level?.jpegTile(tile, bytes))
         }
-        return try level?.jpegTile(tile, bytes)
+        return files
     }
 }
 

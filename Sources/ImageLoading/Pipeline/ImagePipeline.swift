@@ -47,6 +47,8 @@ public final class ImagePipeline: Sendable {
     public var budget: MemoryBudget { resources.budget }
     /// The images in memory; a scrolling view ranks them by ``MemoryCache/rank(byDistance:)``.
     public var memory: MemoryCache { resources.memory }
+    /// The store of renditions and facts, if there is one.
+    public var store: (any RenditionStoring)? { resources.store }
     var queues: WorkQueues { resources.queues }
 
     /// Whether a new request would be accepted now.

@@ -55,11 +55,13 @@ public final class TiledImage: Sendable {
     /// The worker threads.
     public let queue: TileQueue
     private let store: any TileStore
-    private let source: ImageSource
+    let source: ImageSource
+    private let storedIndex: StoredIndex?
     private let codecs: CodecSet
     private let encoders: TileEncoders
-    /// Whether the image may store tiles of the pyramid in the format and the colour space of tiles.
-    private let storesTiles: Bool
+    /// Reads tiles of the pyramid that the image may store; `nil` if it has another format or colour
+    /// space than tiles.
+    private let storedTiles: StoredTileReads?
     private let reads = SharedLoads<TileAddress, PixelBuffer?, NoProgress>()
     private let levels = SharedLoads<Int, PixelBuffer, NoProgress>()
     let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoProgress>()
@@ -67,7 +69,7 @@ public final class TiledImage: Sendable {
     private let indexState = Mutex<IndexState>(.unknown)
 
     /// Whether tiles are decoded with an index.
-    private enum IndexState {
+    enum IndexState {
         case unknown
         case none
         /// The image with its index.
@@ -84,13 +86,16 @@ public final class TiledImage: Sendable {
     ///   - queue: the worker threads.
     ///   - cache: the cache of decoded tiles.
     ///   - configuration: sizes and formats.
+    ///   - storedIndex: the place of the index, if the configuration requires one; `nil` keeps it in
+    ///     memory only.
     /// - Throws: `LoadError.encodingFailed(path:_:)` if a format of tiles cannot be encoded.
     public init(
         _ source: ImageSource, name: String, codecs: CodecSet,
         store: any TileStore = MemoryTileStore(), queue: TileQueue, cache: TileCache = TileCache(),
-        configuration: Configuration = Configuration()
+        configuration: Configuration = Configuration(), storedIndex: StoredIndex? = nil
     ) throws(LoadError) {
         self.source = source
+        self.storedIndex = storedIndex
         self.name = name
         self.codecs = codecs
         self.store = store
@@ -101,11 +106,13 @@ public final class TiledImage: Sendable {
             source.pixelSize, tileSide: configuration.tileSide,
             endsInOnePixel: configuration.endsInOnePixel)
         let header = source.header
-        storesTiles =
+        let storesTiles =
             configuration.opaqueFormat == "jpeg"
             && header.jpegTileSize
                 == PixelSize(width: configuration.tileSide, height: configuration.tileSide)
             && header.orientation == .upright && header.colorProfile.isSRGB
+        storedTiles =
+            storesTiles ? StoredTileReads(source, name: name, on: queue.reading) : nil
         do throws(CodecError) {
             encoders = TileEncoders(
                 opaque: try ImageDestination(
@@ -165,7 +172,11 @@ public final class TiledImage: Sendable {
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> EncodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
-        if storesTiles, let file = try await storedTile(tile, priority) { return file }
+        let stored = StoredTile(
+            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
+        if let file = try await storedTiles?.file(of: stored, priority) {
+            return encoders.file(file)
+        }
         var isDecoded = isDirect(tile.level)
         if !isDecoded, case .made = try await makeIndex(priority) { isDecoded = true }
         if isDecoded {
@@ -197,7 +208,7 @@ public final class TiledImage: Sendable {
     public func makeTiles(priority: LoadPriority = .prefetch) async throws(LoadError) {
         guard !isDirect(0) else { return }
         if case .made = try await makeIndex(priority) { return }
-        _ = try await storedTiles(priority)
+        _ = try await madeTiles(priority)
     }
 
     /// Removes all tiles from cache and store; later requests create them again.
@@ -248,24 +259,6 @@ public final class TiledImage: Sendable {
 }
 
 extension TiledImage {
-    /// Returns a tile that the image stores; `nil` if it must be decoded.
-    private func storedTile(
-        _ tile: TileAddress, _ priority: LoadPriority
-    ) async throws(LoadError) -> EncodedTile? {
-        let stored = StoredTile(
-            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
-        return try await queue.reading.run(priority) { () throws(LoadError) in
-            do throws(CodecError) {
-                return try self.source.jpegTile(stored).map { self.encoders.file($0) }
-            } catch .fileChanged {
-                throw .fileChanged(path: self.name)
-            } catch {
-                // Decoding fails for the same reason, or yields what remains of a damaged file.
-                return nil
-            }
-        }
-    }
-
     /// Decodes a level once the budget allows it, and caches all of its tiles.
     private func decodeLevel(
         _ level: Int, _ urgency: PriorityHandle
@@ -300,22 +293,39 @@ extension TiledImage {
         }
     }
 
-    /// Makes the index of the image, once, if the configuration requires it.
-    private func makeIndex(_ priority: LoadPriority) async throws(LoadError) -> IndexState {
+    /// Reads the index of the image or makes it, once, if the configuration requires it.
+    func makeIndex(_ priority: LoadPriority) async throws(LoadError) -> IndexState {
         guard configuration.usesIndex else { return .none }
         let state = indexState.withLock { $0 }
         guard case .unknown = state else { return state }
-        return try await indices.value(for: name, on: queue.making, priority) {
-            flag throws(LoadError) in
+        return try await indices.value(
+            for: name, .init(urgency: PriorityHandle.fixed(priority))
+        ) { context throws(LoadError) in
             var source = self.source
-            do throws(CodecError) {
-                if source.index == nil { source.index = try source.makeIndex(cancellation: flag) }
-            } catch {
-                throw LoadError(decoding: self.name, error)
+            if source.index == nil, let storedIndex = self.storedIndex {
+                // Not behind pyramids, which take long.
+                source.index = try await self.queue.reading.run(context.urgency) {
+                    _ throws(LoadError) in storedIndex.read()
+                }
+            }
+            if source.index == nil {
+                source.index = try await self.queue.making.run(context.urgency) {
+                    flag throws(LoadError) in try self.madeIndex(flag)
+                }
             }
             let state = source.index == nil ? IndexState.none : .made(source)
             self.indexState.withLock { $0 = state }
             return state
+        }
+    }
+
+    private func madeIndex(_ cancellation: CancellationFlag) throws(LoadError) -> ImageIndex? {
+        do throws(CodecError) {
+            let index = try source.makeIndex(cancellation: cancellation)
+            if let index { storedIndex?.write(index, source.pixelSize) }
+            return index
+        } catch {
+            throw LoadError(decoding: name, error)
         }
     }
 
@@ -351,7 +361,7 @@ extension TiledImage {
         return image
     }
 
-    private func storedTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
+    private func madeTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
         let key = key
         return try await pyramids.value(for: key, on: queue.making, priority) {
             flag throws(LoadError) in
@@ -366,7 +376,7 @@ extension TiledImage {
         _ read: (any StoredTiles) async throws(LoadError) -> Value?
     ) async throws(LoadError) -> Value {
         for _ in 0..<2 {
-            if let value = try await read(try await storedTiles(priority)) { return value }
+            if let value = try await read(try await madeTiles(priority)) { return value }
             try await queue.reading.run(priority) { () throws(LoadError) in
                 self.store.removeTiles(for: self.key)
             }

@@ -3,6 +3,7 @@
 internal import EncodedImages
 internal import ImageLoading
 internal import LoadScheduling
+internal import Pixels
 internal import Synchronization
 
 /// The images whose tiles were requested last, opened for reading tiles.
@@ -13,6 +14,8 @@ final class TileImages: Sendable {
     static let tileSide = 256
     /// The maximum number of open images, each with a small index of its rows of tiles.
     private static let maximumCount = 64
+    /// The number of pixels above which tiles are decoded with an index, in formats that have one.
+    private static let indexedPixelCount = 8 << 20
 
     private struct State {
         /// Created on the first use: most servers serve no tiles.
@@ -27,22 +30,20 @@ final class TileImages: Sendable {
     private let limits: DecodeLimits
     private let store: any TileStore
     private let cache: TileCache
+    private let renditions: (any RenditionStoring)?
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - codecs: the codecs for images and tiles.
-    ///   - limits: the limits for decoding.
+    ///   - pipeline: provides the codecs for images and tiles, the limits for decoding, the store of
+    ///     indexes and the memory budget that decoded pixels are charged to.
     ///   - store: the store of encoded tiles; `nil` for one in memory.
     ///   - byteLimit: the size in bytes of the cache of decoded tiles, and of a store in memory.
-    ///   - budget: the memory budget that decoded pixels are charged to.
-    init(
-        _ codecs: CodecSet, _ limits: DecodeLimits, store: (any TileStore)?, byteLimit: Int,
-        _ budget: MemoryBudget
-    ) {
-        self.codecs = codecs
-        self.limits = limits
+    init(_ pipeline: ImagePipeline, store: (any TileStore)?, byteLimit: Int) {
+        codecs = pipeline.codecs
+        limits = pipeline.limits
+        renditions = pipeline.store
         self.store = store ?? MemoryTileStore(byteLimit: byteLimit)
-        cache = TileCache(byteLimit: byteLimit, budget: budget)
+        cache = TileCache(byteLimit: byteLimit, budget: pipeline.budget)
     }
 
     /// Returns the tiles of an image; reads its header on first use.
@@ -71,10 +72,12 @@ final class TileImages: Sendable {
         configuration.endsInOnePixel = true
         // The tiles of a level that is decoded at once must fit beside those of another.
         configuration.directPixelCount = min(configuration.directPixelCount, cache.byteLimit / 8)
+        configuration.usesIndex = source.pixelSize.area > Self.indexedPixelCount
         let image = try TiledImage(
             source, name: "\(identity.path) \(identity.version)", codecs: codecs,
             store: store, queue: queue, cache: cache,
-            configuration: configuration)
+            configuration: configuration,
+            storedIndex: renditions.map { StoredIndex(of: identity, in: $0) })
         return state.withLock { state in
             if let known = state.images[identity] { return known }
             state.images[identity] = image

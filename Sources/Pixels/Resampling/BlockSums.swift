@@ -12,8 +12,11 @@ public struct BlockSums: Sendable {
     private let blockWidth: Int
     private let blockHeight: Int
     private let columnCount: Int
-    /// The sums of each channel, block by block.
-    private var sums: [UInt32]
+    /// Whether the sums of all blocks fit in 16 bits, as those of up to 257 pixels do.
+    private let isNarrow: Bool
+    /// The sums of each channel, block by block; one of the arrays is empty.
+    private var narrowSums: [UInt16] = []
+    private var wideSums: [UInt32] = []
 
     init(_ reducer: BoxReducer, height: Int) {
         width = reducer.width
@@ -22,7 +25,7 @@ public struct BlockSums: Sendable {
         blockWidth = reducer.horizontalFactor
         blockHeight = reducer.verticalFactor
         columnCount = (width + blockWidth - 1) / blockWidth
-        sums = []
+        isNarrow = blockWidth * blockHeight * 255 <= Int(UInt16.max)
     }
 
     /// The number of rows of blocks.
@@ -30,7 +33,8 @@ public struct BlockSums: Sendable {
 
     /// The memory of the sums once a pixel is added, in bytes.
     public var byteCount: Int {
-        columnCount * rowCount * channelCount * MemoryLayout<UInt32>.stride
+        columnCount * rowCount * channelCount
+            * (isNarrow ? MemoryLayout<UInt16>.stride : MemoryLayout<UInt32>.stride)
     }
 
     /// Adds pixels at equal distances in a row.
@@ -45,19 +49,29 @@ public struct BlockSums: Sendable {
         precondition(
             (0..<height).contains(y) && column >= 0 && step >= 1
                 && column + (count - 1) * step < width, "the pixels are outside of the image")
-        if sums.isEmpty {
-            sums = Array(repeating: 0, count: columnCount * rowCount * channelCount)
-        }
         let places = Places(
             count: count, column: column, step: step, blockWidth: blockWidth,
             firstBlock: y / blockHeight * columnCount)
-        let channelCount = channelCount
+        let sumCount = columnCount * rowCount * channelCount
+        if isNarrow {
+            if narrowSums.isEmpty { narrowSums = Array(repeating: 0, count: sumCount) }
+            Self.add(pixels, channelCount, at: places, to: &narrowSums)
+        } else {
+            if wideSums.isEmpty { wideSums = Array(repeating: 0, count: sumCount) }
+            Self.add(pixels, channelCount, at: places, to: &wideSums)
+        }
+    }
+
+    @inline(always)
+    private static func add<Sum: FixedWidthInteger>(
+        _ pixels: Span<UInt8>, _ channelCount: Int, at places: Places, to sums: inout [Sum]
+    ) {
         var blocks = sums.mutableSpan
         // Constants, so that the compiler specializes the loop for each.
         switch channelCount {
-        case 1: Self.add(pixels, 1, at: places, to: &blocks)
-        case 3: Self.add(pixels, 3, at: places, to: &blocks)
-        default: Self.add(pixels, channelCount, at: places, to: &blocks)
+        case 1: add(pixels, 1, at: places, to: &blocks)
+        case 3: add(pixels, 3, at: places, to: &blocks)
+        default: add(pixels, channelCount, at: places, to: &blocks)
         }
     }
 
@@ -72,9 +86,9 @@ public struct BlockSums: Sendable {
     }
 
     @inline(always)
-    private static func add(
+    private static func add<Sum: FixedWidthInteger>(
         _ pixels: Span<UInt8>, _ channelCount: Int, at places: Places,
-        to blocks: inout MutableSpan<UInt32>
+        to blocks: inout MutableSpan<Sum>
     ) {
         var place = (places.firstBlock + places.column / places.blockWidth) * channelCount
         var x = places.column % places.blockWidth
@@ -89,7 +103,9 @@ public struct BlockSums: Sendable {
                 offset &+= channelCount
                 x &+= places.step
             } while x < places.blockWidth && offset < end
-            for channel in 0..<channelCount { blocks[place &+ channel] &+= sums[channel] }
+            for channel in 0..<channelCount {
+                blocks[place &+ channel] &+= Sum(truncatingIfNeeded: sums[channel])
+            }
             while x >= places.blockWidth {
                 x &-= places.blockWidth
                 place &+= channelCount
@@ -99,12 +115,13 @@ public struct BlockSums: Sendable {
 
     /// Writes the means of a row of blocks, as ``RowKernels`` does for rows in order.
     func writeMeans(ofRow y: Int, into result: inout [Float], at offset: Int) {
-        guard !sums.isEmpty else { return }
+        guard !narrowSums.isEmpty || !wideSums.isEmpty else { return }
         let rows = min(blockHeight, height - y * blockHeight)
         for block in 0..<columnCount {
             let scale = 1 / Float(min(blockWidth, width - block * blockWidth) * rows)
             for channel in 0..<channelCount {
-                let sum = sums[(y * columnCount + block) * channelCount + channel]
+                let place = (y * columnCount + block) * channelCount + channel
+                let sum = isNarrow ? UInt32(narrowSums[place]) : wideSums[place]
                 result[offset + block * channelCount + channel] = Float(sum) * scale
             }
         }

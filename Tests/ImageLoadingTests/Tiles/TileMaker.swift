@@ -24,11 +24,13 @@ struct TileMaker {
     var codecs: CodecSet { builtInCodecs.adding([codec]) }
 
     func image(
-        _ file: EncodedBytes, limits: DecodeLimits = DecodeLimits()
+        _ file: EncodedBytes, limits: DecodeLimits = DecodeLimits(),
+        storedIndex: StoredIndex? = nil
     ) throws -> TiledImage {
         try TiledImage(
             ImageSource(file, codecs: codecs, limits: limits), name: "picture", codecs: codecs,
-            store: store, queue: queue, configuration: configuration)
+            store: store, queue: queue, configuration: configuration,
+            storedIndex: storedIndex)
     }
 
     /// Every level by the definition: the whole picture upright, and means of means.

@@ -141,6 +141,80 @@ import Testing
         }
     }
 
+    @Test("reads stored tiles that are requested together, each its own")
+    func storedTiles() async throws {
+        var maker = TileMaker(tileSide: 256)
+        maker.configuration.opaqueFormat = "jpeg"
+        var options = EncodeOptions()
+        options.isPyramid = true
+        let size = PixelSize(width: 1536, height: 1280)
+        let file = EncodedBytes(
+            try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+                .encode(TestImage.photograph(size)))
+        let picture = try maker.image(file)
+        let source = try ImageSource(file, codecs: builtInCodecs)
+        let tiles = picture.pyramid.tiles.filter { $0.level == 0 }
+        let tasks = tiles.map { tile in Task { try await picture.encodedTile(tile) } }
+        #expect(tiles.count == 30)
+        for (tile, task) in zip(tiles, tasks) {
+            let stored = StoredTile(picture.pyramid.rect(of: tile), ofLevel: size)
+            #expect(try await task.value.bytes == source.jpegTile(stored))
+        }
+        await maker.queue.close()
+        await #expect(throws: LoadError.cancelled) { try await picture.encodedTile(tiles[0]) }
+    }
+
+    @Test("reads its index from the store instead of making it again")
+    func storedIndex() async throws {
+        let folder = try TestFolder()
+        let store = try folder.store()
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+            .encode(TestImage.photograph(PixelSize(width: 701, height: 439)))
+        let path = folder.url.appending(path: "picture.jpg")
+        try Data(file).write(to: path)
+        let place = StoredIndex(of: try FileIdentity(path: path.path), in: store)
+        var maker = TileMaker()
+        maker.configuration.usesIndex = true
+        let tile = TileAddress(level: 0, x: 3, y: 2)
+        let expected = try await maker.image(EncodedBytes(file)).tile(tile)
+        for isStored in [false, true] {
+            let picture = try maker.image(EncodedBytes(file), storedIndex: place)
+            #expect((place.read() != nil) == isStored)
+            let hitCount = store.statistics.hitCount
+            #expect(try await picture.tile(tile).packedBytes == expected.packedBytes)
+            #expect(store.statistics.hitCount == hitCount + (isStored ? 1 : 0))
+        }
+        let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+        #expect(try place.read() == source.makeIndex())
+        #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
+        store.close()
+        await maker.queue.close()
+    }
+
+    @Test(
+        "is decoded in bands like in one piece", arguments: [("jpeg", 1), ("jpeg", 6), ("png", 1)])
+    func bands(_ format: String, _ orientation: Int) async throws {
+        var maker = TileMaker()
+        maker.configuration.usesIndex = true
+        var options = EncodeOptions()
+        options.metadata.exif = EXIFBlock.photograph(isLittleEndian: true, orientation: orientation)
+        let file = EncodedBytes(
+            try ImageDestination(format: format, codecs: builtInCodecs, options: options)
+                .encode(TestImage.photograph(PixelSize(width: 301, height: 439))))
+        let picture = try maker.image(file)
+        let whole = try ImageSource(file, codecs: builtInCodecs).image()
+        #expect(whole.size.width == (orientation == 6 ? 439 : 301))
+        for count in [1, 2, 3, 500] {
+            #expect(
+                try await picture.image(bandCount: count).packedBytes == whole.packedBytes)
+        }
+        let part = PixelRect(x: 37, y: 101, width: 90, height: 133)
+        #expect(
+            try await picture.image(in: part, bandCount: 4).packedBytes
+                == whole.cut(part).packedBytes)
+        await maker.queue.close()
+    }
+
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
         let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
