@@ -30,9 +30,6 @@ internal import EncodedImages
     var rowByteCount: Int {
         Int(clamping: unsafe calotype_tiff_reader_row_size(raw))
     }
-    var stripByteCount: Int {
-        Int(clamping: unsafe calotype_tiff_reader_strip_size(raw))
-    }
     var tileByteCount: Int {
         Int(clamping: unsafe calotype_tiff_reader_tile_size(raw))
     }

@@ -17,7 +17,7 @@
     F(TIFFOpenOptionsSetMaxSingleMemAlloc) F(TIFFOpenOptionsSetWarningHandlerExtR) \
     F(TIFFReadEncodedStrip) F(TIFFReadEncodedTile) F(TIFFReadRGBAStripExt) \
     F(TIFFReadRGBATileExt) F(TIFFReadScanline) F(TIFFScanlineSize64) F(TIFFSetField) \
-    F(TIFFSetSubDirectory) F(TIFFStripSize64) F(TIFFTileSize64) F(TIFFWriteDirectory) \
+    F(TIFFSetSubDirectory) F(TIFFTileSize64) F(TIFFWriteDirectory) \
     F(TIFFWriteEncodedTile) F(TIFFWriteScanline)
 
 CALOTYPE_LAZY_LIBRARY("libtiff.so.6", FUNCTIONS)
@@ -193,10 +193,6 @@ bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory)
 
 size_t calotype_tiff_reader_row_size(const calotype_tiff_reader *reader) {
     return (size_t)lazy.TIFFScanlineSize64(reader->tiff);
-}
-
-size_t calotype_tiff_reader_strip_size(const calotype_tiff_reader *reader) {
-    return (size_t)lazy.TIFFStripSize64(reader->tiff);
 }
 
 size_t calotype_tiff_reader_tile_size(const calotype_tiff_reader *reader) {

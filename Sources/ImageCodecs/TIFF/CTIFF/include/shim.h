@@ -27,7 +27,6 @@ void calotype_tiff_reader_destroy(calotype_tiff_reader *reader);
 bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory);
 /// The bytes that the next functions deliver; 0 where there are none.
 size_t calotype_tiff_reader_row_size(const calotype_tiff_reader *reader);
-size_t calotype_tiff_reader_strip_size(const calotype_tiff_reader *reader);
 size_t calotype_tiff_reader_tile_size(const calotype_tiff_reader *reader);
 /// Reads a row of a strip; rows come fastest in their order.
 bool calotype_tiff_reader_read_row(calotype_tiff_reader *reader, uint8_t *samples, uint32_t row);
