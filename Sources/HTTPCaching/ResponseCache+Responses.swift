@@ -8,7 +8,7 @@ internal import HTTPTypes
 internal import Logging
 internal import Synchronization
 
-extension ResponseStore {
+extension ResponseCache {
     /// Returns the stored response to a request with these fields.
     func response(for url: HTTPURL, _ request: HTTPFields) async -> StoredResponse? {
         await run { self.find(url.description, request, isPartial: false) }
@@ -229,7 +229,7 @@ extension ResponseStore {
 
 // MARK: - Eviction
 
-extension ResponseStore {
+extension ResponseCache {
     /// Evicts the least recently used responses until the rest fits the limit.
     func evict(_ db: Database) throws {
         guard let total = try db.totalByteCount() else { return try recount(db) }
