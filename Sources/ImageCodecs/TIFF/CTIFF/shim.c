@@ -162,6 +162,8 @@ void calotype_tiff_reader_destroy(calotype_tiff_reader *reader) {
 bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory) {
     TIFFOpenOptions *options = make_options(&reader->error, reader->maximum_allocation);
     if (!options) return false;
+    if (reader->tiff) lazy.TIFFClose(reader->tiff);
+    reader->file.position = 0;
     // h: the first directory may not be the one that is wanted; c: strips are those of the directory,
     // even if the only one is large, because TIFFReadRGBAStrip returns one strip.
     reader->tiff =
