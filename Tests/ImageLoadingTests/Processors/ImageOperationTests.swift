@@ -54,7 +54,7 @@ import Testing
         let peer = try peer("blur", sigma, of: photograph.converted(to: .rgb8))
         let comparison = PixelComparison(blurred.converted(to: .rgba8), peer)
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
-        // Three means are not quite a Gaussian; where it is as wide as the picture it shows most.
+        // Three means are not quite a Gaussian; where it is as wide as the image it shows most.
         #expect(comparison.meanDifference < (sigma < 10 ? 0.2 : 0.8), "\(comparison)")
     }
 

@@ -7,7 +7,7 @@ import Pixels
 
 @testable import ImageLoading
 
-/// What the tests of tiled pictures are made with.
+/// Shared parts of the tests of tiled images.
 struct TileMaker {
     let codec: FormulaCodec
     var store: any TileStore = MemoryTileStore()
@@ -31,7 +31,7 @@ struct TileMaker {
             store: store, queue: queue, configuration: configuration)
     }
 
-    /// Every level by the definition: the whole picture upright, and means of means.
+    /// Every level by the definition: the whole image upright, and means of means.
     func levels(_ file: EncodedBytes, count: Int) throws -> [PixelBuffer] {
         var levels = [try ImageSource(file, codecs: codecs).image()]
         while levels.count < count { levels.append(levels[levels.count - 1].halved) }

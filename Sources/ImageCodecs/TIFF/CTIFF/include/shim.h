@@ -54,7 +54,7 @@ typedef struct {
     uint16_t chroma_width, chroma_height;
     /// The side of tiles, or 0 for strips.
     uint32_t tile_side;
-    /// Whether this is a smaller version of the picture before.
+    /// Whether this is a smaller version of the image before.
     bool is_reduced;
     const uint8_t *icc, *xmp;
     size_t icc_count, xmp_count;
@@ -64,7 +64,7 @@ typedef struct calotype_tiff_writer calotype_tiff_writer;
 
 calotype_tiff_writer *calotype_tiff_writer_create(bool is_big);
 void calotype_tiff_writer_destroy(calotype_tiff_writer *writer);
-/// Starts the next picture of the file.
+/// Starts the next image of the file.
 bool calotype_tiff_writer_start(calotype_tiff_writer *writer,
                                 const calotype_tiff_settings *settings);
 bool calotype_tiff_writer_write_row(calotype_tiff_writer *writer, const uint8_t *samples,
