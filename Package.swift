@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "DecoderSandbox", dependencies: ["CSandbox", "EncodedImages", "Pixels"],
             exclude: ["CSandbox"]),
-        // The process in which pictures are decoded; it stands beside the programs that start it.
+        // The process in which images are decoded; it is in the directory of the programs that start it.
         .executableTarget(
             name: "DecoderWorker", dependencies: ["DecoderSandbox", "ImageCodecs"]),
         .target(
@@ -124,7 +124,7 @@ let package = Package(
         .target(
             name: "MessageDigests", dependencies: ["CMessageDigests"],
             exclude: ["CMessageDigests"]),
-        // A target of its own, so that who reads local files builds no TLS.
+        // A target of its own, so that programs that read local files do not build TLS.
         .target(
             name: "HTTPLoading",
             dependencies: [

@@ -19,7 +19,7 @@ import numpy as np
 import pyvips
 from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter
 
-import pictures
+import images
 
 ROUNDS = 3
 SIZE = (4000, 3000)
@@ -127,7 +127,7 @@ def psnr(result, exact):
 def main():
     bench = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
-        photo = Image.open(sys.argv[2]) if len(sys.argv) > 2 else pictures.photograph(Path(folder))
+        photo = Image.open(sys.argv[2]) if len(sys.argv) > 2 else images.photograph(Path(folder))
         photo = photo.convert("RGB").resize(SIZE)
     width, height = photo.size
     vips = pyvips.Image.new_from_memory(photo.tobytes(), width, height, 3, "uchar") \

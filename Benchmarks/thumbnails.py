@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pictures
+import images
 
 ROOT = Path(__file__).resolve().parent.parent
 PHOTOGRAPH = "photos/caliterra/IMG_9384.jpg"
@@ -88,7 +88,7 @@ def make_inputs(folder):
 
 def make_screenshots(folder):
     """Writes flat images as PNG; returns the files by name."""
-    shot = pictures.screenshot()
+    shot = images.screenshot()
     inputs = {"PNG, flat": folder / "flat.png", "PNG, flat palette": folder / "palette.png"}
     shot.save(inputs["PNG, flat"])
     shot.quantize(256, dither=0).save(inputs["PNG, flat palette"])

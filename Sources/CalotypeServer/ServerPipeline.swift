@@ -61,7 +61,7 @@ extension Serve {
         if let web {
             configuration.web = HTTPLoader(
                 transport: web.signing,
-                store: try ResponseStore(
+                store: try ResponseCache(
                     directory: "\(folder)/web", byteLimit: cacheSize, logger: logger),
                 codecs: codecs, configuration: web.configuration, logger: logger)
         }

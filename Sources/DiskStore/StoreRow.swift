@@ -55,6 +55,19 @@ extension Database {
         return try max(0, row?.decode(Int?.self, forColumn: "last_use") ?? 0)
     }
 
+    /// Returns the numbers of the least recently used entries of a table, and reduces `excess`, the
+    /// number of bytes to free, by the bytes of these entries.
+    package func leastRecentlyUsed(in table: String, freeing excess: inout Int) throws -> [Int64] {
+        var numbers: [Int64] = []
+        let rows = try Row.fetchCursor(
+            cachedStatement(sql: "SELECT id, byte_count FROM \(table) ORDER BY last_use, id"))
+        while excess > 0, let row = try rows.next() {
+            numbers.append(try row.decode(Int64.self, forColumn: "id"))
+            excess -= row.countedByteCount
+        }
+        return numbers
+    }
+
     /// Removes the entries of a table whose counts, uses or numbers are damaged.
     package func dropUncountable(in table: String) throws {
         let counts = Self.entryByteCounts

@@ -49,7 +49,8 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Whether a truncated file is decoded as far as it goes; it is an error otherwise.
     ///
     /// Missing pixels are grey in a JPEG, black or transparent in other formats. The error is then
-    /// in ``DecodeReport/problem``. A file in which only the end mark is missing is complete.
+    /// in ``DecodeReport/problem``. A file in which only the end mark is missing is complete. The
+    /// option also accepts a TIFF file of which some strips or tiles are damaged.
     public var acceptsTruncated = true
     /// Whether the result may be `PixelFormat/yCbCr420`, for callers that encode it in that form.
     ///

@@ -208,6 +208,13 @@ public struct RowSink: ~Copyable {
         swap(&samples, &narrowed)
     }
 
+    /// Appends a row of zeros, for a row whose data is damaged.
+    ///
+    /// - Throws: the errors of ``append(_:)``.
+    public mutating func appendMissingRow() throws(CodecError) {
+        try append([UInt8](repeating: 0, count: rowByteCount).span)
+    }
+
     private mutating func appendResultRow(_ row: Span<UInt8>) throws(CodecError) {
         if let consumer { return try consumer.append(row) }
         output.append(row)

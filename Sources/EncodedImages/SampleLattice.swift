@@ -7,10 +7,9 @@ internal import Pixels
 /// The mean of four pixels is centred between them. The reduced images of a wavelet are made of every
 /// second, fourth, … pixel and its neighbours, and each sample has the position of that pixel.
 public struct SampleLattice: Hashable, Sendable {
-    /// The stored pixel, from 0, of the first column and row.
-    public var first: (x: Int, y: Int) { (firstX, firstY) }
     /// The distance between samples in stored pixels.
     public let step: Int
+    /// The stored pixel, from 0, of the first column and row.
     private let firstX: Int
     private let firstY: Int
 

@@ -155,7 +155,7 @@ extension HTTPLoader {
 
     /// Stores the prefix of a body, or removes the stored one.
     private func settle(
-        _ prefix: BodyPrefix?, _ kept: BodyPrefix?, _ hop: HTTPLoadRequest, _ store: ResponseStore?
+        _ prefix: BodyPrefix?, _ kept: BodyPrefix?, _ hop: HTTPLoadRequest, _ store: ResponseCache?
     ) async {
         guard let store, prefix != kept else { return }
         if let prefix, hop.mayKeep(), let variant = prefix.stored.variant(of: hop.fields) {

@@ -61,7 +61,7 @@ public final class HTTPLoader: Sendable {
     }
 
     let transport: any HTTPTransport
-    let store: ResponseStore?
+    let store: ResponseCache?
     let codecs: CodecSet
     let configuration: Configuration
     let logger: Logger
@@ -80,7 +80,7 @@ public final class HTTPLoader: Sendable {
     ///   - clock: the clock for timeouts and delays.
     ///   - date: returns the seconds since 1970.
     public init(
-        transport: any HTTPTransport, store: ResponseStore?, codecs: CodecSet,
+        transport: any HTTPTransport, store: ResponseCache?, codecs: CodecSet,
         configuration: Configuration, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         date: @escaping @Sendable () -> Int = HTTPLoader.systemDate

@@ -3,7 +3,7 @@
 internal import DiskStore
 internal import HTTPTypes
 
-/// A response in a ``ResponseStore``: complete, or the start of an interrupted download.
+/// A response in a ``ResponseCache``: complete, or the start of an interrupted download.
 struct StoredResponse: Sendable {
     /// The row that it was read from.
     var id: Int64?

@@ -58,22 +58,41 @@ struct InputFiles {
     private func addFiles(
         of folder: String, _ subfolder: String, to results: inout [Result<InputFile, FileFailure>]
     ) {
-        let entries: [FolderEntry]
-        do throws(FileFailure) {
-            entries = try FolderEntry.entries(of: folder.isEmpty ? "/" : folder)
-        } catch {
-            results.append(.failure(error))
+        var entries: [(name: String, isFolder: Bool)] = []
+        let isRead = FolderEntry.forEach(in: folder.isEmpty ? "/" : folder) { entry in
+            guard let isFolder = isListedFolder(entry, in: folder) else { return }
+            entries.append((entry.name, isFolder))
+        }
+        guard isRead else {
+            results.append(.failure(FileFailure(folder.isEmpty ? "/" : folder, lastSystemError())))
             return
         }
-        for entry in entries {
-            let path = "\(folder)/\(entry.name)"
-            if entry.isFolder {
-                addFiles(of: path, "\(subfolder)\(entry.name)/", to: &results)
-            } else if let suffix = splitExtension(entry.name).fileExtension,
+        entries.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        for (name, isFolder) in entries {
+            let path = "\(folder)/\(name)"
+            if isFolder {
+                addFiles(of: path, "\(subfolder)\(name)/", to: &results)
+            } else if let suffix = splitExtension(name).fileExtension,
                 extensions.contains(suffix.lowercased())
             {
                 results.append(.success(InputFile(path: path, subfolder: subfolder)))
             }
+        }
+    }
+
+    /// Returns whether an entry is a folder; `nil` if it is neither a file nor a folder, and for
+    /// symbolic links to folders.
+    private func isListedFolder(_ entry: FolderEntry, in folder: String) -> Bool? {
+        switch entry.kind {
+        case .file: return false
+        case .folder: return true
+        case .link, .unknown:
+            var status = stat()
+            guard unsafe stat("\(folder)/\(entry.name)", &status) == 0 else { return nil }
+            let kind = status.st_mode & S_IFMT
+            if kind == S_IFREG { return false }
+            return kind == S_IFDIR && entry.kind == .unknown ? true : nil
+        case .other: return nil
         }
     }
 }
@@ -82,46 +101,4 @@ struct InputFiles {
 func isFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-}
-
-/// A file or a folder in a folder.
-private struct FolderEntry {
-    let name: String
-    let isFolder: Bool
-
-    /// Lists the entries that are not hidden, sorted by the bytes of their names.
-    ///
-    /// - Throws: ``FileFailure`` with the error of the system.
-    static func entries(of folder: String) throws(FileFailure) -> [FolderEntry] {
-        guard let stream = unsafe opendir(folder) else {
-            throw FileFailure(folder, lastSystemError())
-        }
-        defer { unsafe _ = closedir(stream) }
-        var entries: [FolderEntry] = []
-        while let entry = unsafe readdir(stream) {
-            // By offset: the name may be longer than the declared size of the field.
-            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
-            let start = unsafe UnsafeRawPointer(entry).advanced(by: offset)
-            // Names that are not UTF-8 cannot be printed or passed on.
-            guard
-                let name = unsafe String(
-                    validatingCString: start.assumingMemoryBound(to: CChar.self)),
-                !name.hasPrefix(".")
-            else { continue }
-            let type = unsafe Int(entry.pointee.d_type)
-            switch type {
-            case Int(DT_REG): entries.append(FolderEntry(name: name, isFolder: false))
-            case Int(DT_DIR): entries.append(FolderEntry(name: name, isFolder: true))
-            case Int(DT_LNK), Int(DT_UNKNOWN):
-                var status = stat()
-                guard unsafe stat("\(folder)/\(name)", &status) == 0 else { continue }
-                let kind = status.st_mode & S_IFMT
-                if kind == S_IFREG || kind == S_IFDIR && type == Int(DT_UNKNOWN) {
-                    entries.append(FolderEntry(name: name, isFolder: kind == S_IFDIR))
-                }
-            default: continue
-            }
-        }
-        return entries.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    }
 }

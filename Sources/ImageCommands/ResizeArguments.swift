@@ -33,8 +33,8 @@ struct ResizeArguments: ParsableArguments {
 /// The help of `--strict`.
 let strictHelp = ArgumentHelp(
     """
-    Refuse truncated files; otherwise the part that is present is decoded, with a warning on \
-    standard error.
+    Refuse truncated files and TIFF files with damaged strips or tiles; otherwise the part that \
+    is present is decoded, with a warning on standard error.
     """)
 
 /// The options for the quality of lossy formats.

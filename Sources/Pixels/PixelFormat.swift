@@ -48,9 +48,6 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         public var bytesPerPixel: Int { channelCount * bytesPerChannel }
     }
 
-    /// The layouts of all planes.
-    public var planes: [Plane] { (0..<planeCount).map(plane) }
-
     /// The number of planes: 3 for ``yCbCr420``, otherwise 1.
     public var planeCount: Int { self == .yCbCr420 ? 3 : 1 }
 

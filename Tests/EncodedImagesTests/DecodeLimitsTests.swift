@@ -6,7 +6,7 @@ import Pixels
 import Testing
 
 @Suite("Limits") struct DecodeLimitsTests {
-    /// Says anything of its picture and delivers anything.
+    /// A decoder with any header and any rows.
     private struct LiarCodec: ImageCodec, ImageDecoder {
         var header = ImageHeader(
             storedSize: PixelSize(width: 4, height: 4), colorModel: .gray, bitsPerComponent: 8)
@@ -90,7 +90,7 @@ import Testing
             throws: CodecError.limitExceeded(
                 .animationPixelCount, needed: 313 * 64_000_000, allowed: 20_000_000_000)
         ) { _ = try source(codec) }
-        // A single picture is none.
+        // A single image is no animation.
         codec.header.frameCount = 1
         var limits = DecodeLimits()
         limits.maximumAnimationPixelCount = 1

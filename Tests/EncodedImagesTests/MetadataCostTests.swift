@@ -29,7 +29,7 @@ import Testing
         #expect(!(fields.title ?? "").unicodeScalars.contains { $0.value < 0x20 })
     }
 
-    @Test("a text is cut between characters, and all texts of a block have a common limit")
+    @Test("a text is truncated between characters, and all texts of a block have a common limit")
     func cut() {
         let long = String(repeating: "é", count: MetadataText.maximumByteCount)
         let packet = """

@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-/// Answers one picture, whatever is asked.
+/// Returns one image for every request.
 private final class Liar: RemoteDecoder {
     let answer: PixelBuffer
 

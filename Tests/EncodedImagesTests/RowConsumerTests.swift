@@ -35,7 +35,7 @@ import Testing
     private func source(_ file: EncodedBytes, _ codec: FormulaCodec = FormulaCodec()) throws
         -> ImageSource
     {
-        // Less than the picture takes, more than a row.
+        // Less than the image takes, more than a row.
         var limits = DecodeLimits()
         limits.maximumMemoryByteCount = 100
         return try ImageSource(file, codecs: CodecSet([codec]), limits: limits)

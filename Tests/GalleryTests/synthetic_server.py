@@ -163,7 +163,7 @@ class Server:
             query = parse_qs(url.query)
             page = self.folders[segments[2]].page(int(query["offset"][0]), int(query["limit"][0]))
             return 200, "application/json", page, "no-cache"
-        body = self.picture(segments)
+        body = self.image(segments)
         if body is None:
             return self.missing()
         await asyncio.sleep(self.delay)
@@ -173,7 +173,7 @@ class Server:
     def missing(self):
         return 404, "application/json", b'{"error": "not found"}', "no-store"
 
-    def picture(self, segments):
+    def image(self, segments):
         match segments:
             case ["tiles", "large", name] if name.endswith(".json"):
                 return self.tile_facts(name.removesuffix(".json"))

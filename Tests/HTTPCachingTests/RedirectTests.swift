@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPCaching
 
 @Suite("A redirect", .timeLimit(.minutes(5))) struct RedirectTests {
-    /// Redirects from each address to the next; the last has the picture.
+    /// Redirects from each URL to the next; the last has the image.
     private static func fixture(
         _ addresses: [String], status: Int = 302, fields: HTTPFields = [:],
         allows: @escaping @Sendable (HTTPURL) -> Bool = { _ in true }

@@ -119,7 +119,7 @@ import Testing
         #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
     }
 
-    /// A picture whose first answer comes piece by piece, and whose next ones go on from there.
+    /// An image whose first response is sent in pieces, and is continued by the next ones.
     private static func slowAnswer(_ index: Int) -> FakeAnswer {
         FakeAnswer(
             fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,

@@ -12,7 +12,7 @@ import Testing
 struct RevalidationTests {
     private static let other = Array("FAKE other".utf8)
 
-    /// The picture changes with its first revalidation if told so; later requests are held.
+    /// The image changes with its first revalidation if told so; later requests are held.
     private static func fixture(changes: Bool) throws -> HTTPFixture {
         try HTTPFixture { request, index in
             let version = changes && index > 0 ? 1 : 0

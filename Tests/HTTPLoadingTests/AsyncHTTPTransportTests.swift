@@ -101,7 +101,7 @@ struct AsyncHTTPTransportTests {
         #expect(url == "\(server.address)/a?b=c")
     }
 
-    @Test("says that a connection broke before or in the body", arguments: [true, false])
+    @Test("reports that a connection closed before or in the body", arguments: [true, false])
     func broken(hasHead: Bool) async throws {
         try await Self.withServer { _, _ in
             ScriptedServer.Answer(

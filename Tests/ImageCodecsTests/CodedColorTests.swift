@@ -10,10 +10,10 @@ import Testing
 @Suite("Coded colours") struct CodedColorTests {
     private func converted(_ value: [UInt8], _ points: CICP) throws -> [UInt8] {
         let converter = try #require(builtInCodecs.colorConverter)
-        var picture = MutablePixelBuffer(
+        var image = MutablePixelBuffer(
             TestImage.flat(PixelSize(width: 2, height: 1), .rgb8, value))
-        picture.colorProfile = .coded(points)
-        let result = try converter.convertedToSRGB(picture.finish())
+        image.colorProfile = .coded(points)
+        let result = try converter.convertedToSRGB(image.finish())
         #expect(result.colorProfile == .sRGB)
         return Array(result.packedBytes.prefix(3))
     }

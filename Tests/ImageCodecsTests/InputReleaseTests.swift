@@ -40,10 +40,10 @@ import Testing
         var options = EncodeOptions()
         options.quality = 100
         options.isProgressive = name.hasPrefix("progressive")
-        let picture = TestImage.noise(Self.size)
+        let image = TestImage.noise(Self.size)
         let destination = try ImageDestination(
             format: "jpeg", codecs: builtInCodecs, options: options)
-        return (JPEGDecoder(), try destination.encode(picture))
+        return (JPEGDecoder(), try destination.encode(image))
     }
 
     @Test(

@@ -168,25 +168,25 @@ import Testing
         let full = try #require(try PeerPlanes.read(files.map(\.file), scale: 1))
         let eighth = try #require(try PeerPlanes.read(files.map(\.file), scale: 8))
         for (index, (file, name)) in files.enumerated() {
-            let picture: PlainJPEG
+            let image: PlainJPEG
             do {
-                picture = try PlainJPEG(Array(try Data(contentsOf: file)))
+                image = try PlainJPEG(Array(try Data(contentsOf: file)))
             } catch {
                 Issue.record("\(error): \(name)")
                 continue
             }
-            tally.longestCode = max(tally.longestCode, picture.longestCode)
-            tally.progressive += picture.isProgressive ? 1 : 0
+            tally.longestCode = max(tally.longestCode, image.longestCode)
+            tally.progressive += image.isProgressive ? 1 : 0
             guard let large = full[index], let small = eighth[index] else {
                 tally.refused += 1
                 continue
             }
             let most = (
-                picture.components.map(\.horizontalSampling).max(),
-                picture.components.map(\.verticalSampling).max()
+                image.components.map(\.horizontalSampling).max(),
+                image.components.map(\.verticalSampling).max()
             )
-            #expect(large.channelCount == picture.components.count)
-            for (channel, component) in picture.components.enumerated() {
+            #expect(large.channelCount == image.components.count)
+            for (channel, component) in image.components.enumerated() {
                 guard component.horizontalSampling == most.0, component.verticalSampling == most.1,
                     large.mode != "YCCK" || channel == 3
                 else { continue }

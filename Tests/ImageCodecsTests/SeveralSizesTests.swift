@@ -55,8 +55,8 @@ import Testing
     @Test("of a JPEG file take one decode per shrink factor")
     func passes() throws {
         guard builtInCodecs.codec(named: "jpeg") != nil else { return }
-        let picture = TestImage.photograph(PixelSize(width: 1600, height: 1200))
-        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
+        let image = TestImage.photograph(PixelSize(width: 1600, height: 1200))
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(image)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         let small = (80...100).map { DecodeOptions(maximumSide: $0) }
         #expect(try source.decodedImages(small).allSatisfy { $0 != nil })

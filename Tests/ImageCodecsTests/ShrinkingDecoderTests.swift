@@ -96,7 +96,7 @@ import Testing
     func lanes(subsampling: EncodeOptions.ChromaSubsampling) throws {
         var tally = Tally()
         for (number, quality) in [5, 25, 50, 75, 90, 97, 100].enumerated() {
-            for (kind, picture) in [
+            for (kind, image) in [
                 TestImage.photograph(PixelSize(width: 1021, height: 611), seed: UInt64(number)),
                 TestImage.photograph(PixelSize(width: 733, height: 900), .gray8),
                 TestImage.noise(PixelSize(width: 400, height: 333), seed: UInt64(number)),
@@ -107,7 +107,7 @@ import Testing
                 options.chromaSubsampling = subsampling
                 let bytes = try ImageDestination(
                     format: "jpeg", codecs: builtInCodecs, options: options
-                ).encode(picture)
+                ).encode(image)
                 try compare(
                     bytes, try PlainJPEG(bytes), "picture \(kind) at quality \(quality)", &tally)
             }
@@ -142,7 +142,7 @@ import Testing
                 windowByteCount: Self.windows[(tally.files + number) % Self.windows.count],
                 minimumBlocksForTable: (tally.files + number) % 3 == 0
                     ? BandTable.minimumBlockCount : 0)
-            guard let planes, let picture = planes.picture else {
+            guard let planes, let image = planes.picture else {
                 #expect(plain.components.count == 2, "not handled: \(name)")
                 continue
             }
@@ -152,7 +152,7 @@ import Testing
                 let key = "\(index) \(side)"
                 let plane = expected[key] ?? component.lowFrequencyPlane(size: side)
                 expected[key] = plane
-                let size = picture.size(of: index)
+                let size = image.size(of: index)
                 guard size == PixelSize(width: plane.width, height: plane.height) else {
                     Issue.record("\(size) for \(plane.width)x\(plane.height): \(name)")
                     continue

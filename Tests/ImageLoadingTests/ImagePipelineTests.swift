@@ -68,7 +68,7 @@ import Testing
         #expect(codec.decodes == [1, 2])
     }
 
-    @Test("answers from memory and store while all decode threads are blocked")
+    @Test("serves from memory and store while all decode threads are blocked")
     func heldUp() async throws {
         let free = FakeCodec()
         let kept = try folder.write("kept.fake", grey: 1)

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageLoading
 
 @Suite("Memory of another size") struct MemoryOtherSizeTests {
-    /// Whether a picture of an original will do for a box.
+    /// Whether an image of an original will do for a box.
     private func satisfies(
         _ picture: PixelSize, of original: PixelSize, _ wanted: DecodeOptions,
         _ precision: ShownPart.Precision
@@ -63,7 +63,7 @@ import Testing
             wanted.map { satisfies(square(100), of: square(1_000), $0, .inexact) }
                 == [true, false, true])
         #expect(satisfies(square(100), of: square(1_000), box(50, 100, .fill), .inexact))
-        // But it shows more than that, so it is not the picture itself.
+        // But it shows more than that, so it is not the image itself.
         #expect(!satisfies(square(100), of: square(1_000), box(50, 100, .fill), .exact))
     }
 

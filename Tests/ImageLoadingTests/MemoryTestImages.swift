@@ -17,7 +17,7 @@ extension ImageKey {
 }
 
 extension LoadedImage {
-    /// A picture of so many units of 64 bytes.
+    /// An image of so many units of 64 bytes.
     static func units(
         _ count: Int = 1, _ key: ImageKey, isPreview: Bool = false, cost: Duration = .zero
     ) -> LoadedImage {

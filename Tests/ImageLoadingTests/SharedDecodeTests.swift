@@ -24,7 +24,7 @@ import Testing
         return pipeline.images.consumerCount(ImageLoadKey(image: key))
     }
 
-    /// Requests a picture and returns once its decode is waited for by so many.
+    /// Requests an image and returns once its decode is waited for by so many.
     private func request(
         _ path: String, _ priority: LoadPriority = .visible, consumers: Int = 1
     ) async throws -> Task<UInt8, any Error> {

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("answers consumers that took the places of others") func places() async throws {
+    @Test("delivers to consumers that replaced others") func places() async throws {
         let first = join(.fixed(.prefetch))
         let urgency = PriorityHandle(.background)
         let second = join(urgency)
@@ -42,7 +42,7 @@ import Testing
         #expect(loads.count == 0)
     }
 
-    @Test("answers a consumer that waits after its end") func late() async throws {
+    @Test("delivers to a consumer that waits after its end") func late() async throws {
         let first = join(.fixed(.visible))
         let second = join(.fixed(.visible))
         gate.continuation.finish()

@@ -40,10 +40,10 @@ extension ImagePipeline {
         try await image(for: ImageRequest(path: path, priority: priority)).image
     }
 
-    /// The first sample of a picture.
+    /// The first sample of an image.
     func grey(_ path: String, _ priority: LoadPriority = .visible) async throws(LoadError) -> UInt8
     {
-        // In two steps: Swift 6.3 destroys a picture that never came when a span is taken of the
+        // In two steps: Swift 6.3 destroys an image that never came when a span is taken of the
         // result of a call that throws.
         let image = try await image(path, priority)
         return image.row(0)[0]

@@ -58,9 +58,9 @@ final class TestGallery: Sendable {
             let sources = server.webSources
             loading.allows = { sources?.allows($0) == true }
             changeLoader(&loading)
-            let answers: ResponseStore? =
+            let answers: ResponseCache? =
                 if keepsRenditions {
-                    try ResponseStore(
+                    try ResponseCache(
                         directory: outside.appending(path: "web").path, byteLimit: 1 << 20,
                         logger: Logger(label: "test"))
                 } else {

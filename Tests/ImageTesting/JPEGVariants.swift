@@ -76,11 +76,11 @@ public enum JPEGVariants {
     ) throws -> [JPEGVariant] {
         var commands: [String] = []
         for plan in plans {
-            for (index, picture) in plan.pictures.enumerated() {
+            for (index, image) in plan.pictures.enumerated() {
                 let name = "\(plan.number).\(index)"
-                try write(picture.pnm(), to: folder.appending(path: "\(name).pnm"))
+                try write(image.pnm(), to: folder.appending(path: "\(name).pnm"))
                 commands.append(
-                    try command(tools.cjpeg, picture.encoding, "\(name).pnm", name, in: folder))
+                    try command(tools.cjpeg, image.encoding, "\(name).pnm", name, in: folder))
             }
         }
         try run(commands, in: folder)

@@ -6,7 +6,7 @@ import Testing
 @testable import LoadScheduling
 
 @Suite("The priority of a load") struct LoadUrgencyTests {
-    // As the first bytes of a picture do, whose preview is to be as urgent as the picture.
+    // As the first bytes of an image do, whose preview is to be as urgent as the image.
     @Test("can be read by an observer during its notification")
     func reading() {
         let urgency = PriorityHandle(.visible)

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// A loader between a network that a test rules and a store.
 package struct HTTPFixture: Sendable {
-    /// Where the picture of most tests is.
+    /// Where the image of most tests is.
     package static let address = "https://example.org/picture.fake"
     /// No byte of it like the next, and as long as the download that once broke off.
     package static let picture: [UInt8] =
@@ -19,7 +19,7 @@ package struct HTTPFixture: Sendable {
     package let transport: FakeTransport
     package let clock: FakeClock
     package let folder: TestFolder
-    package let store: ResponseStore
+    package let store: ResponseCache
     package let loader: HTTPLoader
 
     package init(
@@ -38,7 +38,7 @@ package struct HTTPFixture: Sendable {
         transport = FakeTransport(handler)
         self.clock = clock
         self.folder = folder
-        store = try ResponseStore(
+        store = try ResponseCache(
             directory: folder.storeDirectory, byteLimit: byteLimit, logger: .silent)
         var configuration = HTTPLoader.Configuration()
         configuration.maximumRetryCount = 0

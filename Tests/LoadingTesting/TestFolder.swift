@@ -21,7 +21,7 @@ package final class TestFolder: Sendable {
     package var storeDirectory: String { url.appending(path: "store").path }
     package var databasePath: String { "\(storeDirectory)/renditions.sqlite" }
 
-    /// Puts a picture there, in place of what is there under this name.
+    /// Writes an image, and replaces a file of the same name.
     @discardableResult
     package func write(_ name: String, grey: UInt8 = 1, side: Int = 4) throws -> String {
         let path = url.appending(path: name).path

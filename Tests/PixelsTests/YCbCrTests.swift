@@ -15,20 +15,20 @@ import Testing
         #expect(PixelBuffer.byteCount(of: size, .yCbCr420) == 3 * 192 + 2 * 2 * 128)
         #expect(
             PixelBuffer.byteCount(of: PixelSize(width: 1, height: .max / 64), .yCbCr420) == .max)
-        let picture = TestImage.make(size, .yCbCr420) { x, y, channel in
+        let image = TestImage.make(size, .yCbCr420) { x, y, channel in
             UInt8(x ^ y ^ channel << 6)
         }
-        #expect(picture.byteCount == 3 * 192 + 2 * 2 * 128)
+        #expect(image.byteCount == 3 * 192 + 2 * 2 * 128)
         for (plane, offset, columns, rows) in [(0, 0, 129, 3), (1, 576, 65, 2), (2, 832, 65, 2)] {
-            let layout = picture.layout(ofPlane: plane)
+            let layout = image.layout(ofPlane: plane)
             #expect(layout.size == PixelSize(width: columns, height: rows))
             #expect(layout.offset == offset)
             for y in 0..<rows {
-                let row = picture.row(y, plane: plane)
+                let row = image.row(y, plane: plane)
                 #expect(row.count == columns)
                 for x in 0..<columns {
                     #expect(row[x] == UInt8(x ^ y ^ plane << 6))
-                    #expect(picture.bytes[offset + y * layout.bytesPerRow + x] == row[x])
+                    #expect(image.bytes[offset + y * layout.bytesPerRow + x] == row[x])
                 }
             }
         }
@@ -163,23 +163,23 @@ import Testing
         "give the same image as resampling their RGB", arguments: [PixelFormat.rgb8, .yCbCr420],
         [Orientation.upright, .rotated90])
     func sameAsRGB(format: PixelFormat, orientation: Orientation) {
-        let picture = TestImage.make(PixelSize(width: 401, height: 299), .yCbCr420) {
+        let image = TestImage.make(PixelSize(width: 401, height: 299), .yCbCr420) {
             x, y, channel in
             // Within the RGB gamut, so that nothing is clamped.
             channel == 0 ? UInt8(90 + (x ^ y) % 70) : UInt8(118 + (x * channel + y) / 12 % 20)
         }
         let size = PixelSize(width: 133, height: 99)
         var resampler = YCbCrResampler(
-            from: (0..<3).map { plane(picture.layout(ofPlane: $0).size, $0 == 0 ? 1 : 0.5) },
-            region: SampleRegion(picture.size), to: size, format, orientation: orientation)
+            from: (0..<3).map { plane(image.layout(ofPlane: $0).size, $0 == 0 ? 1 : 0.5) },
+            region: SampleRegion(image.size), to: size, format, orientation: orientation)
         for index in 0..<3 {
-            for y in 0..<picture.layout(ofPlane: index).size.height {
-                resampler.append(picture.row(y, plane: index), plane: index)
+            for y in 0..<image.layout(ofPlane: index).size.height {
+                resampler.append(image.row(y, plane: index), plane: index)
             }
         }
         let comparison = PixelComparison(
             resampler.finish().convertedFromYCbCr(),
-            picture.convertedFromYCbCr().resampled(to: size, orientation: orientation))
+            image.convertedFromYCbCr().resampled(to: size, orientation: orientation))
         // Chroma has steps, which planes of lower resolution soften.
         #expect(comparison.meanDifference < 1, "\(comparison)")
         #expect(comparison.maximumDifference < 24, "\(comparison)")
@@ -187,17 +187,17 @@ import Testing
 
     @Test("of the size of the result are copied unchanged")
     func identity() {
-        let picture = TestImage.noise(PixelSize(width: 31, height: 17), .yCbCr420)
+        let image = TestImage.noise(PixelSize(width: 31, height: 17), .yCbCr420)
         var resampler = YCbCrResampler(
             from: (0..<3).map {
-                plane(picture.layout(ofPlane: $0).size, $0 == 0 ? 1 : 0.5)
-            }, region: SampleRegion(picture.size), to: picture.size, .yCbCr420)
+                plane(image.layout(ofPlane: $0).size, $0 == 0 ? 1 : 0.5)
+            }, region: SampleRegion(image.size), to: image.size, .yCbCr420)
         for index in 0..<3 {
-            for y in 0..<picture.layout(ofPlane: index).size.height {
-                resampler.append(picture.row(y, plane: index), plane: index)
+            for y in 0..<image.layout(ofPlane: index).size.height {
+                resampler.append(image.row(y, plane: index), plane: index)
             }
         }
-        #expect(PixelComparison(resampler.finish(), picture).maximumDifference == 0)
+        #expect(PixelComparison(resampler.finish(), image).maximumDifference == 0)
     }
 
     @Test("in interleaved order buffer only a few rows")

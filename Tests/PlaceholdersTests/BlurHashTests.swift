@@ -84,7 +84,7 @@ import Testing
         #expect(abs(color.blue - 0.77) < 0.05)
     }
 
-    @Test("stays a picture with any punch", arguments: [0, -3, 1e300, .infinity, .nan])
+    @Test("stays an image with any punch", arguments: [0, -3, 1e300, .infinity, .nan])
     func punch(_ punch: Double) throws {
         let hash = try BlurHash("LEHV6nWB2yk8pyo0adR*.7kCMdnj")
         #expect(hash.image(PixelSize(width: 4, height: 1), punch: punch).format == .rgb8)

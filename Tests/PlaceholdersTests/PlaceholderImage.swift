@@ -4,7 +4,7 @@ import Foundation
 import ImageTesting
 import Pixels
 
-/// A picture whose premultiplied colours are exact, so that others can be given the plain ones.
+/// An image whose premultiplied colours are exact, so that others can be given the plain ones.
 struct PlaceholderImage {
     let size: PixelSize
     /// RGBA that is not premultiplied.

@@ -97,7 +97,7 @@ import Testing
         #expect(abs(ThumbHash(clear).averageColor.red - 200 / 255) < 0.03)
     }
 
-    @Test("of a flat picture has its colour", arguments: PixelFormat.allCases)
+    @Test("of a flat image has its colour", arguments: PixelFormat.allCases)
     func flat(_ format: PixelFormat) throws {
         let gray = TestImage.flat(PixelSize(width: 301, height: 200), .gray8, [180])
         guard format != .yCbCr420, format != .alpha8 else { return }

@@ -31,7 +31,7 @@ def run(context):
     fill(folder, plain, samples)
     with Server(context.program, plain, context.place / "plain-cache") as server, server.client() as client:
         references = [client.get(f"/32x32,png/{number}{sample.suffix}").body
-                      for number, sample in pictures(samples)]
+                      for number, sample in images(samples)]
     failures, deaths = [], []
     server = Server(context.program, folder, context.place / "cache")
     try:
@@ -57,7 +57,7 @@ def run(context):
             f"{len(failures)} failures {failures[:3]}" if failures else "")
 
 
-def pictures(samples):
+def images(samples):
     return [(number, samples[number % len(samples)]) for number in range(len(NAMES))]
 
 
@@ -65,7 +65,7 @@ def fill(folder, plain, samples):
     """Copies one image to each name, and to a numbered file in another folder."""
     folder.mkdir()
     plain.mkdir()
-    for number, sample in pictures(samples):
+    for number, sample in images(samples):
         shutil.copy(sample, folder / NAMES[number])
         shutil.copy(sample, plain / f"{number}{sample.suffix}")
     for name in BROKEN:

@@ -24,13 +24,13 @@ enum PyramidWriter {
         limits.maximumPixelCount = .max
         limits.maximumSide = .max
         let queue = TileQueue()
-        let picture = try TiledImage(
+        let image = try TiledImage(
             ImageSource(
                 FormulaCodec.file(size, channelCount: numbers[2]), codecs: codecs,
                 limits: limits),
             name: "\(size)", codecs: codecs, store: FolderTileStore(directory: arguments[0]),
             queue: queue, configuration: configuration)
-        try await picture.makeTiles()
+        try await image.makeTiles()
         await queue.close()
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.filter(

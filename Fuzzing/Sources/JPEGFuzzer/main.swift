@@ -146,7 +146,7 @@ struct JPEGFuzzer: CustomStringConvertible {
 #if CALOTYPE_TESTABLE
 /// Counts the rows of each component.
 struct CountingSink: ComponentSink {
-    private var picture: ShrunkImage?
+    private var image: ShrunkImage?
     private var counts: [Int] = []
     private let sides: [Int]
     private let limits: DecodeLimits
@@ -161,18 +161,18 @@ struct CountingSink: ComponentSink {
             ? nil : frame.components.indices.map { sides[$0] }
     }
 
-    mutating func begin(_ picture: ShrunkImage) throws(CodecError) {
-        self.picture = picture
-        counts = Array(repeating: 0, count: picture.frame.components.count)
+    mutating func begin(_ image: ShrunkImage) throws(CodecError) {
+        self.image = image
+        counts = Array(repeating: 0, count: image.frame.components.count)
     }
 
     mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
-        precondition(row.count == picture?.size(of: component).width, "a row is too short")
+        precondition(row.count == image?.size(of: component).width, "a row is too short")
         counts[component] += 1
     }
 
     var isWhole: Bool {
-        counts.indices.allSatisfy { counts[$0] == picture?.size(of: $0).height }
+        counts.indices.allSatisfy { counts[$0] == image?.size(of: $0).height }
     }
 }
 #endif

@@ -48,19 +48,6 @@ public struct ImageChanges: Hashable, Sendable {
 
     /// An image of this size, without other differences.
     public init(size: PixelSize) { self.size = size }
-
-    /// The differences that decoding causes.
-    ///
-    /// - Parameters:
-    ///   - header: the header of the original.
-    ///   - options: the options of the decode.
-    ///   - image: the decoded image.
-    public init(_ header: ImageHeader, _ options: DecodeOptions, _ image: borrowing PixelBuffer) {
-        size = image.size
-        orientation = options.appliesOrientation ? .upright : header.orientation
-        isResized = size != (options.appliesOrientation ? header.pixelSize : header.storedSize)
-        isConvertedToSRGB = image.colorProfile != header.colorProfile
-    }
 }
 
 extension MetadataBlocks {

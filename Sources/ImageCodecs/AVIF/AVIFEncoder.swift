@@ -68,8 +68,7 @@ private struct AVIFAnimationWriter: AnimationWriter {
         if writer == nil {
             writer = try AVIFWriter(size, .rgba8, image.colorProfile, options)
         }
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = Double(seconds) * 1000 + Double(attoseconds) / 1e15
+        let milliseconds = duration / .milliseconds(1)
         try writer?.add(
             image.convertedFromYCbCr().converted(to: .rgba8),
             milliseconds: UInt64(min(max(milliseconds.rounded(), 1), 1e9)))
@@ -102,8 +101,6 @@ private struct AVIFAnimationWriter: AnimationWriter {
         unsafe settings.is_lossless = options.isLossless
         unsafe settings.quantizer = Self.quantizer(options)
         unsafe settings.speed = Self.speed(options.compressionLevel, size)
-        unsafe settings.primaries = 1
-        unsafe settings.transfer = 13
         switch options.chromaSubsampling {
         case .full: unsafe settings.subsampling = 444
         case .halfWidth: unsafe settings.subsampling = 422
@@ -111,21 +108,13 @@ private struct AVIFAnimationWriter: AnimationWriter {
         }
         if options.isLossless { unsafe settings.subsampling = 444 }
         if format == .yCbCr420 { unsafe settings.subsampling = 420 }
-        var icc: [UInt8] = []
-        switch profile {
-        case .coded(let points):
-            unsafe settings.primaries = Int32(clamping: points.primaries)
-            unsafe settings.transfer = Int32(clamping: points.transfer)
-        case .sRGB, .icc, .calibrated:
-            let isGray = format.channelCount == 1 && format.planeCount == 1
-            icc = profile.iccBytes(isGray: isGray) ?? []
-        }
-        let exif = options.metadata.exif ?? []
-        let xmp = options.metadata.xmp ?? []
-        unsafe settings.icc_count = icc.count
-        unsafe settings.exif_count = exif.count
-        unsafe settings.xmp_count = xmp.count
-        let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
+        let blocks = EmbeddedBlocks(profile, format, options.metadata)
+        unsafe settings.primaries = blocks.primaries
+        unsafe settings.transfer = blocks.transfer
+        unsafe settings.icc_count = blocks.icc.count
+        unsafe settings.exif_count = blocks.exif.count
+        unsafe settings.xmp_count = blocks.xmp.count
+        let raw = unsafe blocks.bytes.withUnsafeBufferPointer {
             unsafe settings.blocks = $0.baseAddress
             return unsafe calotype_avif_writer_create(&settings)
         }
@@ -140,20 +129,10 @@ private struct AVIFAnimationWriter: AnimationWriter {
     func add(_ image: PixelBuffer, milliseconds: UInt64) throws(CodecError) {
         for plane in 0..<image.format.planeCount {
             let layout = image.layout(ofPlane: plane)
-            var straight = [UInt8](repeating: 0, count: layout.size.width * 4)
             for y in 0..<layout.size.height {
-                let row = image.row(y, plane: plane)
-                if image.format == .rgba8 {
-                    for index in straight.indices { straight[index] = row[index] }
-                    var pixels = straight.mutableSpan
-                    PremultipliedAlpha.divide(&pixels)
-                    set(straight.span, y, plane)
-                } else if image.format == .rgba16 {
-                    let wide = row.withSamples16(Self.divided)
-                    set(wide.span, y, plane)
-                } else {
-                    set(row, y, plane)
-                }
+                let row = PremultipliedAlpha.straight(image.row(y, plane: plane), image.format)
+                unsafe calotype_avif_writer_set_row(
+                    raw, Int32(plane), UInt32(y), row, row.count)
             }
         }
         try check(unsafe calotype_avif_writer_add(raw, milliseconds))
@@ -164,30 +143,6 @@ private struct AVIFAnimationWriter: AnimationWriter {
         var count = 0
         try check(unsafe calotype_avif_writer_finish(raw, &bytes, &count))
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-    }
-
-    private func set(_ row: Span<UInt8>, _ y: Int, _ plane: Int) {
-        unsafe row.withUnsafeBufferPointer {
-            unsafe calotype_avif_writer_set_row(
-                raw, Int32(plane), UInt32(y), $0.baseAddress, $0.count)
-        }
-    }
-
-    /// Returns a row of 16-bit RGBA as bytes, with the colours divided by alpha.
-    private static func divided(_ row: Span<UInt16>) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: row.count * 2)
-        for index in row.indices {
-            let alpha = UInt32(row[index | 3])
-            var value = UInt32(row[index])
-            if index & 3 != 3, alpha < 65_535 {
-                value = alpha == 0 ? 0 : min(65_535, (value * 65_535 + alpha / 2) / alpha)
-            }
-            unsafe bytes.withUnsafeMutableBytes {
-                unsafe $0.storeBytes(
-                    of: UInt16(value), toByteOffset: index * 2, as: UInt16.self)
-            }
-        }
-        return bytes
     }
 
     /// Returns AV1's quantizer from 0 to 63 for a quality from 1 to 100.

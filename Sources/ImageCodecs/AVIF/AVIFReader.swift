@@ -93,14 +93,6 @@ internal import Pixels
         return blocks
     }
 
-    /// Returns the ICC profile, if the file contains one.
-    func profile(_ limits: DecodeLimits) throws(CodecError) -> [UInt8]? {
-        var info = unsafe calotype_avif_info()
-        unsafe calotype_avif_reader_info(raw, &info)
-        return try unsafe Self.block(
-            info.icc, info.icc_count, .profileByteCount, limits)
-    }
-
     @unsafe private static func block(
         _ start: UnsafePointer<UInt8>?, _ count: Int, _ limit: DecodeLimits.Name,
         _ limits: DecodeLimits

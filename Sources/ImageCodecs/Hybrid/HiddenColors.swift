@@ -22,16 +22,12 @@ enum HiddenColors {
         let size = image.size
         var result = MutablePixelBuffer(
             size: size, format: .rgb8, colorProfile: image.colorProfile)
-        var row = [UInt8](repeating: 0, count: size.width * 4)
         for top in stride(from: 0, to: size.height, by: blockSide) {
             let height = min(blockSide, size.height - top)
             var pixels = [UInt8](repeating: 0, count: size.width * 3 * height)
             var isKnown = [Bool](repeating: true, count: size.width * height)
             for y in 0..<height {
-                let source = image.row(top + y)
-                for index in source.indices { row[index] = source[index] }
-                var span = row.mutableSpan
-                PremultipliedAlpha.divide(&span)
+                let row = PremultipliedAlpha.straight(image.row(top + y), .rgba8)
                 for x in 0..<size.width {
                     let place = (y * size.width + x) * 3
                     for channel in 0..<3 { pixels[place + channel] = row[x * 4 + channel] }

@@ -178,7 +178,7 @@ private struct JPEG2000Image {
 
 /// The final conversions of a row before it is passed on.
 private struct RowFinisher<
-    Sample: FixedWidthInteger & UnsignedInteger & Sendable
+    Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable
 >: ~Copyable {
     private let converter: JPEG2000Rows<Sample>
     private let inks: CMYKConversion?
@@ -199,24 +199,17 @@ private struct RowFinisher<
         converter.convertColors(&row)
         if converter.alphaTreatment.clamps { PremultipliedAlpha.clamp(&row) }
         let multiplies = converter.alphaTreatment.multiplies
-        try unsafe row.withUnsafeMutableBufferPointer { samples throws(CodecError) in
-            if Sample.bitWidth == 16 {
-                let start = UnsafeMutableRawPointer(samples.baseAddress)
-                let wide = unsafe UnsafeMutableBufferPointer(
-                    start: start?.assumingMemoryBound(to: UInt16.self), count: samples.count)
-                var pixels = unsafe MutableSpan<UInt16>(_unsafeElements: wide)
-                if multiplies { PremultipliedAlpha.multiplyWide(&pixels) }
-                try pixels.span.withSampleBytes { bytes throws(CodecError) in
-                    try rows.append(bytes)
+        try unsafe row.withUnsafeMutableBytes { bytes throws(CodecError) in
+            var pixels = unsafe MutableSpan<UInt8>(
+                _unsafeElements: bytes.bindMemory(to: UInt8.self))
+            if multiplies {
+                if Sample.bitWidth == 16 {
+                    PremultipliedAlpha.multiply16(&pixels)
+                } else {
+                    PremultipliedAlpha.multiply(&pixels)
                 }
-            } else {
-                let start = UnsafeMutableRawPointer(samples.baseAddress)
-                let narrow = unsafe UnsafeMutableBufferPointer(
-                    start: start?.assumingMemoryBound(to: UInt8.self), count: samples.count)
-                var pixels = unsafe MutableSpan<UInt8>(_unsafeElements: narrow)
-                if multiplies { PremultipliedAlpha.multiply(&pixels) }
-                try rows.append(pixels.span)
             }
+            try rows.append(pixels.span)
         }
     }
 

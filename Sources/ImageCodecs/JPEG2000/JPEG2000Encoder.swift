@@ -125,18 +125,8 @@ struct JPEG2000Encoder: ImageEncoder {
     func put(_ row: Span<UInt8>, _ y: Int) {
         switch format {
         case .gray16, .rgb16, .rgba16:
-            var samples = row.withSamples16 { wide in wide.indices.map { wide[$0] } }
-            if format == .rgba16 {
-                var straight = samples.mutableSpan
-                PremultipliedAlpha.divideWide(&straight)
-            }
-            putSamples(samples.span, y)
-        case .rgba8:
-            var samples = row.indices.map { row[$0] }
-            var straight = samples.mutableSpan
-            PremultipliedAlpha.divide(&straight)
-            putSamples(samples.span, y)
-        default: putSamples(row, y)
+            PremultipliedAlpha.straight(row, format).span.withSamples16 { putSamples($0, y) }
+        default: putSamples(PremultipliedAlpha.straight(row, format).span, y)
         }
     }
 

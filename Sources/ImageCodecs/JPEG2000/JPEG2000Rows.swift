@@ -4,7 +4,7 @@
 internal import Pixels
 
 /// Converts the samples of components to rows of pixels.
-struct JPEG2000Rows<Sample: FixedWidthInteger & UnsignedInteger & Sendable> {
+struct JPEG2000Rows<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable> {
     /// A channel with values scaled to the range of the result.
     private struct Source {
         let component: Int

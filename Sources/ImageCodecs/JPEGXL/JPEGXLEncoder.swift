@@ -62,8 +62,7 @@ private struct JPEGXLAnimationWriter: AnimationWriter {
         if writer == nil {
             writer = try JPEGXLWriter(image, options, loopCount: loopCount)
         }
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = Double(seconds) * 1000 + Double(attoseconds) / 1e15
+        let milliseconds = duration / .milliseconds(1)
         try writer?.add(image, milliseconds: UInt32(min(max(milliseconds.rounded(), 0), 1e9)))
     }
 
@@ -91,23 +90,14 @@ private struct JPEGXLAnimationWriter: AnimationWriter {
         unsafe settings.loop_count = UInt32(clamping: loopCount ?? 0)
         unsafe settings.distance = Self.distance(options.quality)
         unsafe settings.effort = Self.effort(options.compressionLevel)
-        unsafe settings.primaries = 1
-        unsafe settings.transfer = 13
-        var icc: [UInt8] = []
-        switch image.colorProfile {
-        case .coded(let points) where Self.enumerates(points):
-            unsafe settings.primaries = Int32(clamping: points.primaries)
-            unsafe settings.transfer = Int32(clamping: points.transfer)
-        case .sRGB, .icc, .calibrated, .coded:
-            let isGray = image.format.channelCount == 1
-            icc = image.colorProfile.iccBytes(isGray: isGray) ?? []
-        }
-        let exif = options.metadata.exif ?? []
-        let xmp = options.metadata.xmp ?? []
-        unsafe settings.icc_count = icc.count
-        unsafe settings.exif_count = exif.count
-        unsafe settings.xmp_count = xmp.count
-        let raw = unsafe (icc + exif + xmp).withUnsafeBufferPointer {
+        let blocks = EmbeddedBlocks(
+            image.colorProfile, image.format, options.metadata, enumerates: Self.enumerates)
+        unsafe settings.primaries = blocks.primaries
+        unsafe settings.transfer = blocks.transfer
+        unsafe settings.icc_count = blocks.icc.count
+        unsafe settings.exif_count = blocks.exif.count
+        unsafe settings.xmp_count = blocks.xmp.count
+        let raw = unsafe blocks.bytes.withUnsafeBufferPointer {
             unsafe settings.blocks = $0.baseAddress
             return unsafe calotype_jxl_writer_create(&settings)
         }
@@ -133,24 +123,10 @@ private struct JPEGXLAnimationWriter: AnimationWriter {
     deinit { unsafe calotype_jxl_writer_destroy(raw) }
 
     func add(_ image: PixelBuffer, milliseconds: UInt32) throws(CodecError) {
-        let rowByteCount = image.size.width * image.format.bytesPerPixel
-        var pixels = [UInt8](repeating: 0, count: rowByteCount * image.size.height)
+        var pixels: [UInt8] = []
+        pixels.reserveCapacity(image.size.area * image.format.bytesPerPixel)
         for y in 0..<image.size.height {
-            let row = image.row(y)
-            let start = y * rowByteCount
-            unsafe row.withUnsafeBytes { row in
-                unsafe pixels.withUnsafeMutableBytes {
-                    unsafe UnsafeMutableRawBufferPointer(
-                        rebasing: $0[start..<start + rowByteCount]
-                    ).copyMemory(from: row)
-                }
-            }
-        }
-        if image.format == .rgba8 {
-            var span = pixels.mutableSpan
-            PremultipliedAlpha.divide(&span)
-        } else if image.format == .rgba16 {
-            Self.divideWide(&pixels)
+            pixels += PremultipliedAlpha.straight(image.row(y), image.format)
         }
         let status = unsafe pixels.withUnsafeBufferPointer {
             unsafe calotype_jxl_writer_add(raw, $0.baseAddress, $0.count, milliseconds, false)
@@ -163,20 +139,6 @@ private struct JPEGXLAnimationWriter: AnimationWriter {
         var count = 0
         try JPEGXLReader.check(unsafe calotype_jxl_writer_finish(raw, &bytes, &count), 0)
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-    }
-
-    private static func divideWide(_ row: inout [UInt8]) {
-        unsafe row.withUnsafeMutableBytes { bytes in
-            let samples = unsafe bytes.assumingMemoryBound(to: UInt16.self)
-            for place in stride(from: 0, to: samples.count - 3, by: 4) {
-                let alpha = unsafe UInt32(samples[place + 3])
-                for index in place..<place + 3 where alpha < 65_535 {
-                    let color = unsafe UInt32(samples[index])
-                    let straight = alpha == 0 ? 0 : (color * 65_535 + alpha / 2) / alpha
-                    unsafe samples[index] = UInt16(min(straight, 65_535))
-                }
-            }
-        }
     }
 
     /// Whether the colour space has a short form in the file; others need an ICC profile.

@@ -123,29 +123,14 @@ internal import Pixels
         swap(&row, &multiplied)
         if row.count != count { row = Array(repeating: 0, count: count) }
         unsafe row.withUnsafeMutableBytes { unsafe $0.copyMemory(from: .init(bytes)) }
+        var pixels = row.mutableSpan
         if format == .rgba8 {
-            var pixels = row.mutableSpan
             PremultipliedAlpha.multiply(&pixels)
         } else {
-            Self.multiplyWide(&row)
+            PremultipliedAlpha.multiply16(&pixels)
         }
         defer { swap(&row, &multiplied) }
         try body(row.span)
-    }
-
-    private static func multiplyWide(_ row: inout [UInt8]) {
-        unsafe row.withUnsafeMutableBytes { bytes in
-            let samples = unsafe bytes.assumingMemoryBound(to: UInt16.self)
-            var place = 0
-            while place &+ 3 < samples.count {
-                let alpha = unsafe UInt32(samples[place &+ 3])
-                for index in place..<place &+ 3 {
-                    let product = unsafe UInt32(samples[index]) &* alpha &+ 32_767
-                    unsafe samples[index] = UInt16(truncatingIfNeeded: product / 65_535)
-                }
-                place &+= 4
-            }
-        }
     }
 
     static func frameCount(_ file: Span<UInt8>, limit: Int) throws(CodecError) -> Int {

@@ -23,29 +23,17 @@ struct PNGEncoder: ImageEncoder {
             for y in 0..<image.size.height {
                 try writer.writeRow(Self.bigEndian(image.row(y), image.format).span)
             }
-        } else if image.format == .rgba8 {
-            var row = [UInt8](repeating: 0, count: image.size.width * 4)
-            for y in 0..<image.size.height {
-                let source = image.row(y)
-                for index in row.indices { row[index] = source[index] }
-                var straight = row.mutableSpan
-                PremultipliedAlpha.divide(&straight)
-                try writer.writeRow(row.span)
-            }
         } else {
-            for y in 0..<image.size.height { try writer.writeRow(image.row(y)) }
+            for y in 0..<image.size.height {
+                try writer.writeRow(PremultipliedAlpha.straight(image.row(y), image.format).span)
+            }
         }
         return try writer.finish()
     }
 
     /// Returns a row of 16-bit samples in big-endian order with straight alpha.
     private static func bigEndian(_ row: Span<UInt8>, _ format: PixelFormat) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: row.count)
-        for index in bytes.indices { bytes[index] = row[index] }
-        if format == .rgba16 {
-            var straight = bytes.mutableSpan
-            PremultipliedAlpha.divide16(&straight)
-        }
+        var bytes = PremultipliedAlpha.straight(row, format)
         let samples = bytes.span.withSamples16 { samples in
             samples.indices.map { samples[$0] }
         }

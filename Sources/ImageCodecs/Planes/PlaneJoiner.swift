@@ -14,11 +14,9 @@ struct PlaneJoiner: ~Copyable {
     private let picture: PlaneImage
     private let weights: JoinWeights
     private var luma: [UInt16]
-    private var near: [UInt16]
-    private var far: [UInt16]
     private var alpha: [UInt16]
-    /// The two colour differences of each pixel, in units of 1/16.
-    private var differences: [[Int32]]
+    private var first: DifferenceRow
+    private var second: DifferenceRow
 
     init(_ picture: PlaneImage) {
         self.picture = picture
@@ -26,11 +24,9 @@ struct PlaneJoiner: ~Copyable {
         let width = (picture.planes.map(\.width) + [picture.alpha?.width ?? 0]).max() ?? 0
         row = Array(repeating: 0, count: picture.region.width * picture.format.bytesPerPixel)
         luma = Array(repeating: 0, count: width)
-        near = luma
-        far = luma
         alpha = luma
-        differences = Array(
-            repeating: Array(repeating: 0, count: width * 2 + 2), count: 2)
+        first = DifferenceRow(width: width)
+        second = first
     }
 
     /// Produces row `y` of the image.
@@ -39,7 +35,8 @@ struct PlaneJoiner: ~Copyable {
         picture.planes[0].load(y, into: &luma)
         picture.alpha?.load(y, into: &alpha)
         if picture.coding.chroma != .none {
-            for index in 0..<2 { loadDifference(index, y) }
+            first.load(picture.planes[1], y, picture.coding)
+            second.load(picture.planes[2], y, picture.coding)
         }
         switch picture.format {
         case .gray8: makeGray(UInt8.self)
@@ -49,50 +46,19 @@ struct PlaneJoiner: ~Copyable {
         }
     }
 
-    private mutating func loadDifference(_ index: Int, _ y: Int) {
-        let plane = picture.planes[index + 1]
-        let width = plane.width
-        let isHalfHigh = picture.coding.chroma == .half
-        plane.load(isHalfHigh ? y / 2 : y, into: &near)
-        if isHalfHigh { plane.load(y % 2 == 0 ? y / 2 - 1 : y / 2 + 1, into: &far) }
-        let middle = Int32(1) << Int32(picture.coding.bitDepth - 1)
-        let zero = picture.coding.isIdentity ? 0 : middle * 16
-        let isFull = picture.coding.chroma == .full
-        unsafe near.withUnsafeBufferPointer { near in
-            unsafe (isHalfHigh ? far : self.near).withUnsafeBufferPointer { far in
-                unsafe differences[index].withUnsafeMutableBufferPointer { result in
-                    if isFull {
-                        for x in 0..<width { unsafe result[x] = Int32(near[x]) &* 16 &- zero }
-                        return
-                    }
-                    var left = unsafe Int32(near[0]) &* 3 &+ Int32(far[0])
-                    var here = left
-                    for x in 0..<width {
-                        let next = min(x &+ 1, width &- 1)
-                        let right = unsafe Int32(near[next]) &* 3 &+ Int32(far[next])
-                        unsafe result[x &* 2] = here &* 3 &+ left &- zero
-                        unsafe result[x &* 2 &+ 1] = here &* 3 &+ right &- zero
-                        left = here
-                        here = right
-                    }
-                }
-            }
-        }
-    }
-
     private mutating func makeGray<Sample: FixedWidthInteger & UnsignedInteger>(
         _ type: Sample.Type
     ) {
         let weights = weights
         let start = picture.region.x
         let width = picture.region.width
-        unsafe luma.withUnsafeBufferPointer { luma in
-            unsafe row.withUnsafeMutableBytes { row in
-                let row = unsafe row.assumingMemoryBound(to: Sample.self)
-                for x in 0..<width {
-                    let light = unsafe weights.light(luma[start &+ x])
-                    unsafe row[x] = weights.sample(light)
-                }
+        let lumaRow = luma
+        let luma = lumaRow.span
+        unsafe row.withUnsafeMutableBytes { row in
+            let row = unsafe row.assumingMemoryBound(to: Sample.self)
+            for x in 0..<width {
+                let light = unsafe weights.light(luma[unchecked: start &+ x])
+                unsafe row[x] = weights.sample(light)
             }
         }
     }
@@ -107,31 +73,27 @@ struct PlaneJoiner: ~Copyable {
         let isGray = picture.coding.chroma == .none
         let isIdentity = picture.coding.isIdentity
         let step = hasAlpha ? 4 : 3
-        unsafe luma.withUnsafeBufferPointer { luma in
-            unsafe differences[0].withUnsafeBufferPointer { first in
-                unsafe differences[1].withUnsafeBufferPointer { second in
-                    unsafe row.withUnsafeMutableBytes { row in
-                        let row = unsafe row.assumingMemoryBound(to: Sample.self)
-                        for x in 0..<width {
-                            let y = unsafe w.light(luma[start &+ x])
-                            var (red, green, blue) = (y, y, y)
-                            if isIdentity && !isGray {
-                                blue = unsafe w.light(first[start &+ x] &>> 4)
-                                red = unsafe w.light(second[start &+ x] &>> 4)
-                            } else if !isGray {
-                                let u = unsafe first[start &+ x]
-                                let v = unsafe second[start &+ x]
-                                red = y &+ w.red.0 &* u &+ w.red.1 &* v
-                                green = y &+ w.green.0 &* u &+ w.green.1 &* v
-                                blue = y &+ w.blue.0 &* u &+ w.blue.1 &* v
-                            }
-                            let place = x &* step
-                            unsafe row[place] = w.sample(red)
-                            unsafe row[place &+ 1] = w.sample(green)
-                            unsafe row[place &+ 2] = w.sample(blue)
-                        }
-                    }
+        let (lumaRow, firstRow, secondRow) = (luma, first.values, second.values)
+        let (luma, first, second) = (lumaRow.span, firstRow.span, secondRow.span)
+        unsafe row.withUnsafeMutableBytes { row in
+            let row = unsafe row.assumingMemoryBound(to: Sample.self)
+            for x in 0..<width {
+                let y = unsafe w.light(luma[unchecked: start &+ x])
+                var (red, green, blue) = (y, y, y)
+                if isIdentity && !isGray {
+                    blue = unsafe w.light(first[unchecked: start &+ x] &>> 4)
+                    red = unsafe w.light(second[unchecked: start &+ x] &>> 4)
+                } else if !isGray {
+                    let u = unsafe first[unchecked: start &+ x]
+                    let v = unsafe second[unchecked: start &+ x]
+                    red = y &+ w.red.0 &* u &+ w.red.1 &* v
+                    green = y &+ w.green.0 &* u &+ w.green.1 &* v
+                    blue = y &+ w.blue.0 &* u &+ w.blue.1 &* v
                 }
+                let place = x &* step
+                unsafe row[place] = w.sample(red)
+                unsafe row[place &+ 1] = w.sample(green)
+                unsafe row[place &+ 2] = w.sample(blue)
             }
         }
         if hasAlpha { multiply(type) }
@@ -146,23 +108,67 @@ struct PlaneJoiner: ~Copyable {
         let isMultiplied = picture.coding.isPremultiplied
         let stored = (UInt32(1) << UInt32(picture.coding.alphaBitDepth)) - 1
         let full = UInt32(truncatingIfNeeded: Sample.max)
-        unsafe alpha.withUnsafeBufferPointer { alpha in
-            unsafe row.withUnsafeMutableBytes { row in
-                let row = unsafe row.assumingMemoryBound(to: Sample.self)
-                for x in 0..<width {
-                    var a = unsafe min(UInt32(alpha[start &+ x]), stored)
-                    if stored != full { a = (a &* full &+ stored / 2) / stored }
-                    let place = x &* 4
-                    unsafe row[place &+ 3] = Sample(truncatingIfNeeded: a)
-                    if a == full { continue }
-                    for index in place..<place &+ 3 {
-                        let color = unsafe UInt32(row[index])
-                        let product = (color &* a &+ full / 2) / full
-                        unsafe row[index] = Sample(
-                            truncatingIfNeeded: isMultiplied ? min(color, a) : product)
-                    }
+        let alphaRow = alpha
+        let alpha = alphaRow.span
+        unsafe row.withUnsafeMutableBytes { row in
+            let row = unsafe row.assumingMemoryBound(to: Sample.self)
+            for x in 0..<width {
+                var a = unsafe min(UInt32(alpha[unchecked: start &+ x]), stored)
+                if stored != full { a = (a &* full &+ stored / 2) / stored }
+                let place = x &* 4
+                unsafe row[place &+ 3] = Sample(truncatingIfNeeded: a)
+                if a == full { continue }
+                for index in place..<place &+ 3 {
+                    let color = unsafe UInt32(row[index])
+                    let product = (color &* a &+ full / 2) / full
+                    unsafe row[index] = Sample(
+                        truncatingIfNeeded: isMultiplied ? min(color, a) : product)
                 }
             }
+        }
+    }
+}
+
+/// A colour difference of each pixel of a row.
+private struct DifferenceRow {
+    /// In units of 1/16.
+    private(set) var values: [Int32]
+    private var near: [UInt16]
+    private var far: [UInt16]
+
+    init(width: Int) {
+        values = Array(repeating: 0, count: width * 2 + 2)
+        near = Array(repeating: 0, count: width)
+        far = near
+    }
+
+    /// Loads row `y` of the image from its plane.
+    mutating func load(_ plane: SamplePlane, _ y: Int, _ coding: PlaneCoding) {
+        let width = plane.width
+        let isHalfHigh = coding.chroma == .half
+        plane.load(isHalfHigh ? y / 2 : y, into: &near)
+        if isHalfHigh { plane.load(y % 2 == 0 ? y / 2 - 1 : y / 2 + 1, into: &far) }
+        let middle = Int32(1) << Int32(coding.bitDepth - 1)
+        let zero = coding.isIdentity ? 0 : middle * 16
+        // Constants, since a span of a property would exclude changes of `values`.
+        let (nearRow, farRow) = (near, isHalfHigh ? far : near)
+        let (near, far) = (nearRow.span, farRow.span)
+        var result = values.mutableSpan
+        if coding.chroma == .full {
+            for x in 0..<width {
+                unsafe result[unchecked: x] = Int32(near[unchecked: x]) &* 16 &- zero
+            }
+            return
+        }
+        var left = Int32(near[0]) &* 3 &+ Int32(far[0])
+        var here = left
+        for x in 0..<width {
+            let next = min(x &+ 1, width &- 1)
+            let right = unsafe Int32(near[unchecked: next]) &* 3 &+ Int32(far[unchecked: next])
+            unsafe result[unchecked: x &* 2] = here &* 3 &+ left &- zero
+            unsafe result[unchecked: x &* 2 &+ 1] = here &* 3 &+ right &- zero
+            left = here
+            here = right
         }
     }
 }

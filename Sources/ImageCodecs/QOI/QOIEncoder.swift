@@ -24,14 +24,8 @@ struct QOIEncoder: ImageEncoder {
         file.append(UInt8(channelCount))
         file.append(image.colorProfile == Self.linear ? 1 : 0)
         var chunks = Chunks()
-        var row = [UInt8](repeating: 0, count: size.width * channelCount)
         for y in 0..<size.height {
-            let source = image.row(y)
-            for index in source.indices { row[index] = source[index] }
-            if hasAlpha {
-                var span = row.mutableSpan
-                PremultipliedAlpha.divide(&span)
-            }
+            let row = PremultipliedAlpha.straight(image.row(y), image.format)
             // Capacity for a whole row, so that single bytes are appended without growth.
             file.append(addingCapacity: size.width * Chunks.maximumByteCount) { output in
                 chunks.append(row.span, channelCount: channelCount, to: &output)

@@ -14,26 +14,13 @@ extension Span<UInt16> {
 }
 
 extension PremultipliedAlpha {
-    /// Multiplies the colours of a row of straight RGBA pixels by alpha.
-    static func multiplyWide(_ row: inout MutableSpan<UInt16>) {
-        for pixel in stride(from: 0, to: row.count - 3, by: 4) where row[pixel + 3] != .max {
-            let alpha = UInt32(row[pixel + 3])
-            for channel in pixel..<pixel + 3 {
-                row[channel] = UInt16((UInt32(row[channel]) * alpha + 32767) / 65535)
-            }
-        }
-    }
-
-    /// Divides the colours of a row of premultiplied RGBA pixels by alpha.
-    static func divideWide(_ row: inout MutableSpan<UInt16>) {
-        for pixel in stride(from: 0, to: row.count - 3, by: 4) where row[pixel + 3] != .max {
-            let alpha = UInt32(row[pixel + 3])
-            for channel in pixel..<pixel + 3 {
-                let color = UInt32(row[channel])
-                row[channel] =
-                    alpha == 0 ? 0 : UInt16(min(65535, (color * 65535 + alpha / 2) / alpha))
-            }
-        }
+    /// Returns a copy of a row, with straight alpha if the format is 8-bit or 16-bit RGBA.
+    static func straight(_ row: Span<UInt8>, _ format: PixelFormat) -> [UInt8] {
+        var copy = unsafe row.withUnsafeBufferPointer { unsafe Array($0) }
+        var pixels = copy.mutableSpan
+        if format == .rgba8 { divide(&pixels) }
+        if format == .rgba16 { divide16(&pixels) }
+        return copy
     }
 
     /// Limits each premultiplied colour to its alpha.

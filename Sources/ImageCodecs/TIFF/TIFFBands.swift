@@ -10,6 +10,8 @@ struct TIFFRowPlace {
     let offset: Int
     /// The distance between planes in bytes; 0 for interleaved samples.
     let planeStride: Int
+    /// The columns whose data is damaged; their pixels are zeros.
+    var missing: [Range<Int>] = []
 }
 
 /// Reads the packed rows of an image from its strips or tiles, as few at a time as possible.
@@ -24,50 +26,77 @@ struct TIFFBands {
     let picture: TIFFImage
 
     func forEachRow(
-        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
         if picture.isTiled {
-            try forEachTileRow(reader, bytes, &rows, body)
+            try forEachTileRow(&reader, bytes, &rows, body)
         } else if picture.isPlanar {
-            try forEachPlanarStrip(reader, bytes, &rows, body)
+            try forEachPlanarStrip(&reader, bytes, &rows, body)
         } else {
-            try forEachStripRow(reader, bytes, &rows, body)
+            try forEachStripRow(&reader, bytes, &rows, body)
         }
     }
 
     private func forEachStripRow(
-        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
         let rowByteCount = reader.rowByteCount
         guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
         let stripByteCount = rowByteCount.saturatingProduct(picture.blockSize.height)
-        let readsStrips =
+        var readsStrips =
             picture.isDeflated && stripByteCount <= Self.largestStrip
             && stripByteCount <= rows.workLimits.maximumMemoryByteCount
         let byteCount = readsStrips ? stripByteCount : rowByteCount
         try rows.workLimits.check(.memoryByteCount, byteCount)
         var band = [UInt8](repeating: 0, count: byteCount)
+        // Whether the rest of the strip is damaged.
+        var isDamaged = false
         for y in 0..<picture.size.height {
             let line = y % picture.blockSize.height
             if line == 0 {
+                isDamaged = false
                 let strip = y / picture.blockSize.height
                 try picture.checkBlock(strip, bytes)
                 if readsStrips {
                     let lines = min(picture.blockSize.height, picture.size.height - y)
-                    try reader.readStrip(
-                        strip, byteCount: lines * rowByteCount, into: &band, at: 0)
+                    if try !reader.readStrip(
+                        strip, byteCount: lines * rowByteCount, into: &band, at: 0, &rows)
+                    {
+                        // Read row by row, it is decoded up to the damage.
+                        readsStrips = false
+                        try reader.open(picture.directory.offset)
+                    }
                 }
             }
-            if !readsStrips { try reader.readRow(y, into: &band) }
-            let offset = readsStrips ? line * rowByteCount : 0
-            try body(band.span, TIFFRowPlace(offset: offset, planeStride: 0), &rows)
+            if !readsStrips, !isDamaged {
+                isDamaged = try !readRow(y, &reader, into: &band, &rows)
+            }
+            if isDamaged {
+                try rows.appendMissingRow()
+            } else {
+                let offset = readsStrips ? line * rowByteCount : 0
+                try body(band.span, TIFFRowPlace(offset: offset, planeStride: 0), &rows)
+            }
         }
     }
 
+    /// Reads a row.
+    ///
+    /// - Returns: `false` if the rest of the strip cannot be decoded.
+    private func readRow(
+        _ y: Int, _ reader: inout TIFFReader, into row: inout [UInt8], _ rows: inout RowSink
+    ) throws(CodecError) -> Bool {
+        guard picture.isFax else { return try reader.readRow(y, into: &row, &rows) }
+        // libtiff decodes a damaged row in part; the rest of it is white.
+        for index in row.indices { row[index] = 0 }
+        _ = try reader.readRow(y, into: &row, &rows)
+        return true
+    }
+
     private func forEachPlanarStrip(
-        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
         let rowCount = picture.blockSize.height
@@ -82,14 +111,22 @@ struct TIFFBands {
         for strip in 0..<counts.y {
             if rows.cancellation?.isCancelled == true { throw .cancelled }
             let lines = min(rowCount, picture.size.height - strip * rowCount)
+            var isDamaged = false
             for plane in picture.neededPlanes {
                 let index = plane * counts.y + strip
                 try picture.checkBlock(index, bytes)
-                try reader.readStrip(
+                if try !reader.readStrip(
                     index, byteCount: lines * rowByteCount, into: &band,
-                    at: plane * planeByteCount)
+                    at: plane * planeByteCount, &rows)
+                {
+                    isDamaged = true
+                }
             }
             for y in 0..<lines {
+                if isDamaged {
+                    try rows.appendMissingRow()
+                    continue
+                }
                 try body(
                     band.span,
                     TIFFRowPlace(offset: y * rowByteCount, planeStride: planeByteCount), &rows)
@@ -98,7 +135,7 @@ struct TIFFBands {
     }
 
     private func forEachTileRow(
-        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
+        _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
         let size = picture.blockSize
@@ -119,12 +156,16 @@ struct TIFFBands {
         var band = [UInt8](repeating: 0, count: total)
         for tileRow in 0..<counts.y {
             let lines = min(size.height, picture.size.height - tileRow * size.height)
+            var missing: [Range<Int>] = []
             for plane in picture.isPlanar ? picture.neededPlanes : [0] {
                 for column in 0..<counts.x {
                     if rows.cancellation?.isCancelled == true { throw .cancelled }
                     let index = (plane * counts.y + tileRow) * counts.x + column
                     try picture.checkBlock(index, bytes)
-                    try reader.readTile(index, into: &tile)
+                    if try !reader.readTile(index, into: &tile, &rows) {
+                        let left = column * size.width
+                        missing.append(left..<min(left + size.width, picture.size.width))
+                    }
                     let start = plane * planeByteCount + column * tileRowByteCount
                     copy(
                         tile.span, tileRowByteCount, lines: lines, into: &band, at: start,
@@ -136,7 +177,8 @@ struct TIFFBands {
                     band.span,
                     TIFFRowPlace(
                         offset: y * rowByteCount,
-                        planeStride: picture.isPlanar ? planeByteCount : 0), &rows)
+                        planeStride: picture.isPlanar ? planeByteCount : 0, missing: missing),
+                    &rows)
             }
         }
     }
@@ -162,7 +204,7 @@ struct TIFFBands {
 
     /// Reads rows that libtiff converts to RGB, by strip or by row of tiles.
     func forEachConvertedRow(
-        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
+        _ reader: inout TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
     ) throws(CodecError) {
         let size = picture.blockSize
         let counts = picture.blockCounts
@@ -179,7 +221,11 @@ struct TIFFBands {
             for column in 0..<counts.x {
                 if rows.cancellation?.isCancelled == true { throw .cancelled }
                 try picture.checkBlock(blockRow * counts.x + column, bytes)
-                try reader.readColors(x: column * size.width, y: top, into: &block)
+                if try !reader.readColors(
+                    x: column * size.width, y: top, into: &block, &rows)
+                {
+                    block = [UInt32](repeating: 0, count: blockCount)
+                }
                 // The last strip has the remaining rows only; a tile is always complete.
                 let bottom = picture.isTiled ? size.height : lines
                 for y in 0..<lines {

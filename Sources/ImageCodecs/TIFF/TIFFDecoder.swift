@@ -42,30 +42,31 @@ struct TIFFDecoder: ImageDecoder {
         rows.report.decoder = "libtiff"
         rows.report.shrinkFactors = [max(factor, 1)]
         try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
-            let reader = try unsafe TIFFReader(buffer, limits: rows.limits)
+            var reader = try unsafe TIFFReader(buffer, limits: rows.limits)
             try reader.open(picture.directory.offset)
             let source = TIFFBands(picture: picture)
             if picture.model == .converted {
                 try rows.begin(picture.size, .rgb8, profile)
-                try source.forEachConvertedRow(reader, bytes, into: &rows)
+                try source.forEachConvertedRow(&reader, bytes, into: &rows)
             } else if picture.format.plane(0).bytesPerChannel == 2 {
                 try decode(
-                    TIFFRows<UInt16>(picture, profile), source, reader, bytes, into: &rows)
+                    TIFFRows<UInt16>(picture, profile), source, &reader, bytes, into: &rows)
             } else {
                 try decode(
-                    TIFFRows<UInt8>(picture, profile), source, reader, bytes, into: &rows)
+                    TIFFRows<UInt8>(picture, profile), source, &reader, bytes, into: &rows)
             }
+            if !reader.hasDecoded, let problem = rows.report.problem { throw problem }
         }
     }
 
     private func decode<Sample: BitwiseCopyable>(
         _ maker: consuming TIFFRows<Sample>, _ source: TIFFBands,
-        _ reader: borrowing TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
+        _ reader: inout TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
     ) throws(CodecError) {
         let picture = source.picture
         try rows.begin(picture.size, picture.format, maker.profile)
         var maker = maker
-        try source.forEachRow(reader, bytes, &rows) {
+        try source.forEachRow(&reader, bytes, &rows) {
             (band, place, sink: inout RowSink) throws(CodecError) in
             try maker.append(band, place, into: &sink)
         }

@@ -100,7 +100,7 @@ struct TIFFEncoder: ImageEncoder {
     }
 
     func write(_ row: Span<UInt8>, _ y: Int, _ format: PixelFormat) throws(CodecError) {
-        let samples = Self.straight(row, format)
+        let samples = PremultipliedAlpha.straight(row, format)
         try check(
             unsafe samples.withUnsafeBufferPointer {
                 unsafe calotype_tiff_writer_write_row(raw, $0.baseAddress, UInt32(y))
@@ -113,7 +113,9 @@ struct TIFFEncoder: ImageEncoder {
         let columns = (image.size.width + side - 1) / side
         for top in stride(from: 0, to: image.size.height, by: side) {
             let lines = min(side, image.size.height - top)
-            let rows = (0..<lines).map { Self.straight(image.row(top + $0), image.format) }
+            let rows = (0..<lines).map {
+                PremultipliedAlpha.straight(image.row(top + $0), image.format)
+            }
             for column in 0..<columns {
                 let start = column * side * width
                 // Outside of the image, tiles repeat its last pixels, which compresses best.
@@ -135,20 +137,6 @@ struct TIFFEncoder: ImageEncoder {
             }
         }
         try endImage()
-    }
-
-    /// Copies a row, which libtiff differences in place, with straight alpha.
-    private static func straight(_ row: Span<UInt8>, _ format: PixelFormat) -> [UInt8] {
-        if format == .rgba16 {
-            var samples = row.withSamples16 { wide in wide.indices.map { wide[$0] } }
-            var straight = samples.mutableSpan
-            PremultipliedAlpha.divideWide(&straight)
-            return samples.span.withSampleBytes { bytes in bytes.indices.map { bytes[$0] } }
-        }
-        var samples = row.indices.map { row[$0] }
-        var straight = samples.mutableSpan
-        if format == .rgba8 { PremultipliedAlpha.divide(&straight) }
-        return samples
     }
 
     func endImage() throws(CodecError) {

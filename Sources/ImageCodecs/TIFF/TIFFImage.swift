@@ -24,6 +24,9 @@ struct TIFFImage {
     let directory: TIFFDirectory
     let size: PixelSize
     let compression: Int
+    /// Whether the compression is one of fax, each row of which can be decoded on its own or with a
+    /// damaged one before.
+    let isFax: Bool
     let photometric: Int
     /// The number of bits of a stored sample.
     let bitsPerSample: Int
@@ -70,7 +73,7 @@ struct TIFFImage {
             throw .unsupported(feature: "TIFF with samples of \(depths) bits")
         }
         isPlanar = count > 1 && integer(.planarConfiguration) == 2
-        let isFax = [2, 3, 4, 32771].contains(compression)
+        isFax = [2, 3, 4, 32771].contains(compression)
         photometric = integer(.photometricInterpretation) ?? (isFax ? 0 : count >= 3 ? 2 : 1)
         isTiled = directory.entry(.tileWidth) != nil || directory.entry(.tileOffsets) != nil
         let rows = integer(.rowsPerStrip) ?? size.height

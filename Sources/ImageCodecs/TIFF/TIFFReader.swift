@@ -9,6 +9,8 @@ internal import EncodedImages
 /// It must not outlive the bytes that it reads.
 @safe struct TIFFReader: ~Copyable {
     private let raw: OpaquePointer
+    /// Whether any strip, tile or row has been decoded.
+    private(set) var hasDecoded = false
 
     @unsafe init(
         _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodeLimits
@@ -23,64 +25,85 @@ internal import EncodedImages
 
     deinit { unsafe calotype_tiff_reader_destroy(raw) }
 
+    /// Opens a directory, also again after an error.
     func open(_ directory: Int) throws(CodecError) {
-        try check(unsafe calotype_tiff_reader_open(raw, UInt64(directory)), at: directory)
+        guard unsafe calotype_tiff_reader_open(raw, UInt64(directory)) else {
+            throw error("the directory", at: directory)
+        }
     }
 
     var rowByteCount: Int {
         Int(clamping: unsafe calotype_tiff_reader_row_size(raw))
-    }
-    var stripByteCount: Int {
-        Int(clamping: unsafe calotype_tiff_reader_strip_size(raw))
     }
     var tileByteCount: Int {
         Int(clamping: unsafe calotype_tiff_reader_tile_size(raw))
     }
 
     /// Reads a row of ``rowByteCount`` bytes.
-    func readRow(_ y: Int, into row: inout [UInt8]) throws(CodecError) {
+    ///
+    /// - Returns: `false` if it is damaged and `rows` accepts missing pixels, as of all reads.
+    mutating func readRow(
+        _ y: Int, into row: inout [UInt8], _ rows: inout RowSink
+    ) throws(CodecError) -> Bool {
         precondition(row.count >= rowByteCount, "the row is too short")
         let isRead = unsafe row.withUnsafeMutableBufferPointer {
             unsafe calotype_tiff_reader_read_row(raw, $0.baseAddress, UInt32(y))
         }
-        try check(isRead, at: 0)
+        return try accept(isRead, "row \(y)", &rows)
     }
 
     /// Reads a strip into a part of `band`.
-    func readStrip(
-        _ index: Int, byteCount: Int, into band: inout [UInt8], at offset: Int
-    ) throws(CodecError) {
+    mutating func readStrip(
+        _ index: Int, byteCount: Int, into band: inout [UInt8], at offset: Int,
+        _ rows: inout RowSink
+    ) throws(CodecError) -> Bool {
         precondition(offset + byteCount <= band.count, "the band is too short")
         let isRead = unsafe band.withUnsafeMutableBufferPointer {
             unsafe calotype_tiff_reader_read_strip(
                 raw, UInt32(index), $0.baseAddress.map { unsafe $0 + offset }, byteCount)
         }
-        try check(isRead, at: 0)
+        return try accept(isRead, "strip \(index)", &rows)
     }
 
     /// Reads a tile of ``tileByteCount`` bytes.
-    func readTile(_ index: Int, into tile: inout [UInt8]) throws(CodecError) {
+    mutating func readTile(
+        _ index: Int, into tile: inout [UInt8], _ rows: inout RowSink
+    ) throws(CodecError) -> Bool {
         let isRead = unsafe tile.withUnsafeMutableBufferPointer {
             unsafe calotype_tiff_reader_read_tile(
                 raw, UInt32(index), $0.baseAddress, $0.count)
         }
-        try check(isRead, at: 0)
+        return try accept(isRead, "tile \(index)", &rows)
     }
 
     /// Reads the strip or tile at a position as pixels 0xAABBGGRR, the lowest row first.
-    func readColors(x: Int, y: Int, into pixels: inout [UInt32]) throws(CodecError) {
+    mutating func readColors(
+        x: Int, y: Int, into pixels: inout [UInt32], _ rows: inout RowSink
+    ) throws(CodecError) -> Bool {
         let isRead = unsafe pixels.withUnsafeMutableBufferPointer {
             unsafe calotype_tiff_reader_read_colors(
                 raw, UInt32(x), UInt32(y), $0.baseAddress)
         }
-        try check(isRead, at: 0)
+        return try accept(isRead, "the part at \(x), \(y)", &rows)
     }
 
-    private func check(_ isDone: Bool, at offset: Int) throws(CodecError) {
-        if isDone { return }
+    /// Reports damaged data to `rows`, or throws if those do not accept missing pixels.
+    private mutating func accept(
+        _ isRead: Bool, _ part: @autoclosure () -> String, _ rows: inout RowSink
+    ) throws(CodecError) -> Bool {
+        if isRead {
+            hasDecoded = true
+            return true
+        }
+        guard rows.acceptsTruncated else { throw error(part(), at: 0) }
+        if rows.report.problem == nil { rows.report.problem = error(part(), at: 0) }
+        return false
+    }
+
+    private func error(_ part: String, at offset: Int) -> CodecError {
         let message = unsafe String(cString: calotype_tiff_reader_message(raw))
-        throw .malformed(
-            reason: message.isEmpty ? "libtiff failed without a message" : message,
+        return .malformed(
+            reason: message.isEmpty ? "\(part) cannot be decoded" : message,
             offset: offset)
     }
 }

@@ -54,19 +54,19 @@ struct TIFFRows<
     mutating func append(
         _ band: Span<UInt8>, _ row: TIFFRowPlace, into rows: inout RowSink
     ) throws(CodecError) {
-        if isPlain, unpacker.isPlain, row.planeStride == 0 {
+        if isPlain, unpacker.isPlain, row.planeStride == 0, row.missing.isEmpty {
             let byteCount = samples.count * Sample.bitWidth / 8
             return try rows.append(band.extracting(row.offset..<row.offset + byteCount))
         }
         unpack(band, row)
-        if isPlain { return try give(samples, into: &rows) }
+        if isPlain { return try give(samples, row, into: &rows) }
         let width = picture.size.width
         let stride = picture.sampleCount
         switch picture.model {
         case .gray(let isInverted): makeGray(isInverted)
         case .rgb: takeColors(from: stride, width)
         case .palette: makeColorsOfPalette()
-        case .cmyk: return try convertInks(into: &rows)
+        case .cmyk: return try convertInks(row, into: &rows)
         case .lab:
             var result: [Sample] = []
             swap(&result, &pixels)
@@ -75,7 +75,7 @@ struct TIFFRows<
         case .converted: break
         }
         try applyAlpha()
-        try give(pixels, into: &rows)
+        try give(pixels, row, into: &rows)
     }
 
     private mutating func unpack(_ band: Span<UInt8>, _ row: TIFFRowPlace) {
@@ -165,7 +165,9 @@ struct TIFFRows<
         }
     }
 
-    private func convertInks(into rows: inout RowSink) throws(CodecError) {
+    private func convertInks(
+        _ place: TIFFRowPlace, into rows: inout RowSink
+    ) throws(CodecError) {
         let stride = picture.sampleCount
         var amounts = [UInt8](repeating: 0, count: picture.size.width * 4)
         for x in 0..<picture.size.width {
@@ -180,10 +182,19 @@ struct TIFFRows<
         case .some(let inks): inks.convert(amounts.span, into: &colors)
         case .none: break
         }
-        try rows.append(colors.span)
+        try give(colors, place, into: &rows)
     }
 
-    private func give(_ row: [Sample], into rows: inout RowSink) throws(CodecError) {
+    private func give<Channel: FixedWidthInteger & BitwiseCopyable>(
+        _ row: [Channel], _ place: TIFFRowPlace, into rows: inout RowSink
+    ) throws(CodecError) {
+        var row = row
+        let channelCount = row.count / picture.size.width
+        for columns in place.missing {
+            for index in columns.lowerBound * channelCount..<columns.upperBound * channelCount {
+                row[index] = 0
+            }
+        }
         try unsafe row.span.withUnsafeBytes { bytes throws(CodecError) in
             try rows.append(
                 unsafe Span<UInt8>(_unsafeElements: bytes.bindMemory(to: UInt8.self)))

@@ -97,15 +97,7 @@ extension RenditionStore {
         guard excess > 0 else { return }
         excess -= try dropTooOld(db)
         guard excess > 0 else { return }
-        var dropped: [Int64] = []
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: "SELECT id, byte_count FROM rendition ORDER BY last_use, id"))
-        while excess > 0, let row = try rows.next() {
-            dropped.append(try row.decode(Int64.self, forColumn: "id"))
-            excess -= row.countedByteCount
-        }
-        try drop(dropped, db)
+        try drop(db.leastRecentlyUsed(in: "rendition", freeing: &excess), db)
         // Nothing is left to evict, so the sum was wrong.
         if excess > 0 { try recount(db) }
     }

@@ -81,18 +81,9 @@ public final class FolderTileStore: TileStore {
     }
 
     private static func names(in directory: String) throws(LoadError) -> [String] {
-        guard let stream = unsafe opendir(directory) else {
-            throw .storeFailed(reason: "\(directory): \(systemError(errno))")
-        }
-        defer { unsafe _ = closedir(stream) }
         var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            names.append(
-                unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-                        unsafe String(cString: $0)
-                    }
-                })
+        guard FolderEntry.forEach(in: directory, { names.append($0.name) }) else {
+            throw .storeFailed(reason: "\(directory): \(systemError(errno))")
         }
         return names
     }

@@ -57,20 +57,15 @@ private func halvePairs(
     _ upper: Span<UInt8>, _ lower: Span<UInt8>, _ pairCount: Int, channelCount: Int,
     _ result: inout [UInt8]
 ) {
-    unsafe upper.withUnsafeBufferPointer { upper in
-        unsafe lower.withUnsafeBufferPointer { lower in
-            unsafe result.withUnsafeMutableBufferPointer { result in
-                for pair in 0..<pairCount {
-                    for channel in 0..<channelCount {
-                        let left = pair &* 2 &* channelCount &+ channel
-                        let right = left &+ channelCount
-                        let above = unsafe UInt16(upper[left]) &+ UInt16(upper[right])
-                        let below = unsafe UInt16(lower[left]) &+ UInt16(lower[right])
-                        unsafe result[pair &* channelCount &+ channel] =
-                            UInt8(truncatingIfNeeded: (above &+ below &+ 2) &>> 2)
-                    }
-                }
-            }
+    var result = result.mutableSpan
+    for pair in 0..<pairCount {
+        for channel in 0..<channelCount {
+            let left = pair &* 2 &* channelCount &+ channel
+            let right = left &+ channelCount
+            let above = unsafe UInt16(upper[unchecked: left]) &+ UInt16(upper[unchecked: right])
+            let below = unsafe UInt16(lower[unchecked: left]) &+ UInt16(lower[unchecked: right])
+            unsafe result[unchecked: pair &* channelCount &+ channel] =
+                UInt8(truncatingIfNeeded: (above &+ below &+ 2) &>> 2)
         }
     }
 }

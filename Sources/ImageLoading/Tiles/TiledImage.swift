@@ -37,8 +37,6 @@ public final class TiledImage: Sendable {
         /// which takes a fraction of the time of all tiles; each tile of level *n* then takes the time
         /// of decoding 4ⁿ tiles.
         public var usesIndex = false
-        /// The duration of the transition from a coarser tile to a finer one, for the drawing view.
-        public var fadeDuration = Duration.milliseconds(250)
 
         /// Creates a configuration with the default values.
         public init() { encoding.quality = 85 }

@@ -100,15 +100,15 @@ public enum PremultipliedAlpha {
 
     @inline(__always)
     private static func forEachPixel16(
-        _ row: inout MutableSpan<UInt8>, _ body: (_ color: UInt64, _ alpha: UInt64) -> UInt64
+        _ row: inout MutableSpan<UInt8>, _ body: (_ color: UInt32, _ alpha: UInt32) -> UInt32
     ) {
         unsafe row.withUnsafeMutableBytes { bytes in
             let samples = unsafe bytes.bindMemory(to: UInt16.self)
             for pixel in stride(from: 0, to: samples.count - 3, by: 4) {
-                let alpha = unsafe UInt64(samples[pixel + 3])
+                let alpha = unsafe UInt32(samples[pixel + 3])
                 if alpha == 65535 { continue }
                 for channel in pixel..<pixel + 3 {
-                    unsafe samples[channel] = UInt16(body(UInt64(samples[channel]), alpha))
+                    unsafe samples[channel] = UInt16(body(UInt32(samples[channel]), alpha))
                 }
             }
         }

@@ -19,13 +19,6 @@ public struct SRGBColor: Hashable, Sendable {
         self.alpha = alpha
     }
 
-    /// The CSS notation, such as `rgb(255 0 0)` or `rgb(255 0 0 / 50%)`.
-    public var css: String {
-        let components = [red, green, blue].map { String(Self.byte($0)) }.joined(separator: " ")
-        guard alpha < 1 else { return "rgb(\(components))" }
-        return "rgb(\(components) / \(Int((alpha * 100).rounded()))%)"
-    }
-
     /// Returns a component in 8 bits: clamped to 0...1, times 255, rounded to the nearest integer.
     public static func byte(_ component: Double) -> UInt8 {
         UInt8((min(max(component, 0), 1) * 255).rounded())

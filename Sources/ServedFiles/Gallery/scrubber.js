@@ -6,7 +6,7 @@ import { element, number } from "./text.js";
 /** The minimum distance of two marks, in CSS pixels; closer marks are omitted. */
 const CLOSEST_MARKS = 22;
 /** The same where the scrubber overlaps the images. */
-const CLOSEST_OVER_PICTURES = 56;
+const CLOSEST_OVER_IMAGES = 56;
 const isNarrow = matchMedia("(max-width: 600px)");
 
 /** Milliseconds without scrolling after which the handle fades. */
@@ -77,7 +77,7 @@ export class Scrubber {
 
   #showMarks() {
     const [range, travel] = [this.#range, this.#travel];
-    const closest = isNarrow.matches ? CLOSEST_OVER_PICTURES : CLOSEST_MARKS;
+    const closest = isNarrow.matches ? CLOSEST_OVER_IMAGES : CLOSEST_MARKS;
     const shown = [];
     let lowest = -Infinity;
     for (const { index, label } of this.#sections.starts()) {

@@ -11,7 +11,7 @@ import { parseThumbHash } from "./thumbhash.js";
 const TOO_SMALL_TO_FILL = 0.5;
 
 /** Added to the priority of a larger rendition: empty tiles load first. */
-const HAS_PICTURE = 1e5;
+const HAS_IMAGE = 1e5;
 
 /** A tile of the grid: a link with an image or an error message. */
 export class Tile {
@@ -80,7 +80,7 @@ export class Tile {
 
   /** Lowest first; see `ImageLoader`. */
   set priority(priority) {
-    this.#priority = priority + (this.#shown === null ? 0 : HAS_PICTURE);
+    this.#priority = priority + (this.#shown === null ? 0 : HAS_IMAGE);
     for (const request of this.#pending) request.priority = this.#priority;
   }
 

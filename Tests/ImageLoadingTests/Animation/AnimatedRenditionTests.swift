@@ -40,7 +40,7 @@ import Testing
         #expect(harness.codec.decodes == [], "no frames are read")
     }
 
-    @Test("of a still image is a still image") func picture() async throws {
+    @Test("of a still image is a still image") func image() async throws {
         let harness = AnimationHarness(FakeAnimation(1, loopCount: 0))
         #expect(try await harness.rendition().bytes == still)
     }
@@ -188,7 +188,7 @@ import Testing
 }
 
 extension PixelBuffer {
-    /// The picture as a format has it whose pixels are transparent or not.
+    /// The image as a format has it whose pixels are transparent or not.
     fileprivate var cutOut: PixelBuffer {
         var bytes = packedBytes
         for pixel in stride(from: 0, to: bytes.count, by: 4) {

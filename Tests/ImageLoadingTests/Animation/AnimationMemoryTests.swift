@@ -96,10 +96,10 @@ import Testing
         var frames = try await harness.animation().makeAsyncIterator()
         _ = try await frames.next()
         await harness.ahead(2)
-        let picture = Task { [budget = harness.budget] in try await budget.reserve(2 * frame) }
+        let image = Task { [budget = harness.budget] in try await budget.reserve(2 * frame) }
         await eventually { harness.budget.waitingCount == 1 }
         for shown in 1...5 { #expect(try await frames.next()?.grey == shown) }
-        #expect(try await picture.value.byteCount == 2 * frame)
+        #expect(try await image.value.byteCount == 2 * frame)
     }
 
     @Test("that are ahead are released when memory is critical, and decoded again in their turn")

@@ -12,7 +12,7 @@ import Synchronization
 
 /// Reads animations whose frames are all of one grey, their number.
 ///
-/// What it writes begins with the number of loops, or 255 for a still picture; then come of each
+/// What it writes begins with the number of loops, or 255 for a still image; then come of each
 /// frame its width, its grey and its duration in hundredths of a second.
 final class FakeAnimation: ImageCodec, ImageDecoder, AnimationEncoder {
     static let size = PixelSize(width: 16, height: 8)

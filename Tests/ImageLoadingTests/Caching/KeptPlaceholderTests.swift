@@ -59,14 +59,14 @@ import Testing
         }
     }
 
-    @Test("comes from a view's picture, too, and needs no facts to be there before")
+    @Test("comes from a view's image, too, and needs no facts to be there before")
     func picture() async throws {
         let path = try folder.write("a.fake", grey: 77, side: 40)
         try await use { _ = try await $0.image(path) }
         #expect(try placeholder(path, in: folder.store()) != nil)
     }
 
-    @Test("is that of the picture, whether it was decoded in planes or not")
+    @Test("is that of the image, whether it was decoded in planes or not")
     func planes() async throws {
         let picture = TestImage.photograph(PixelSize(width: 300, height: 200), seed: 7)
         let path = folder.url.appending(path: "a.jpg").path
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("is gone once the file has changed, until there is a picture of what it is now")
+    @Test("is gone once the file has changed, until there is an image of what it is now")
     func changed() async throws {
         let path = try folder.write("a.fake", grey: 10, side: 40)
         try await use { _ = try await $0.rendition(path, side: 20) }
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "counts for nothing if it is damaged, and is made again with the next picture",
+        "counts for nothing if it is damaged, and is made again with the next image",
         arguments: [
             "zeroblob(0)", "zeroblob(4)", "zeroblob(24)", "zeroblob(100000000)", "x'FFFFFFFFFF'",
             "'a text of twenty-four by'", "12345", "1.5",
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "comes from nothing that shows less than the picture, and not where nothing is to be kept")
+        "comes from nothing that shows less than the image, and not where nothing is to be kept")
     func others() async throws {
         let path = try folder.write("a.fake", side: 40)
         let box = PixelSize(width: 20, height: 10)
@@ -169,7 +169,7 @@ import Testing
         await eventually {
             pipeline.queues.decodes.busyCount == 1 && pipeline.queues.decodes.waitingCount == 1
         }
-        // The other picture is not begun, nor is what the first leaves behind.
+        // The other image is not begun, nor is what the first leaves behind.
         pipeline.queues.decodes.isSuspended = true
         codec.openGate(1)
         await eventually { pipeline.queues.decodes.waitingCount == 2 }

@@ -97,7 +97,7 @@ import Testing
             try await pipeline.image(for: request).image.trail
         }
         await eventually { harness.pipeline.queues.decodes.waitingPriorities == [.visible] }
-        // The view does not lose its picture with the prefetcher.
+        // The view does not lose its image with the prefetcher.
         harness.prefetcher.stop([request])
         harness.pipeline.queues.decodes.isSuspended = false
         #expect(try await task.value == 1)

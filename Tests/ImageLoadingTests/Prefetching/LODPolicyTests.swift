@@ -7,7 +7,7 @@ import Testing
 @testable import ImageLoading
 
 @Suite("The choice of a level of detail") struct LODPolicyTests {
-    /// 40 ms for the exact picture, 20 for half and 10 for a quarter.
+    /// 40 ms for the exact image, 20 for half and 10 for a quarter.
     private let policy = LODPolicy()
 
     @Test(

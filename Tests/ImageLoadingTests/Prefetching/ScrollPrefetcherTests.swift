@@ -59,7 +59,7 @@ import Testing
             await eventually { Set(begun.items.suffix(expected.count)) == expected }
         }
 
-        /// Sends a whole picture of 64 by 64 pixels.
+        /// Sends a whole image of 64 by 64 pixels.
         func deliver(_ item: Int, start: Int = 1) async {
             await loaders[item].started(start)
             loaders[item].send(PipelineHarness.file(side: 64))
@@ -105,7 +105,7 @@ import Testing
         #expect(
             harness.pipeline.sharpestCachedImage(for: harness.request(12))?.image.image.size
                 == PixelSize(width: 64, height: 64))
-        // It stands still: a small picture of the neighbour that has none, nothing further away.
+        // It stands still: a small image of the neighbour that has none, nothing further away.
         harness.show(11, velocity: 0)
         let neighbour = Begun(item: "10", side: 16, quality: .fast)
         await eventually { harness.begun.items.contains(neighbour) }
@@ -137,7 +137,7 @@ import Testing
         await harness.deliver(6)
         await eventually { harness.cached(4) == .quarter && harness.cached(6) == .quarter }
         await eventually { harness.prefetcher.policy.times[.quarter] >= .milliseconds(80) }
-        // At 40 ms the picture of item 12 would have been taken to be there in time.
+        // At 40 ms the image of item 12 would have been taken to be there in time.
         harness.show(10, velocity: 1000)
         await harness.began([
             Begun(item: "11", side: 16, quality: .fast),

@@ -45,7 +45,7 @@ import Testing
 
     @Test("X3: lets a decode wait until it fits into the shared budget")
     func budget() async throws {
-        // Room for one picture of 40 rows of 64 bytes and a half.
+        // Room for one image of 40 rows of 64 bytes and a half.
         let budget = MemoryBudget(byteLimit: 40 * 64 * 3 / 2)
         let harness = PipelineHarness(isGated: true) {
             $0.decodeThreadCount = 2
@@ -86,7 +86,7 @@ import Testing
         #expect(try await accepted.value == PixelSize(width: 20, height: 20))
     }
 
-    @Test("X4: answers from memory while all threads that decode or read are blocked")
+    @Test("X4: serves from memory while all threads that decode or read are blocked")
     func blocked() async throws {
         let harness = PipelineHarness(isGated: true)
         let folder = try TestFolder()

@@ -116,7 +116,7 @@ struct PipelineHarness: Sendable {
             priority: priority)
     }
 
-    /// Asks for a picture in a task of its own.
+    /// Requests an image in a task of its own.
     func ask(_ request: ImageRequest, urgency: PriorityHandle? = nil) -> Task<UInt8, any Error> {
         Task { [pipeline] in
             let loaded = try await pipeline.image(for: request, urgency: urgency)
@@ -124,7 +124,7 @@ struct PipelineHarness: Sendable {
         }
     }
 
-    /// Waits until so many loads of pictures are under way, or wait for the same.
+    /// Waits until so many loads of images are under way, or wait for the same.
     func waiting(_ request: ImageRequest, _ count: Int) async {
         let key = ImageLoadKey(image: key(request))
         await eventually { pipeline.images.consumerCount(key) == count }

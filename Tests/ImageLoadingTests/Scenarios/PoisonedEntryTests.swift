@@ -120,7 +120,7 @@ import Testing
             }
             return last?.image.trail
         }
-        // The whole picture, but not its end, which is the end of previews too.
+        // The whole image, but not its end, which is the end of previews too.
         var heldCount =
             (StoreHarness.file.count + answer.pieceByteCount - 1) / answer.pieceByteCount
         await eventually {

@@ -14,7 +14,7 @@ import Testing
 struct StaleImageTests {
     private static let newFile = FakeCodec.file(PixelSize(width: 40, height: 30), grey: 7)
 
-    /// The picture changes with the second request if told so; requests after the first are held.
+    /// The image changes with the second request if told so; requests after the first are held.
     private static func web(
         changes: Bool = true, _ control: String = "max-age=10, stale-while-revalidate=20",
         holds: Bool = true
@@ -30,7 +30,7 @@ struct StaleImageTests {
         }
     }
 
-    /// What a listener is shown, the first sample of each picture.
+    /// What a listener is shown, the first sample of each image.
     private static func shown(
         _ harness: StoreHarness, _ request: ImageRequest, told: @escaping @Sendable () -> Void
     ) -> Task<[UInt8], any Error> {
@@ -166,7 +166,7 @@ struct StaleImageTests {
         #expect(third.codec.decodes == [5] && web.requestCount == 2)
     }
 
-    @Test("answers a request for bytes, and the newer bytes the next request")
+    @Test("is returned for a request for bytes, and the newer bytes for the next request")
     func bytes() async throws {
         let web = try Self.web()
         let harness = try StoreHarness(.originals, web: web)

@@ -40,7 +40,7 @@ struct StoreHarness: Sendable {
         }
     }
 
-    /// Asks for a picture, a resized one unless told otherwise.
+    /// Requests an image, resized by default.
     func request(
         side: Int? = 8, _ processors: [any ImageProcessor] = []
     ) throws -> ImageRequest {
@@ -50,7 +50,7 @@ struct StoreHarness: Sendable {
             processors: processors)
     }
 
-    /// Asks for pictures in one load of the original, which is held until all of them wait.
+    /// Requests images in one load of the original, which is held until all of them wait.
     func loadTogether(_ requests: [ImageRequest]) async throws {
         let tasks = requests.map { request in
             Task { try await pipeline.image(for: request).image.size }

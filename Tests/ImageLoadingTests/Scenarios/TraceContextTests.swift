@@ -95,7 +95,7 @@ import Testing
         #expect([Self.parent, Self.other].contains(parents[1]))
     }
 
-    @Test("has no say in what is found in the store of answers, whatever the server says")
+    @Test("does not affect which stored response is found, whatever the server specifies")
     func kept() async throws {
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(

@@ -40,7 +40,7 @@ import Testing
         process.waitUntilExit()
         let text = String(decoding: answer, as: UTF8.self)
         let peak = try #require(Int(text.filter(\.isNumber)))
-        // The process itself takes some 20 MiB; the picture has 191 or 381.
+        // The process itself takes some 20 MiB; the image has 191 or 381.
         if !Sanitizer.watchesAddresses { #expect(peak < 80 << 10, "\(peak) KiB") }
         let tiles = try #require(
             FolderTileStore(directory: folder.storeDirectory)

@@ -7,7 +7,7 @@ import Pixels
 
 @testable import ImageLoading
 
-/// What the tests of tiled pictures are made with.
+/// Shared parts of the tests of tiled images.
 struct TileMaker {
     let codec: FormulaCodec
     var store: any TileStore = MemoryTileStore()
@@ -33,7 +33,7 @@ struct TileMaker {
             storedIndex: storedIndex)
     }
 
-    /// Every level by the definition: the whole picture upright, and means of means.
+    /// Every level by the definition: the whole image upright, and means of means.
     func levels(_ file: EncodedBytes, count: Int) throws -> [PixelBuffer] {
         var levels = [try ImageSource(file, codecs: codecs).image()]
         while levels.count < count { levels.append(levels[levels.count - 1].halved) }

@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("knows its tiles by what IIIF calls them", arguments: sizes)
+    @Test("finds its tiles by their IIIF names", arguments: sizes)
     func iiif(_ size: PixelSize) {
         let pyramid = TilePyramid(size, tileSide: 100)
         #expect(pyramid.scaleFactors == (0..<pyramid.levelCount).map { 1 << $0 })

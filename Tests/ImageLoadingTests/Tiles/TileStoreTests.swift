@@ -177,7 +177,7 @@ import Testing
         let comparison = PixelComparison(try await picture.tile(tile), expected)
         #expect(comparison.maximumDifference == 0)
         #expect(maker.codec.decodes.begun == 2)
-        // Another who opens the picture finds the tiles.
+        // Another process that opens the image finds the tiles.
         let again = try maker.image(file)
         _ = try await again.tile(tile)
         #expect(maker.codec.decodes.begun == 2)

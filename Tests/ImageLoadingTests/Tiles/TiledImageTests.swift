@@ -266,7 +266,7 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("goes as far as a file that is cut short, if it may", arguments: [false, true])
+    @Test("makes tiles as far as a truncated file goes, if accepted", arguments: [false, true])
     func truncated(_ isAccepted: Bool) async throws {
         var maker = TileMaker(FormulaCodec(error: .truncated(byteCount: 18)))
         maker.configuration.acceptsTruncated = isAccepted

@@ -107,7 +107,7 @@ enum JPEGContest {
             }
         }
 
-        mutating func begin(_ picture: ShrunkImage) {}
+        mutating func begin(_ image: ShrunkImage) {}
 
         mutating func append(_ row: Span<UInt8>, component: Int) {
             for x in Swift.stride(from: 0, to: row.count, by: 64) { total += UInt64(row[x]) }

@@ -59,14 +59,14 @@ func measure(_ name: String, count: Int, _ body: (Int) async throws -> Void) asy
 
 let path = CommandLine.arguments[1]
 let original = OriginalIdentity.file(try FileIdentity(path: path))
-let picture = MutablePixelBuffer(size: PixelSize(width: 8, height: 8), format: .rgb8).finish()
+let pixels = MutablePixelBuffer(size: PixelSize(width: 8, height: 8), format: .rgb8).finish()
 let keys = (1...4096).map {
     ImageKey(original: original, options: DecodeOptions(maximumSide: $0))
 }
 let order = (0..<4096).map { _ in Int.random(in: keys.indices) }
 let cache = MemoryCache(byteLimit: 1 << 30)
 for key in keys {
-    cache.insert(LoadedImage(picture, key: key, originalSize: picture.size))
+    cache.insert(LoadedImage(pixels, key: key, originalSize: pixels.size))
 }
 try await measure("memory cache, hit", count: 1_000_000) { index in
     precondition(cache.image(for: keys[order[index % order.count]]) != nil, "a miss")

@@ -28,7 +28,6 @@ struct calotype_jxl_reader {
     calotype_jxl_info info;
     uint8_t *icc;
     uint8_t *pixels;
-    size_t pixel_count;
     uint32_t ticks;
     /// The number of bytes that have been read.
     size_t position;

@@ -28,7 +28,6 @@ struct calotype_jxl_writer {
     JxlPixelFormat format;
     bool is_animated;
     uint8_t *output;
-    size_t count;
 };
 
 void calotype_jxl_writer_destroy(calotype_jxl_writer *writer) {

@@ -17,7 +17,7 @@
     F(TIFFOpenOptionsSetMaxSingleMemAlloc) F(TIFFOpenOptionsSetWarningHandlerExtR) \
     F(TIFFReadEncodedStrip) F(TIFFReadEncodedTile) F(TIFFReadRGBAStripExt) \
     F(TIFFReadRGBATileExt) F(TIFFReadScanline) F(TIFFScanlineSize64) F(TIFFSetField) \
-    F(TIFFSetSubDirectory) F(TIFFStripSize64) F(TIFFTileSize64) F(TIFFWriteDirectory) \
+    F(TIFFSetSubDirectory) F(TIFFTileSize64) F(TIFFWriteDirectory) \
     F(TIFFWriteEncodedTile) F(TIFFWriteScanline)
 
 CALOTYPE_LAZY_LIBRARY("libtiff.so.6", FUNCTIONS)
@@ -162,6 +162,8 @@ void calotype_tiff_reader_destroy(calotype_tiff_reader *reader) {
 bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory) {
     TIFFOpenOptions *options = make_options(&reader->error, reader->maximum_allocation);
     if (!options) return false;
+    if (reader->tiff) lazy.TIFFClose(reader->tiff);
+    reader->file.position = 0;
     // h: the first directory may not be the one that is wanted; c: strips are those of the directory,
     // even if the only one is large, because TIFFReadRGBAStrip returns one strip.
     reader->tiff =
@@ -193,10 +195,6 @@ bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory)
 
 size_t calotype_tiff_reader_row_size(const calotype_tiff_reader *reader) {
     return (size_t)lazy.TIFFScanlineSize64(reader->tiff);
-}
-
-size_t calotype_tiff_reader_strip_size(const calotype_tiff_reader *reader) {
-    return (size_t)lazy.TIFFStripSize64(reader->tiff);
 }
 
 size_t calotype_tiff_reader_tile_size(const calotype_tiff_reader *reader) {

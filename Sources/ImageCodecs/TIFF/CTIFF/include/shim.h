@@ -27,7 +27,6 @@ void calotype_tiff_reader_destroy(calotype_tiff_reader *reader);
 bool calotype_tiff_reader_open(calotype_tiff_reader *reader, uint64_t directory);
 /// The bytes that the next functions deliver; 0 where there are none.
 size_t calotype_tiff_reader_row_size(const calotype_tiff_reader *reader);
-size_t calotype_tiff_reader_strip_size(const calotype_tiff_reader *reader);
 size_t calotype_tiff_reader_tile_size(const calotype_tiff_reader *reader);
 /// Reads a row of a strip; rows come fastest in their order.
 bool calotype_tiff_reader_read_row(calotype_tiff_reader *reader, uint8_t *samples, uint32_t row);
@@ -55,7 +54,7 @@ typedef struct {
     uint16_t chroma_width, chroma_height;
     /// The side of tiles, or 0 for strips.
     uint32_t tile_side;
-    /// Whether this is a smaller version of the picture before.
+    /// Whether this is a smaller version of the image before.
     bool is_reduced;
     const uint8_t *icc, *xmp;
     size_t icc_count, xmp_count;
@@ -65,7 +64,7 @@ typedef struct calotype_tiff_writer calotype_tiff_writer;
 
 calotype_tiff_writer *calotype_tiff_writer_create(bool is_big);
 void calotype_tiff_writer_destroy(calotype_tiff_writer *writer);
-/// Starts the next picture of the file.
+/// Starts the next image of the file.
 bool calotype_tiff_writer_start(calotype_tiff_writer *writer,
                                 const calotype_tiff_settings *settings);
 bool calotype_tiff_writer_write_row(calotype_tiff_writer *writer, const uint8_t *samples,

@@ -33,9 +33,9 @@ def photograph(folder):
     subprocess.run(
         ["vips", "thumbnail", WALLPAPER, f"{enlarged}[Q=92,strip]", "4000", "--height", "3000",
          "--size", "force"], check=True)
-    picture = Image.open(enlarged).convert("RGB")
+    image = Image.open(enlarged).convert("RGB")
     enlarged.unlink()
-    return picture
+    return image
 
 
 def font(name, size):
@@ -76,15 +76,15 @@ def window(draw, box, title, chance, dark):
 def screenshot():
     """2560×1600: windows with anti-aliased text over flat areas."""
     chance = random.Random(7)
-    picture = Image.new("RGB", (2560, 1600), (38, 84, 138))
-    draw = ImageDraw.Draw(picture)
+    image = Image.new("RGB", (2560, 1600), (38, 84, 138))
+    draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, 2560, 32), fill=(236, 236, 240))
     draw.text((20, 6), "Calotype   File   Edit   View   Window   Help",
               font=font("DejaVuSans", 16), fill=(30, 30, 30))
     window(draw, (60, 80, 1280, 1080), "Notes", chance, dark=False)
     window(draw, (900, 420, 2440, 1500), "PNGFilter.swift", chance, dark=True)
     window(draw, (1500, 60, 2500, 640), "Letters", chance, dark=False)
-    return picture
+    return image
 
 
 def gradient(size, chance, alpha):
@@ -116,18 +116,18 @@ def flat_art():
     """2048×2048 RGBA: gradients and anti-aliased shapes, some translucent, on a background that is
     transparent at the bottom."""
     chance = random.Random(3)
-    picture = Image.new("RGBA", (2048, 2048))
-    picture.paste(gradient((2048, 1900), chance, 255), (0, 0))
+    image = Image.new("RGBA", (2048, 2048))
+    image.paste(gradient((2048, 1900), chance, 255), (0, 0))
     for index in range(60):
         size = (chance.randrange(80, 700), chance.randrange(80, 700))
         alpha = chance.choice((255, 255, 160))
         colours = gradient(size, chance, alpha) if index % 3 == 0 else Image.new(
             "RGBA", size, tuple(chance.randrange(256) for _ in range(3)) + (alpha,))
-        layer = Image.new("RGBA", picture.size)
+        layer = Image.new("RGBA", image.size)
         layer.paste(colours, (chance.randrange(-100, 1800), chance.randrange(-100, 1500)),
                     shape(size, chance))
-        picture = Image.alpha_composite(picture, layer)
-    return picture
+        image = Image.alpha_composite(image, layer)
+    return image
 
 
 def main():
@@ -136,17 +136,17 @@ def main():
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     shot = screenshot()
-    pictures = {
+    images = {
         "photograph": photograph(folder),
         "screenshot": shot,
         "screenshot-palette": shot.quantize(256, dither=Image.Dither.NONE),
         "flat-art": flat_art(),
     }
-    for name, picture in pictures.items():
+    for name, image in images.items():
         for suffix, options in (("", {}), ("-optimized", {"optimize": True})):
             path = folder / f"{name}{suffix}.png"
-            picture.save(path, **options)
-            print(f"{path.name}: {picture.width}x{picture.height} {picture.mode}, "
+            image.save(path, **options)
+            print(f"{path.name}: {image.width}x{image.height} {image.mode}, "
                   f"{path.stat().st_size / 1e6:.2f} MB", file=sys.stderr)
 
 

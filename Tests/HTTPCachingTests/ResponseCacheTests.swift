@@ -9,13 +9,13 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("The response store", .timeLimit(.minutes(5))) struct ResponseStoreTests {
+@Suite("The response store", .timeLimit(.minutes(5))) struct ResponseCacheTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }
 
-    private func store(byteLimit: Int = 10 << 20) throws -> ResponseStore {
-        try ResponseStore(
+    private func store(byteLimit: Int = 10 << 20) throws -> ResponseCache {
+        try ResponseCache(
             directory: folder.storeDirectory, byteLimit: byteLimit, logger: .silent)
     }
 

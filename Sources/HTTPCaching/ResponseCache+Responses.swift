@@ -8,7 +8,7 @@ internal import HTTPTypes
 internal import Logging
 internal import Synchronization
 
-extension ResponseStore {
+extension ResponseCache {
     /// Returns the stored response to a request with these fields.
     func response(for url: HTTPURL, _ request: HTTPFields) async -> StoredResponse? {
         await run { self.find(url.description, request, isPartial: false) }
@@ -229,20 +229,13 @@ extension ResponseStore {
 
 // MARK: - Eviction
 
-extension ResponseStore {
+extension ResponseCache {
     /// Evicts the least recently used responses until the rest fits the limit.
     func evict(_ db: Database) throws {
         guard let total = try db.totalByteCount() else { return try recount(db) }
         var excess = total - byteLimit
         guard excess > 0 else { return }
-        var dropped: [Int64] = []
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT id, byte_count FROM response ORDER BY last_use, id")
-        while excess > 0, let row = try rows.next() {
-            dropped.append(try row.decode(Int64.self, forColumn: "id"))
-            excess -= row.countedByteCount
-        }
-        try remove(dropped, db)
+        try remove(db.leastRecentlyUsed(in: "response", freeing: &excess), db)
         // The table is empty, so the sum was wrong.
         if excess > 0 { try recount(db) }
     }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// It consists of an SQLite database, `responses.sqlite`, with a write-ahead log, and a folder,
 /// `bodies`, with the larger bodies. Several processes can open it. Damage after opening is not an
 /// error: responses that cannot be read are fetched again. The store has two threads of its own.
-public final class ResponseStore: Sendable {
+public final class ResponseCache: Sendable {
     /// The length from which a body is stored as a file.
     static let fileByteCount = 256 << 10
 

@@ -11,7 +11,7 @@ import Testing
 @testable import HTTPCaching
 
 @Suite("A damaged response store", .timeLimit(.minutes(60)))
-struct ResponseStoreDamageTests {
+struct ResponseCacheDamageTests {
     private static let tables = [
         (
             name: "response",
@@ -36,8 +36,8 @@ struct ResponseStoreDamageTests {
 
     private var path: String { "\(folder.storeDirectory)/responses.sqlite" }
 
-    private func store() throws -> ResponseStore {
-        try ResponseStore(directory: folder.storeDirectory, byteLimit: 10 << 20, logger: .silent)
+    private func store() throws -> ResponseCache {
+        try ResponseCache(directory: folder.storeDirectory, byteLimit: 10 << 20, logger: .silent)
     }
 
     private func response(_ url: HTTPURL) -> StoredResponse {
@@ -50,7 +50,7 @@ struct ResponseStoreDamageTests {
             requestDate: 0, responseDate: 0)
     }
 
-    private func fill(_ store: ResponseStore) async {
+    private func fill(_ store: ResponseCache) async {
         for url in urls {
             await store.insert(response(url), for: url, Variant(names: "", [:]))
         }
@@ -59,7 +59,7 @@ struct ResponseStoreDamageTests {
         }
     }
 
-    private func read(_ store: ResponseStore, _ place: String) async -> Int {
+    private func read(_ store: ResponseCache, _ place: String) async -> Int {
         var count = 0
         for url in urls {
             _ = await store.partial(for: url, [:])
