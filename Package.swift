@@ -274,7 +274,8 @@ let package = Package(
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
-                "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting", "ImageCodecs",
+                "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
+                "ImageCodecs",
                 "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "Pixels",
                 "Placeholders", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),

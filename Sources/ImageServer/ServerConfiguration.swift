@@ -75,8 +75,8 @@ extension ImageServer {
         public var writeTimeout = Duration.seconds(30)
         /// The maximum number of pixels of an enlarged rendition, unless the original has more.
         public var maximumEnlargedPixelCount = 8_400_000
-        /// The maximum number of pixels of a rendition with blur, with a target SSIM, or in AVIF,
-        /// JPEG XL or WebP.
+        /// The maximum number of pixels of a rendition with blur or sharpening, with a target SSIM,
+        /// or in AVIF, JPEG XL or WebP.
         public var maximumSlowPixelCount = 16_800_000
         /// The maximum number of cached file names of all folders together.
         public var folderNameLimit = 250_000

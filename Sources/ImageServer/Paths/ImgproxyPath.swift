@@ -112,7 +112,7 @@ private struct ImgproxyOptions {
         "max_bytes", "mb", "background", "bg", "padding", "pd", "trim", "t", "extend", "ex",
         "sharpen", "sh", "pixelate", "pix", "watermark", "wm", "skip_processing", "skp",
         "min-width", "mw", "min-height", "mh", "page", "pg", "style", "st",
-        "disable_animation", "da",
+        "disable_animation", "da", "brightness", "br", "contrast", "co", "saturation", "sa",
     ]
 
     let maximumSide: Int
@@ -213,11 +213,6 @@ private struct ImgproxyOptions {
                 throw unsupported(text)
             }
             options.tone = .gray
-        case "blur", "bl":
-            guard let sigma = argument(0).flatMap({ Double($0) }), 0...100 ~= sigma else {
-                throw invalid(text)
-            }
-            options.blur = sigma
         case "quality", "q":
             guard let quality = argument(0).flatMap({ Int($0) }), 0...100 ~= quality else {
                 throw invalid(text)
@@ -230,6 +225,22 @@ private struct ImgproxyOptions {
             }
             options.format = format
         case "disable_animation", "da": options.isStill = Self.isTrue(argument(0) ?? "")
+        default: try readEffect(name, arguments, text)
+        }
+    }
+
+    /// Parses an option that changes colours or neighbouring pixels.
+    private mutating func readEffect(
+        _ name: Substring, _ arguments: [Substring], _ text: Substring
+    ) throws(ServerError) {
+        switch name {
+        case "blur", "bl": options.blur = try number(arguments, 0...100, text)
+        case "sharpen", "sh": options.sharpening = try number(arguments, 0...10, text)
+        case "pixelate", "pix": options.pixelation = try side(arguments.first, text) ?? 0
+        case "brightness", "br": options.brightness = try number(arguments, -255...255, text)
+        case "contrast", "co": options.contrast = try number(arguments, 0...100, text)
+        case "saturation", "sa": options.saturation = try number(arguments, 0...100, text)
+        case "background", "bg": options.background = try color(arguments, text)
         default: throw unsupported(text)
         }
     }
@@ -269,6 +280,36 @@ private struct ImgproxyOptions {
         if arguments.count > 1 { options.height = try side(arguments[1], text) }
         if arguments.count > 2 { options.allowsEnlarging = Self.isTrue(arguments[2]) }
         if arguments.count > 3, Self.isTrue(arguments[3]) { throw unsupported(text) }
+    }
+
+    /// Parses the only argument, a number.
+    private func number(
+        _ arguments: [Substring], _ range: ClosedRange<Double>, _ text: Substring
+    ) throws(ServerError) -> Double {
+        guard arguments.count == 1, let number = Double(arguments[0]), range ~= number else {
+            throw invalid(text)
+        }
+        return number
+    }
+
+    /// Parses three bytes or six hexadecimal digits; an empty argument is `nil`.
+    private func color(
+        _ arguments: [Substring], _ text: Substring
+    ) throws(ServerError) -> SRGBColor? {
+        var bytes = arguments.compactMap { UInt8($0) }
+        if arguments.count == 1 {
+            if arguments[0].isEmpty { return nil }
+            let digits = Array(arguments[0])
+            guard digits.count == 6 else { throw invalid(text) }
+            bytes = stride(from: 0, to: 6, by: 2).compactMap {
+                UInt8(String(digits[$0...$0 + 1]), radix: 16)
+            }
+        } else if arguments.count != 3 {
+            throw invalid(text)
+        }
+        guard bytes.count == 3 else { throw invalid(text) }
+        let parts = bytes.map { Double($0) / 255 }
+        return SRGBColor(red: parts[0], green: parts[1], blue: parts[2])
     }
 
     /// Parses a side; 0 and an empty argument leave it free.

@@ -45,6 +45,18 @@ struct RenditionOptions: Hashable {
     var keepsProfile = false
     /// The standard deviation of the Gaussian blur in pixels of the result; 0 for none.
     var blur = 0.0
+    /// The standard deviation of the Gaussian of the unsharp mask in pixels of the result; 0 for none.
+    var sharpening = 0.0
+    /// The side in pixels of the squares that are averaged; 0 for none.
+    var pixelation = 0
+    /// The value that is added to all channels, from -255 to 255.
+    var brightness = 0.0
+    /// The factor of the distance from mid-grey.
+    var contrast = 1.0
+    /// The factor of the distance from grey.
+    var saturation = 1.0
+    /// The colour below transparent pixels; `nil` keeps them.
+    var background: SRGBColor?
     /// The encoding quality from 1 to 100; `nil` for the default.
     var quality: Int?
     /// The target SSIM of a quality search, instead of a quality.
@@ -128,10 +140,22 @@ struct RenditionOptions: Hashable {
     /// The operations on the decoded image, in order.
     var processors: [any ImageProcessor] {
         var processors: [any ImageProcessor] = []
-        if blur > 0 { processors.append(Effect.blur(sigma: blur)) }
+        if !effect.isEmpty { processors.append(effect) }
         if let turn { processors.append(ImageOperation.turn(turn)) }
         if tone == .bitonal { processors.append(ImageOperation.threshold) }
         return processors
+    }
+
+    /// The changes of colours and of neighbouring pixels, in the order of imgproxy.
+    private var effect: Effect {
+        var effect = Effect.none
+        if brightness != 0 { effect = effect.then(.brightness(brightness / 255)) }
+        if contrast != 1 { effect = effect.then(.contrast(contrast)) }
+        if saturation != 1 { effect = effect.then(.saturation(saturation)) }
+        effect = effect.then(.blur(sigma: blur)).then(.sharpen(sigma: sharpening))
+            .then(.pixelate(pixelation))
+        if let background { effect = effect.then(.background(background)) }
+        return effect
     }
 
     /// Whether the path specifies no quality for lossy formats.
@@ -179,6 +203,15 @@ struct RenditionOptions: Hashable {
         if tone != .color { parts.append(tone.rawValue) }
         if keepsProfile { parts.append("profile") }
         if blur > 0 { parts.append("blur\(blur)") }
+        if sharpening > 0 { parts.append("sharpen\(sharpening)") }
+        if pixelation > 0 { parts.append("pixelate\(pixelation)") }
+        if brightness != 0 { parts.append("brightness\(brightness)") }
+        if contrast != 1 { parts.append("contrast\(contrast)") }
+        if saturation != 1 { parts.append("saturation\(saturation)") }
+        if let background {
+            let bytes = [background.red, background.green, background.blue].map(SRGBColor.byte)
+            parts.append("background\(bytes[0]).\(bytes[1]).\(bytes[2])")
+        }
         if let quality { parts.append("q\(quality)") }
         if let targetSSIM { parts.append("ssim\(targetSSIM)") }
         if isLossless { parts.append("lossless") }

@@ -56,9 +56,9 @@ struct RenditionCost {
         self.init(options, result.area, part.size.area)
     }
 
-    /// Whether the options include blur, a quality search or a slow encoder.
+    /// Whether the options include blur, sharpening, a quality search or a slow encoder.
     private static func isSlow(_ options: RenditionOptions) -> Bool {
-        options.targetSSIM != nil || options.blur > 0
+        options.targetSSIM != nil || options.blur > 0 || options.sharpening > 0
             || [options.format, options.animationFormat].contains {
                 $0.map(slowFormatNames.contains) ?? false
             }
@@ -82,7 +82,7 @@ struct RenditionCost {
         let slow = limits.maximumSlowPixelCount
         if Self.isSlow(options), pixelCount > slow {
             throw .malformedRequest(
-                reason: "\(pixelCount) pixels exceed the limit for blur, ssim and slow formats: "
+                reason: "\(pixelCount) pixels exceed the limit for blur, sharpening, ssim and slow formats: "
                     + "\(slow) pixels")
         }
     }
