@@ -11,7 +11,7 @@ public import Pixels
 ///
 /// Colours are computed in single-precision floats, premultiplied by alpha, in the colour space of the
 /// image; they are rounded and clamped once, at the end. Only effects that are not affine, such as
-/// ``gamma(_:)``, clamp their input to 0...1, unless the image is ``PixelFormat/rgbaHalf``.
+/// ``gamma(_:)``, clamp their input to 0...1, unless the image is `PixelFormat.rgbaHalf`.
 ///
 ///     let look = Effect.exposure(0.3).then(.saturation(1.1)).then(.sharpen(sigma: 0.8))
 ///     let image = look.applied(to: original)
