@@ -82,8 +82,8 @@ struct RenditionCost {
         let slow = limits.maximumSlowPixelCount
         if Self.isSlow(options), pixelCount > slow {
             throw .malformedRequest(
-                reason: "\(pixelCount) pixels exceed the limit for blur, sharpening, ssim and slow formats: "
-                    + "\(slow) pixels")
+                reason: "\(pixelCount) pixels exceed the limit for blur, sharpening, ssim and slow "
+                    + "formats: \(slow) pixels")
         }
     }
 }
