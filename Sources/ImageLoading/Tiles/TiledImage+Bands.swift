@@ -11,7 +11,7 @@ extension TiledImage {
 
     /// Decodes a part of the image at its own size, in horizontal bands on the threads of ``queue``.
     ///
-    /// The pixels are those of ``EncodedImages/ImageSource/image(_:cancellation:)``. An image without an
+    /// The pixels are those of `ImageSource.image(_:cancellation:)`. An image without an
     /// index, which ``Configuration-swift.struct/usesIndex`` requires, is decoded in one piece.
     ///
     /// - Parameters:

@@ -33,7 +33,7 @@ public final class TiledImage: Sendable {
         /// Whether tiles are decoded from the image with an index of it, where its format has one,
         /// instead of stored.
         ///
-        /// See ``EncodedImages/ImageIndex``. The first tile is available as soon as the index is made,
+        /// See `ImageIndex`. The first tile is available as soon as the index is made,
         /// which takes a fraction of the time of all tiles; each tile of level *n* then takes the time
         /// of decoding 4ⁿ tiles.
         public var usesIndex = false
