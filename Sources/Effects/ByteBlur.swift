@@ -5,7 +5,7 @@ internal import Pixels
 /// Convolves an image of 8 bits per channel with a Gaussian at a reduced size; what is computed at the
 /// full size is computed in integers.
 ///
-/// The result is that of ``ReducedGaussianStage``, in a third of the time.
+/// The result is that of ``ReducedGaussianStage``, in half of the time.
 final class ByteBlur {
     private let image: PixelBuffer
     private let channelCount: Int

@@ -67,7 +67,7 @@ public struct Effect: Sendable {
     ///
     /// - Parameters:
     ///   - image: the image, in any format.
-    ///   - isCancelled: returns whether to stop; called before each row.
+    ///   - isCancelled: returns whether to stop; called before each row or few rows.
     /// - Returns: the changed image with the colour profile of `image`, or `nil` if it was cancelled.
     ///   The format is that of the image with integer samples or half floats; grey becomes RGB if the
     ///   effect adds colours, and an opaque format gains alpha if the effect can add transparency.
@@ -116,8 +116,7 @@ extension PixelBuffer {
         {
             return ByteBlur(sigma: sigma, self).blurred(isCancelled)
         }
-        let isPacked = [.yCbCr420, .rgb565, .rgb555].contains(format)
-        let source = isPacked ? converted(to: .rgb8) : self
+        let source = unpacked
         let pass = RowPass(
             steps, size: source.size, format: source.format, colorProfile: source.colorProfile)
         for y in 0..<source.size.height {

@@ -62,7 +62,7 @@ public struct Extension: Hashable, Sendable {
                 ? Effect.overlay(
                     Overlay(source, identity: "", placement: .origin(x: left, y: top))
                 ).applied(to: background, isCancelled: isCancelled)
-                : background.replacing(source, x: left, y: top)
+                : background.with(source, at: (x: left, y: top))
         }
     }
 
@@ -84,15 +84,9 @@ public struct Extension: Hashable, Sendable {
 
 extension PixelBuffer {
     /// Returns the image with a part replaced by an opaque image of the same format.
-    fileprivate func replacing(_ part: PixelBuffer, x: Int, y: Int) -> PixelBuffer {
-        let start = x * format.bytesPerPixel
+    fileprivate func with(_ part: PixelBuffer, at place: (x: Int, y: Int)) -> PixelBuffer {
         var result = MutablePixelBuffer(self)
-        for row in 0..<part.size.height {
-            result.withMutableRow(y + row) { target in
-                let source = part.row(row)
-                for index in source.indices { target[start + index] = source[index] }
-            }
-        }
+        result.copy(part, to: place)
         return result.finish()
     }
 }

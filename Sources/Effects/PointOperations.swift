@@ -10,6 +10,8 @@ typealias PixelRow = [SIMD4<Float>]
 /// A change of each pixel by itself.
 enum PointOperation: Sendable {
     case matrix(ColorMatrix)
+    /// Adjacent curves, of which one table is made before the first row.
+    case curves([ToneCurve])
     case table(CurveTable)
     case cube(ColorCube)
     /// A premultiplied colour below the image.
@@ -48,12 +50,21 @@ struct PointOperations {
     }
 
     mutating func append(_ curve: ToneCurve) {
-        var curves = [curve]
-        if case .table(let previous) = operations.last {
-            curves = previous.curves + curves
-            operations.removeLast()
+        if case .curves(let previous) = operations.last {
+            operations[operations.count - 1] = .curves(previous + [curve])
+        } else {
+            operations.append(.curves([curve]))
         }
-        operations.append(.table(CurveTable(curves, isDeep: isDeep)))
+    }
+
+    /// Returns the operations with tables instead of curves.
+    func withTables() -> PointOperations {
+        var result = self
+        result.operations = operations.map { operation in
+            guard case .curves(let curves) = operation else { return operation }
+            return .table(CurveTable(curves, isDeep: isDeep))
+        }
+        return result
     }
 
     /// Calls `body` with ranges of pixels that fit into the first-level cache.
@@ -78,6 +89,7 @@ struct PointOperations {
                 mapColors(&row, range) { table.entries(nearest: $0) }
             case .table(let table): mapColors(&row, range) { table.values(at: $0) }
             case .cube(let cube): mapColors(&row, range) { cube.color($0) }
+            case .curves: preconditionFailure("withTables() has not been called")
             }
         }
     }

@@ -151,6 +151,13 @@ struct RowConversion {
     }
 }
 
+extension PixelBuffer {
+    /// The image in a format that ``RowConversion`` reads; O(1) unless samples are packed or in planes.
+    var unpacked: PixelBuffer {
+        format == .rgbaHalf ? self : converted(to: format.withIntegerSamples)
+    }
+}
+
 extension SIMD4<Float> {
     /// Returns the components, at least 0 and at most `upperBound`.
     @inline(__always)

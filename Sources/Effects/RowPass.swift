@@ -74,11 +74,11 @@ private struct PassPlan {
     mutating func endPoints() {
         defer { points = PointOperations(format) }
         guard first != nil else {
-            first = points
+            first = points.withTables()
             return
         }
         guard !points.isEmpty else { return }
-        stages.append { [points] next in PointStage(points, next) }
+        stages.append { [points] next in PointStage(points.withTables(), next) }
     }
 
     mutating func append(_ step: Effect.Step) {
@@ -116,8 +116,7 @@ private struct PassPlan {
         case .pixelate(let side): stages.append { next in PixelateStage(side, size, next) }
         case .overlay(let overlay):
             format = overlay.format(over: format)
-            let placed = PlacedOverlay(overlay, in: size)
-            stages.append { next in OverlayStage(placed, next) }
+            stages.append { next in OverlayStage(overlay, in: size, next) }
         case .pad(let padding):
             stages.append { next in PadStage(padding, size, next) }
             self.size = padding.size(around: size)

@@ -36,8 +36,7 @@ public struct Trimming: Hashable, Sendable {
 
     /// Returns the part of the image within the borders; the image itself if all of it is border.
     func applied(to image: PixelBuffer) -> PixelBuffer {
-        let isPacked = [.yCbCr420, .rgb565, .rgb555].contains(image.format)
-        let image = isPacked ? image.converted(to: .rgb8) : image
+        let image = image.unpacked
         guard let content = content(of: image), content != PixelRect(image.size) else {
             return image
         }

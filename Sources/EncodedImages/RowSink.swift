@@ -87,23 +87,22 @@ public struct RowSink: ~Copyable {
     ///
     /// - Precondition: ``begin(_:_:_:lattice:)`` has not been called.
     public mutating func decodes(copyOfSize size: PixelSize) {
-        precondition(!output.hasBegun, "the rows have begun")
-        output.plan = output.plan.stored(at: size)
-        for further in furtherOutputs {
-            guard let plan = further.output?.plan else { continue }
-            further.output?.plan = plan.stored(at: size)
-        }
+        changePlans { $0.stored(at: size) }
     }
 
     /// States that the rows will be those of a part of the image, with all that the result needs.
     ///
     /// - Precondition: ``begin(_:_:_:lattice:)`` has not been called.
     public mutating func decodes(only part: PixelRect) {
+        changePlans { $0.cut(to: part) }
+    }
+
+    private mutating func changePlans(_ change: (DecodePlan) -> DecodePlan) {
         precondition(!output.hasBegun, "the rows have begun")
-        output.plan = output.plan.cut(to: part)
+        output.plan = change(output.plan)
         for further in furtherOutputs {
             guard let plan = further.output?.plan else { continue }
-            further.output?.plan = plan.cut(to: part)
+            further.output?.plan = change(plan)
         }
     }
 

@@ -58,7 +58,8 @@ public struct Overlay: Sendable {
 
     var text: String {
         let scale = scale.map { "\($0)" } ?? ""
-        return "\(identity),\(placement),\(scale),\(opacity),\(mode.rawValue),\(composite.rawValue)"
+        return
+            "\(identity),\(placement.text),\(scale),\(opacity),\(mode.rawValue),\(composite.rawValue)"
     }
 
     /// The format of an image with the overlay.
@@ -69,68 +70,79 @@ public struct Overlay: Sendable {
     }
 }
 
-/// An overlay in an image of a certain size.
-struct PlacedOverlay {
-    /// The rows of the overlay, multiplied by its opacity.
-    private let pixels: PixelRow
-    let size: PixelSize
-    /// The positions of the left edges in pixels; those of the top edges.
+/// Composites an overlay with the rows that pass.
+final class OverlayStage: RowStage {
+    private let image: PixelBuffer
+    private let conversion: RowConversion
+    private let opacity: Float
+    private let mode: BlendMode
+    private let composite: CompositeOperator
+    /// The left edges of the copies in pixels.
     private let columns: [Int]
+    /// The top edges of the copies in pixels.
     private let rows: [Int]
-    let mode: BlendMode
-    let composite: CompositeOperator
+    private let next: RowStage
+    /// A row of the overlay, multiplied by its opacity.
+    private var pixels: PixelRow
+    private var y = 0
 
-    init(_ overlay: Overlay, in size: PixelSize) {
-        let image = overlay.image(for: size)
-        self.size = image.size
+    /// - Parameters:
+    ///   - overlay: the overlay.
+    ///   - size: the size of the image below.
+    ///   - next: receives as many rows.
+    init(_ overlay: Overlay, in size: PixelSize, _ next: RowStage) {
+        image = overlay.image(for: size).unpacked
+        conversion = RowConversion(image.format, width: image.size.width)
+        opacity = Float(overlay.opacity)
         mode = overlay.mode
         composite = overlay.composite
         (columns, rows) = overlay.placement.origins(of: image.size, in: size)
-        let isPacked = [.yCbCr420, .rgb565, .rgb555].contains(image.format)
-        let source = isPacked ? image.converted(to: .rgb8) : image
-        let conversion = RowConversion(source.format, width: source.size.width)
-        var pixels = PixelRow()
-        pixels.reserveCapacity(source.size.area)
-        var row = PixelRow(repeating: .zero, count: source.size.width)
-        for y in 0..<source.size.height {
-            conversion.unpack(source.row(y), row.indices, into: &row)
-            for x in row.indices { pixels.append(row[x] * Float(overlay.opacity)) }
-        }
-        self.pixels = pixels
+        pixels = PixelRow(repeating: .zero, count: image.size.width)
+        self.next = next
     }
 
-    /// Composites the rows of the overlay that meet row `y` of the image.
-    func composite(onto row: inout PixelRow, y: Int) {
-        let (width, count) = (size.width, row.count)
-        guard let top = rows.last(where: { $0 <= y }), y < top + size.height else {
+    override func append(_ row: inout PixelRow) {
+        composite(onto: &row)
+        y += 1
+        next.append(&row)
+    }
+
+    override func finish() { next.finish() }
+
+    /// Composites the rows of all copies that meet the current row of the image.
+    private func composite(onto row: inout PixelRow) {
+        let (width, count) = (image.size.width, row.count)
+        guard let top = rows.last(where: { $0 <= y }), y < top + image.size.height else {
             if composite.changesOutside { clear(&row, 0..<count) }
             return
         }
-        let start = (y - top) * width
+        unpack(y - top)
         var end = 0
-        var backdrop = row.mutableSpan
         for column in columns {
-            let shown = max(column, 0)..<min(column + width, count)
+            let shown = max(column, 0)..<max(min(column + width, count), max(column, 0))
             guard !shown.isEmpty else { continue }
             if composite.changesOutside, end < shown.lowerBound {
-                clear(&backdrop, end..<shown.lowerBound)
+                clear(&row, end..<shown.lowerBound)
             }
             end = shown.upperBound
+            let source = pixels
+            var backdrop = row.mutableSpan
             Compositor.composite(
-                pixels.span.extracting(
-                    start + shown.lowerBound - column..<start + shown.upperBound - column),
+                source.span.extracting(shown.lowerBound - column..<shown.upperBound - column),
                 onto: &backdrop, at: shown.lowerBound, mode: mode, composite)
         }
-        if composite.changesOutside, end < count { clear(&backdrop, end..<count) }
+        if composite.changesOutside, end < count { clear(&row, end..<count) }
     }
 
-    private func clear(_ row: inout PixelRow, _ range: Range<Int>) {
-        var span = row.mutableSpan
-        clear(&span, range)
+    private func unpack(_ y: Int) {
+        let image = image
+        conversion.unpack(image.row(y), pixels.indices, into: &pixels)
+        guard opacity < 1 else { return }
+        for x in pixels.indices { pixels[x] *= opacity }
     }
 
     /// Composites transparent pixels.
-    private func clear(_ row: inout MutableSpan<SIMD4<Float>>, _ range: Range<Int>) {
+    private func clear(_ row: inout PixelRow, _ range: Range<Int>) {
         for x in range { row[x] *= composite.fractions(0, row[x].w).backdrop }
     }
 }
@@ -144,14 +156,21 @@ extension Overlay {
             height: max(1, Int((Double(size.height) * scale).rounded())))
         let geometry = ResizeGeometry(of: image.size, into: box, mode: .fit, enlarging: true)
         guard geometry.size != image.size else { return image }
-        let source =
-            image.format == .yCbCr420
-            ? image : image.converted(to: image.format.withIntegerSamples)
-        return source.resized(geometry.region, to: geometry.size)
+        return image.converted(to: image.format.withIntegerSamples).resized(
+            geometry.region, to: geometry.size)
     }
 }
 
 extension Overlay.Placement {
+    fileprivate var text: String {
+        switch self {
+        case .origin(let x, let y): "at\(x),\(y)"
+        case .anchored(let x, let y, let offsetX, let offsetY):
+            "anchored\(x),\(y),\(offsetX),\(offsetY)"
+        case .tiled(let gapX, let gapY): "tiled\(gapX),\(gapY)"
+        }
+    }
+
     /// Returns the left and top edges of the copies of an overlay that meet an image.
     fileprivate func origins(of overlay: PixelSize, in size: PixelSize) -> ([Int], [Int]) {
         switch self {
@@ -176,24 +195,4 @@ extension Overlay.Placement {
             )
         }
     }
-}
-
-/// Composites an overlay with the rows that pass.
-final class OverlayStage: RowStage {
-    private let overlay: PlacedOverlay
-    private let next: RowStage
-    private var y = 0
-
-    init(_ overlay: PlacedOverlay, _ next: RowStage) {
-        self.overlay = overlay
-        self.next = next
-    }
-
-    override func append(_ row: inout PixelRow) {
-        overlay.composite(onto: &row, y: y)
-        y += 1
-        next.append(&row)
-    }
-
-    override func finish() { next.finish() }
 }

@@ -300,7 +300,7 @@ private struct ImgproxyOptions {
         if arguments.count == 1 {
             if arguments[0].isEmpty { return nil }
             let digits = Array(arguments[0])
-            guard digits.count == 6 else { throw invalid(text) }
+            guard digits.count == 6, digits.allSatisfy(\.isHexDigit) else { throw invalid(text) }
             bytes = stride(from: 0, to: 6, by: 2).compactMap {
                 UInt8(String(digits[$0...$0 + 1]), radix: 16)
             }
