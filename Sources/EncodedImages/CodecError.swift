@@ -8,7 +8,8 @@ public enum CodecError: Error, Hashable, Sendable {
     case unknownFormat
     /// There are no bytes. The client, by sending an image; often a copy that was interrupted.
     case empty
-    /// The file violates the rules of its format near `offset`, in bytes. The file's author.
+    /// The file violates the rules of its format near `offset`, in bytes; 0 if the decoder does not know
+    /// where. The file's author.
     case malformed(reason: String, offset: Int)
     /// The file ends early, after `byteCount` bytes. The caller, by passing all of it.
     case truncated(byteCount: Int)
@@ -41,6 +42,7 @@ extension CodecError: CustomStringConvertible {
         switch self {
         case .unknownFormat: "unknown image format"
         case .empty: "an empty file"
+        case .malformed(let reason, 0): "damaged: \(reason)"
         case .malformed(let reason, let offset): "damaged near byte \(offset): \(reason)"
         case .truncated(let byteCount): "truncated after \(byteCount) bytes"
         case .unsupported(let feature): "not supported: \(feature)"
