@@ -8,4 +8,10 @@ public enum Sanitizer {
     /// Set by `scripts/test-asan`.
     public static let watchesAddresses =
         ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] == "address"
+
+    /// Whether ThreadSanitizer is active, whose allocator is not that of the system.
+    ///
+    /// Set by `scripts/test-tsan`.
+    public static let watchesThreads =
+        ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] == "thread"
 }
