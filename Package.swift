@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "LoadScheduling", targets: ["LoadScheduling"]),
         .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
         .library(name: "Placeholders", targets: ["Placeholders"]),
+        .library(name: "Textures", targets: ["Textures"]),
         .library(name: "Sprites", targets: ["Sprites"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
@@ -77,9 +78,10 @@ let package = Package(
             swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "Effects", dependencies: ["Pixels"]),
         .target(name: "EncodedImages", dependencies: ["Pixels"]),
+        .target(name: "Textures", dependencies: ["EncodedImages", "Pixels"]),
         .target(
             name: "ImageCodecs",
-            dependencies: ["EncodedImages", "Pixels"] + cLibraries.map(\.dependency),
+            dependencies: ["EncodedImages", "Pixels", "Textures"] + cLibraries.map(\.dependency),
             exclude: cLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
@@ -194,6 +196,9 @@ let package = Package(
         .testTarget(name: "PixelsTests", dependencies: ["ImageTesting", "Pixels"]),
         .testTarget(name: "EffectsTests", dependencies: ["Effects", "ImageTesting", "Pixels"]),
         .testTarget(
+            name: "TexturesTests",
+            dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels", "Textures"]),
+        .testTarget(
             name: "EncodedImagesTests",
             dependencies: ["EncodedImages", "ImageTesting", "Pixels", "TestHelper"]),
         .testTarget(
@@ -291,7 +296,9 @@ let package = Package(
 // What the suites of pixels spend minutes in without optimization; overflow still traps. Only the
 // goals that test ask for it, since a package with such flags cannot be depended on.
 if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
-    let computing = ["Pixels", "Effects", "EncodedImages", "ImageCodecs", "ImageTesting"]
+    let computing = [
+        "Pixels", "Effects", "EncodedImages", "ImageCodecs", "ImageTesting", "Textures",
+    ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
     }

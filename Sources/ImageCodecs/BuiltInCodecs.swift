@@ -21,6 +21,7 @@ private let entries: [CodecEntry] = [
     .jpng,
     .raw,
     .svg,
+    .textures,
     .icc,
 ]
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import Pixels
+internal import Textures
+
+/// A container of textures, whose blocks graphics processors read as they are.
+///
+/// The first face of the first layer is decoded, from the smallest mip level that suffices for the
+/// result. See `Textures` for the formats of blocks.
+struct TexturesCodec: ImageCodec {
+    let format: ImageFormat
+    let decoder: any ImageDecoder = TexturesDecoder()
+    let encoder: (any ImageEncoder)? = nil
+
+    init(_ name: String, _ mediaType: String, _ signatures: ImageFormat.Signature...) {
+        format = ImageFormat(
+            name: name, extensions: [name], mediaType: mediaType, signatures: signatures)
+    }
+}
+
+extension CodecEntry {
+    static var textures: CodecEntry {
+        CodecEntry(
+            TexturesCodec(
+                "pvr", "image/x-pvr", .init(Array("PVR\u{3}".utf8)),
+                .init(Array("PVR!".utf8), at: 44)),
+            TexturesCodec("ktx", "image/ktx", .init(TextureSignatures.ktx)),
+            TexturesCodec("ktx2", "image/ktx2", .init(TextureSignatures.ktx2)),
+            TexturesCodec("dds", "image/vnd.ms-dds", .init(Array("DDS \u{7C}\0\0\0".utf8))))
+    }
+}
+
+private enum TextureSignatures {
+    static let ktx: [UInt8] = [
+        0xAB, 0x4B, 0x54, 0x58, 0x20, 0x31, 0x31, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
+    ]
+    static let ktx2: [UInt8] = [
+        0xAB, 0x4B, 0x54, 0x58, 0x20, 0x32, 0x30, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
+    ]
+}
+
+/// Decodes a mip level row by row.
+struct TexturesDecoder: ImageDecoder {
+    func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
+        let texture = try TextureHeader(bytes)
+        var header = ImageHeader(
+            storedSize: texture.size,
+            colorModel: texture.format.channelCount == 1 ? .gray : .rgb, bitsPerComponent: 8)
+        header.hasAlpha = texture.alpha != .opaque
+        header.orientation = texture.isFlipped ? .mirroredVertically : .upright
+        if texture.isLinear { header.colorProfile = .calibrated(gamma: 1, .sRGB) }
+        header.facts = [
+            .init("Container", texture.container.rawValue),
+            .init("Texture format", texture.format.name),
+            .init("Mip levels", "\(texture.levelCount)"),
+            .init("Alpha", texture.alpha.rawValue),
+        ]
+        if texture.faceCount > 1 { header.facts.append(.init("Faces", "\(texture.faceCount)")) }
+        if texture.layerCount > 1 {
+            header.facts.append(.init("Layers", "\(texture.layerCount)"))
+        }
+        return header
+    }
+
+    func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
+        let texture = try TextureHeader(bytes)
+        let level = try rows.choose { (plan: DecodePlan) throws(CodecError) -> Int in
+            self.level(of: texture, for: plan)
+        }
+        if level > 0 { rows.decodes(copyOfSize: texture.size(ofLevel: level)) }
+        rows.report = DecodeReport(decoder: "textures", shrinkFactors: [1 << level])
+        let texels = TextureRows(texture, level: level)
+        try rows.workLimits.check(.memoryByteCount, texels.workByteCount)
+        let profile: ColorProfile = texture.isLinear ? .calibrated(gamma: 1, .sRGB) : .sRGB
+        try rows.begin(texels.size, texels.pixelFormat, profile)
+        try texels.decode(bytes) { (row: Span<UInt8>) throws(CodecError) in try rows.append(row) }
+    }
+
+    /// Returns the smallest level that the result does not enlarge.
+    private func level(of texture: TextureHeader, for plan: DecodePlan) -> Int {
+        let factors = (0..<texture.levelCount).map { 1 << $0 }
+        return factors.lastIndex { Double($0) <= plan.reduction(ofChroma: false) } ?? 0
+    }
+}

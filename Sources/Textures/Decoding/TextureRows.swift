@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EncodedImages
+public import Pixels
+
+/// Decodes the texels of a level of a texture to rows of pixels.
+public struct TextureRows {
+    private let header: TextureHeader
+    private let level: Int
+
+    /// - Parameters:
+    ///   - header: the texture.
+    ///   - level: the number of the mip level, less than `header.levelCount`.
+    public init(_ header: TextureHeader, level: Int) {
+        self.header = header
+        self.level = level
+    }
+
+    /// The size of the level.
+    public var size: PixelSize { header.size(ofLevel: level) }
+
+    /// The format of the rows.
+    public var pixelFormat: PixelFormat {
+        if header.format.channelCount == 1 { return .gray8 }
+        return header.alpha == .opaque ? .rgb8 : .rgba8
+    }
+
+    /// The memory for a row of blocks, in bytes.
+    public var workByteCount: Int {
+        header.format.blockCount(size).width * header.format.blockSize.width * 64
+    }
+
+    /// Decodes the rows, in the order in which they are stored.
+    ///
+    /// - Parameters:
+    ///   - file: the whole file.
+    ///   - body: receives each row in ``pixelFormat``.
+    /// - Throws: `CodecError/truncated(byteCount:)` if the file ends within the level, and the errors of
+    ///   `body`.
+    public func decode(
+        _ file: Span<UInt8>, _ body: (Span<UInt8>) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        let range = header.levels[level]
+        guard range.lowerBound >= 0, range.upperBound <= file.count else {
+            throw .truncated(byteCount: file.count)
+        }
+        let bytes = file.extracting(range)
+        let (size, format) = (size, pixelFormat)
+        var pixels = [UInt8](repeating: 0, count: size.width * format.bytesPerPixel)
+        let emit = { (texels: Span<Texel>) throws(CodecError) in
+            Self.write(
+                texels, size.width, format, premultiplies: header.alpha == .straight, to: &pixels)
+            try body(pixels.span)
+        }
+        switch header.format {
+        case .pvrtc2, .pvrtc4:
+            var decoder = PVRTCDecoder(header.format, size, bytes)
+            try decoder.decode(bytes, rowCount: size.height, emit)
+        case .packed(let layout):
+            try PackedTexels(layout).decode(bytes, size, emit)
+        default:
+            try decodeBlocks(bytes, emit)
+        }
+    }
+
+    private func decodeBlocks(
+        _ bytes: Span<UInt8>, _ body: (Span<Texel>) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        let blocks = header.format.blockCount(size)
+        let width = blocks.width * 4
+        let (step, format) = (header.format.blockByteCount, header.format)
+        var rows = [Texel](repeating: .opaqueBlack, count: width * 4)
+        for line in 0..<blocks.height {
+            let start = line * blocks.width * step
+            for column in 0..<blocks.width {
+                let block = Self.block(bytes, at: start + column * step, format)
+                for place in 0..<16 {
+                    rows[(place >> 2) &* width &+ column &* 4 &+ place & 3] = block[place]
+                }
+            }
+            for row in 0..<min(4, size.height - line * 4) {
+                try body(rows.span.extracting(row * width..<(row + 1) * width))
+            }
+        }
+    }
+
+    private static func block(
+        _ bytes: Span<UInt8>, at offset: Int, _ format: TextureFormat
+    ) -> TexelBlock {
+        let first = bytes.word(at: offset)
+        func second() -> UInt64 { bytes.word(at: offset + 8) }
+        switch format {
+        case .etc1: return ETCBlocks.colors(first.byteSwapped, .etc1)
+        case .etc2: return ETCBlocks.colors(first.byteSwapped, .etc2)
+        case .etc2PunchThrough: return ETCBlocks.colors(first.byteSwapped, .punchThrough)
+        case .etc2Alpha:
+            var block = ETCBlocks.colors(second().byteSwapped, .etc2)
+            let alphas = ETCBlocks.alpha(first.byteSwapped)
+            for place in 0..<16 { block[place].w = alphas[place] }
+            return block
+        case .eacR(let isSigned):
+            return gray(ETCBlocks.channel(first.byteSwapped, isSigned: isSigned))
+        case .eacRG(let isSigned):
+            return twoChannels(
+                ETCBlocks.channel(first.byteSwapped, isSigned: isSigned),
+                ETCBlocks.channel(second().byteSwapped, isSigned: isSigned))
+        case .bc1: return BCBlocks.colors(first, hasFourColors: false)
+        case .bc2: return BCBlocks.bc2(first, second())
+        case .bc3: return BCBlocks.bc3(first, second())
+        case .bc4(let isSigned): return gray(BCBlocks.channel(first, isSigned: isSigned))
+        case .bc5(let isSigned):
+            return twoChannels(
+                BCBlocks.channel(first, isSigned: isSigned),
+                BCBlocks.channel(second(), isSigned: isSigned))
+        case .bc7: return BC7Block.decode(first, second())
+        case .pvrtc2, .pvrtc4, .packed: preconditionFailure("\(format) has no separate blocks")
+        }
+    }
+
+    private static func gray(_ values: InlineArray<16, UInt8>) -> TexelBlock {
+        TexelBlock { Texel(values[$0], values[$0], values[$0], 255) }
+    }
+
+    private static func twoChannels(
+        _ red: InlineArray<16, UInt8>, _ green: InlineArray<16, UInt8>
+    ) -> TexelBlock {
+        TexelBlock { Texel(red[$0], green[$0], 0, 255) }
+    }
+
+    /// Writes texels as pixels of a format.
+    private static func write(
+        _ texels: Span<Texel>, _ width: Int, _ format: PixelFormat, premultiplies: Bool,
+        to pixels: inout [UInt8]
+    ) {
+        var result = pixels.mutableSpan
+        precondition(
+            texels.count >= width && result.count >= width * format.bytesPerPixel, "a short row")
+        switch format {
+        case .gray8:
+            for x in 0..<width { result[x] = texels[x].x }
+        case .rgb8:
+            for x in 0..<width {
+                let texel = texels[x]
+                result[x &* 3] = texel.x
+                result[x &* 3 &+ 1] = texel.y
+                result[x &* 3 &+ 2] = texel.z
+            }
+        default:
+            for x in 0..<width {
+                let texel = texels[x]
+                for channel in 0..<4 { result[x &* 4 &+ channel] = texel[channel] }
+            }
+            if premultiplies { PremultipliedAlpha.multiply(&result) }
+        }
+    }
+}
