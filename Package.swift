@@ -164,7 +164,7 @@ let package = Package(
         .target(
             name: "ImageCommands",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels",
+                "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels", "Textures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(

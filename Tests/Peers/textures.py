@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes textures of one size with texture2ddecoder or Pillow: FORMAT WIDTH HEIGHT FILE.
+"""Decodes textures with texture2ddecoder or Pillow: FORMAT FILE WIDTHxHEIGHTxCOUNT…
 
-FILE contains the blocks of any number of textures, one after the other. Writes their pixels as RGBA.
+FILE contains the blocks of COUNT textures of each size, one after the other. Writes their pixels as RGBA.
 """
 
 import sys
@@ -38,9 +38,12 @@ FORMATS = {
 }
 
 decode, bits_per_pixel = FORMATS[sys.argv[1]]
-width, height = int(sys.argv[2]), int(sys.argv[3])
-data = open(sys.argv[4], "rb").read()
-size = width * height * bits_per_pixel // 8
-for start in range(0, len(data), size):
-    pixels = numpy.frombuffer(decode(data[start:start + size], width, height), numpy.uint8)
-    sys.stdout.buffer.write(pixels.reshape(-1, 4)[:, [2, 1, 0, 3]].tobytes())
+data = open(sys.argv[2], "rb").read()
+start = 0
+for argument in sys.argv[3:]:
+    width, height, count = map(int, argument.split("x"))
+    size = width * height * bits_per_pixel // 8
+    for _ in range(count):
+        pixels = numpy.frombuffer(decode(data[start:start + size], width, height), numpy.uint8)
+        sys.stdout.buffer.write(pixels.reshape(-1, 4)[:, [2, 1, 0, 3]].tobytes())
+        start += size

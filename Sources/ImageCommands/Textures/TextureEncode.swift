@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+internal import DecoderSandbox
+internal import EncodedImages
+internal import Pixels
+public import Textures
+
+extension PVRTCEncoder.Quality: ExpressibleByArgument {}
+
+/// The `texture encode` command.
+struct TextureEncode: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encode", abstract: "Encodes an image as a PVRTC texture in a PVR file.",
+        discussion: """
+            PVRTC has 4 bits per pixel. Its sides are powers of two, and Apple's graphics \
+            processors require that they are equal. --fit says what happens to other images.
+
+            FIT
+              stretch   resampled to the next larger square
+              pad       placed at the top left of that square; its edges are repeated
+              crop      the middle, cut to the next smaller square
+
+            EXAMPLES
+              calotype texture encode icon.png icon.pvr
+              calotype texture encode photo.jpg photo.pvr --fit pad --quality best
+              calotype texture encode sprite.png sprite.pvr --alpha straight --mipmaps
+            """)
+
+    /// What happens to images whose sides are not equal powers of two.
+    enum Fit: String, CaseIterable, ExpressibleByArgument {
+        case stretch
+        case pad
+        case crop
+    }
+
+    /// How alpha relates to the colours.
+    enum Alpha: String, CaseIterable, ExpressibleByArgument {
+        case premultiplied
+        case straight
+    }
+
+    @Argument(help: "The image file.", completion: .file())
+    var input: String
+
+    @Argument(help: "The PVR file to write.", completion: .file())
+    var output: String
+
+    @Option(help: "The effort: fastest, fast, normal, high or best.")
+    var quality = PVRTCEncoder.Quality.normal
+
+    @Option(help: "How an image is made square: stretch, pad or crop (default: an error).")
+    var fit: Fit?
+
+    @Option(help: "How alpha is stored: premultiplied or straight.")
+    var alpha = Alpha.premultiplied
+
+    @Flag(help: "Add mip levels down to 1x1.")
+    var mipmaps = false
+
+    @Flag(
+        name: .customLong("legacy-pvr"),
+        help: "Write version 2 of the file format, which cannot state how alpha is stored.")
+    var isLegacy = false
+
+    @OptionGroup var sandboxing: SandboxArguments
+
+    func run() throws {
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
+        do throws(FileFailure) {
+            let image = try fitted(try decodedTexels(input, codecs))
+            let texture = try encode(image)
+            try writeTexture(isLegacy ? texture.pvr2File() : texture.pvr3File(), to: output)
+        } catch {
+            report(error)
+            throw ExitCode(1)
+        }
+    }
+
+    private func encode(_ image: PixelBuffer) throws(FileFailure) -> Texture {
+        var levels: [[UInt8]] = []
+        var level = image
+        let count = mipmaps ? Int.bitWidth - image.size.width.leadingZeroBitCount : 1
+        let bar = ProgressBar(total: 100, isEnabled: true)
+        defer { bar.end() }
+        var shown = 0
+        for number in 0..<count {
+            let stored = alpha == .straight ? level.withStraightAlpha() : level
+            do throws(CodecError) {
+                levels.append(
+                    try PVRTCEncoder.encode(stored, quality) { share in
+                        // The first level takes three quarters of the time of all.
+                        while number == 0, shown < Int(share * 100) {
+                            bar.advance(failed: false)
+                            shown += 1
+                        }
+                        return true
+                    })
+            } catch {
+                throw FileFailure(input, error)
+            }
+            guard number + 1 < count else { break }
+            let half = PixelSize(
+                width: max(1, level.size.width / 2), height: max(1, level.size.height / 2))
+            level = level.resized(SampleRegion(level.size), to: half)
+        }
+        let hasAlpha = image.format == .rgba8
+        return Texture(
+            .pvrtc4, image.size,
+            hasAlpha ? (alpha == .straight ? .straight : .premultiplied) : .opaque,
+            levels: levels)
+    }
+
+    /// Returns the image with equal sides that are powers of two.
+    private func fitted(_ image: PixelBuffer) throws(FileFailure) -> PixelBuffer {
+        let size = image.size
+        let side = max(size.width, size.height)
+        let isFitting = size.width == size.height && side & (side - 1) == 0 && side >= 8
+        guard !isFitting else { return image }
+        guard let fit else {
+            throw FileFailure(
+                input,
+                "\(size) is not a square whose side is a power of two, at least 8; "
+                    + "use --fit stretch, pad or crop")
+        }
+        let larger = max(8, 1 << (Int.bitWidth - (side - 1).leadingZeroBitCount))
+        let square = PixelSize(width: larger, height: larger)
+        switch fit {
+        case .stretch: return image.resized(SampleRegion(size), to: square)
+        case .pad: return image.repeatingEdges(to: square)
+        case .crop:
+            let shorter = min(size.width, size.height)
+            let smaller = 1 << (Int.bitWidth - 1 - shorter.leadingZeroBitCount)
+            guard smaller >= 8 else {
+                throw FileFailure(input, "\(size) is too small for --fit crop: 8x8 is the least")
+            }
+            return image.cut(
+                PixelRect(
+                    x: (size.width - smaller) / 2, y: (size.height - smaller) / 2,
+                    width: smaller, height: smaller))
+        }
+    }
+}
+
+/// Decodes an image to 8-bit RGB, or to premultiplied RGBA if it can be transparent.
+func decodedTexels(_ path: String, _ codecs: CodecSet) throws(FileFailure) -> PixelBuffer {
+    do throws(CodecError) {
+        let source = try ImageSource(try EncodedBytes(mapping: path), codecs: codecs)
+        var options = DecodeOptions()
+        options.pixelFormat = source.header.hasAlpha ? .rgba8 : .rgb8
+        options.acceptsTruncated = false
+        return try source.decodedImage(options).image
+    } catch {
+        throw FileFailure(path, error)
+    }
+}
+
+/// Writes a file, whole or not at all.
+func writeTexture(_ file: [UInt8], to path: String) throws(FileFailure) {
+    do throws(CodecError) {
+        try withExtendedLifetime(Interruption()) { () throws(CodecError) in
+            try ImageDestination.write(file, to: path)
+        }
+    } catch {
+        throw FileFailure(path, error)
+    }
+}
+
+extension PixelBuffer {
+    /// Returns a copy whose colours are divided by alpha; opaque images are returned as they are.
+    func withStraightAlpha() -> PixelBuffer {
+        guard format == .rgba8 else { return self }
+        var result = MutablePixelBuffer(self)
+        for y in 0..<size.height { result.withMutableRow(y) { PremultipliedAlpha.divide(&$0) } }
+        return result.finish()
+    }
+
+    /// Returns a larger image with this one at the top left, whose last column and row are repeated.
+    func repeatingEdges(to size: PixelSize) -> PixelBuffer {
+        var result = MutablePixelBuffer(size: size, format: format, colorProfile: colorProfile)
+        let byteCount = format.bytesPerPixel
+        for y in 0..<size.height {
+            let source = row(min(y, self.size.height - 1))
+            let last = (self.size.width - 1) * byteCount
+            result.withMutableRow(y) { row in
+                for index in row.indices {
+                    row[index] = source[index < source.count ? index : last + index % byteCount]
+                }
+            }
+        }
+        return result.finish()
+    }
+}
