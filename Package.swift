@@ -46,6 +46,7 @@ let package = Package(
         .executable(name: "calotype", targets: ["Calotype"]),
         .executable(name: "calotype-server", targets: ["CalotypeServer"]),
         .executable(name: "calotype-decoder", targets: ["DecoderWorker"]),
+        .executable(name: "calotype-thumbnailer", targets: ["Thumbnailer"]),
     ],
     traits: Set(
         cLibraries.flatMap(\.traits)
@@ -171,6 +172,8 @@ let package = Package(
                 "ImageCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // The program that file managers execute for each image without a thumbnail.
+        .executableTarget(name: "Thumbnailer", dependencies: ["ImageCommands"]),
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
@@ -269,6 +272,7 @@ let package = Package(
             dependencies: [
                 "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
                 "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels", "Placeholders",
+                "Thumbnailer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
