@@ -172,6 +172,10 @@ let package = Package(
                 "ImageCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // The state of the viewer, without a window.
+        .target(
+            name: "ViewerModel",
+            dependencies: ["EncodedImages", "ImageCommands", "ImageLoading", "Pixels"]),
         // The program that file managers execute for each image without a thumbnail.
         .executableTarget(name: "Thumbnailer", dependencies: ["ImageCommands"]),
         .executableTarget(
@@ -275,6 +279,9 @@ let package = Package(
                 "Thumbnailer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .testTarget(
+            name: "ViewerModelTests",
+            dependencies: ["ImageCommands", "ImageTesting", "Pixels", "ViewerModel"]),
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
