@@ -13,7 +13,7 @@ internal import ImageCommands
 struct Calotype: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calotype", version: "calotype \(calotypeVersion)",
-        subcommands: [Info.self, Thumbnail.self, Thumbnails.self, Convert.self])
+        subcommands: [Info.self, Thumbnail.self, Thumbnails.self, Convert.self, View.self])
 
     static func main() async {
         do {

@@ -27,7 +27,7 @@ struct CalotypeCommand: AsyncParsableCommand {
         version: "calotype \(calotypeVersion)",
         subcommands: [
             Info.self, ExplainedThumbnail.self, Thumbnails.self, Convert.self, Bench.self,
-            Serve.self, Sign.self,
+            Serve.self, Sign.self, View.self,
         ])
 
     static func main() async {

@@ -95,7 +95,7 @@ extension DecoderSandbox.Configuration {
     /// Lets each worker load only the library of the format that it decodes or encodes.
     ///
     /// A program that processes a few files then starts sooner.
-    mutating func loadsOnlyNeededLibraries() {
+    package mutating func loadsOnlyNeededLibraries() {
         format = { work in
             switch work {
             case .decode(let file): sandboxFormat(toDecode: file) ?? ""

@@ -6,7 +6,7 @@ package import Pixels
 /// The state of a viewer of one folder, without a window.
 ///
 /// The window passes commands and sizes in, and draws what this value contains.
-package struct Viewer {
+package struct Viewer: Sendable {
     /// What the window displays.
     package enum Mode: Hashable, Sendable {
         case grid

@@ -11,9 +11,9 @@ internal import Darwin
 /// Changes the files of a folder, and reverts the changes in reverse order.
 ///
 /// Undo restores the names and the bytes of all files.
-package struct FolderEditor {
+package struct FolderEditor: Sendable {
     /// A change that can be reverted.
-    private enum Change {
+    private enum Change: Sendable {
         case trash(path: String, trashName: String)
         case rename(path: String, newPath: String)
         /// A file that was written; `nil` if it did not exist.
@@ -21,7 +21,7 @@ package struct FolderEditor {
     }
 
     private let trashFolder: String
-    private let now: () -> time_t
+    private let now: @Sendable () -> Int
     private var changes: [Change] = []
 
     /// Creates an editor.
@@ -29,7 +29,7 @@ package struct FolderEditor {
     /// - Parameters:
     ///   - trashFolder: the absolute path of the trash, usually `~/.local/share/Trash`.
     ///   - now: the current time in seconds since 1970.
-    package init(trashFolder: String, now: @escaping () -> Int = { time(nil) }) {
+    package init(trashFolder: String, now: @escaping @Sendable () -> Int = { time(nil) }) {
         self.trashFolder = trashFolder
         self.now = now
     }

@@ -124,10 +124,11 @@ struct ThumbnailerTests {
         #expect(answer.errors.hasPrefix("usage: calotype-thumbnailer"))
     }
 
-    @Test("is registered for the media type of each format that is read from files")
-    func mediaTypes() throws {
-        let path = SampleFiles.packageDirectory
-            .appending(path: "Packaging/desktop/calotype.thumbnailer")
+    @Test(
+        "and the viewer are registered for the media type of each format that is read from files",
+        arguments: ["calotype.thumbnailer", "calotype-viewer.desktop"])
+    func mediaTypes(entry: String) throws {
+        let path = SampleFiles.packageDirectory.appending(path: "Packaging/desktop/\(entry)")
         let text = try String(contentsOf: path, encoding: .utf8)
         let line = try #require(text.split(separator: "\n").last { $0.hasPrefix("MimeType=") })
         let types = Set(line.dropFirst("MimeType=".count).split(separator: ";").map(String.init))
