@@ -68,7 +68,7 @@ final class ViewerWindow {
     /// Loads what has become visible, and draws.
     func change() {
         if viewer.mode == .single { loadCurrent() }
-        calotype_window_set_title(title)
+        unsafe calotype_window_set_title(title)
         calotype_window_redraw()
     }
 
