@@ -47,13 +47,18 @@ let package = Package(
         .executable(name: "calotype", targets: ["Calotype"]),
         .executable(name: "calotype-server", targets: ["CalotypeServer"]),
         .executable(name: "calotype-decoder", targets: ["DecoderWorker"]),
+        .executable(name: "calotype-thumbnailer", targets: ["Thumbnailer"]),
+        .executable(name: "calotype-viewer", targets: ["ViewerGTK"]),
     ],
     traits: Set(
         cLibraries.flatMap(\.traits)
             + [
+                .trait(
+                    name: "Viewer",
+                    description: "Build calotype-viewer, the viewer in a window of GTK 4."),
                 .default(
                     enabledTraits: Set(
-                        cLibraries.filter(\.isDefault).flatMap(\.traits).map(\.name)))
+                        cLibraries.filter(\.isDefault).flatMap(\.traits).map(\.name))),
             ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -173,6 +178,26 @@ let package = Package(
                 "ImageCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // The state of the viewer, without a window.
+        .target(
+            name: "ViewerModel",
+            dependencies: ["EncodedImages", "ImageCommands", "ImageLoading", "Pixels"]),
+        .target(
+            name: "CGTK", path: "Sources/ViewerGTK/CGTK",
+            cSettings: [.define("CALOTYPE_VIEWER", .when(traits: ["Viewer"]))],
+            linkerSettings: ["gtk-4", "pango-1.0", "gobject-2.0", "glib-2.0"].map {
+                .linkedLibrary($0, .when(traits: ["Viewer"]))
+            }),
+        // The viewer in a window; without its trait, a program that reports that it is missing.
+        .executableTarget(
+            name: "ViewerGTK",
+            dependencies: [
+                "CGTK", "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageCommands",
+                "ImageLoading", "LoadScheduling", "Pixels", "ViewerModel",
+                .product(name: "Logging", package: "swift-log"),
+            ], exclude: ["CGTK"]),
+        // The program that file managers execute for each image without a thumbnail.
+        .executableTarget(name: "Thumbnailer", dependencies: ["ImageCommands"]),
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
@@ -274,8 +299,12 @@ let package = Package(
             dependencies: [
                 "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
                 "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels", "Placeholders",
+                "Thumbnailer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .testTarget(
+            name: "ViewerModelTests",
+            dependencies: ["ImageCommands", "ImageTesting", "Pixels", "ViewerModel"]),
         .testTarget(
             name: "ImageServerTests",
             dependencies: [

@@ -6,6 +6,9 @@ build_packages=(
     libavif-dev libheif-dev libisal-dev libjpeg-dev libjxl-dev liblcms2-dev libopenjp2-7-dev
     libpng-dev libraw-dev libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev zlib1g-dev
 )
+# For the trait Viewer.
+viewer_packages=(libgtk-4-dev)
+viewer_test_packages=("${viewer_packages[@]}" dbus imagemagick xdotool xvfb)
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"

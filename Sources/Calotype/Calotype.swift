@@ -13,7 +13,9 @@ internal import ImageCommands
 struct Calotype: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calotype", version: "calotype \(calotypeVersion)",
-        subcommands: [Info.self, Thumbnail.self, Convert.self, TextureCommand.self])
+        subcommands: [
+            Info.self, Thumbnail.self, Thumbnails.self, Convert.self, TextureCommand.self, View.self,
+        ])
 
     static func main() async {
         do {

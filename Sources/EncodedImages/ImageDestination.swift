@@ -105,11 +105,20 @@ public struct ImageDestination: Sendable {
     ///
     /// - Throws: ``CodecError/file(reason:)``.
     public static func write(_ file: [UInt8], to path: String) throws(CodecError) {
-        try replaceFile(path, with: file)
+        try replaceFile(path, with: file, isPrivate: false)
+    }
+
+    /// Writes a file like ``write(_:to:)`` that only its owner may read.
+    ///
+    /// - Throws: ``CodecError/file(reason:)``.
+    package static func write(privately file: [UInt8], to path: String) throws(CodecError) {
+        try replaceFile(path, with: file, isPrivate: true)
     }
 }
 
-private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError) {
+private func replaceFile(
+    _ path: String, with bytes: [UInt8], isPrivate: Bool
+) throws(CodecError) {
     guard let (descriptor, temporary) = makeTemporaryFile("\(path).") else {
         throw .file(reason: systemError(errno))
     }
@@ -124,7 +133,9 @@ private func replaceFile(_ path: String, with bytes: [UInt8]) throws(CodecError)
     // The permissions of an ordinary new file; mkstemp grants none to others.
     let mask = umask(0)
     umask(mask)
-    if fchmod(descriptor, 0o666 & ~mask) != 0 { failure = failure ?? systemError(errno) }
+    if !isPrivate, fchmod(descriptor, 0o666 & ~mask) != 0 {
+        failure = failure ?? systemError(errno)
+    }
     if close(descriptor) != 0 { failure = failure ?? systemError(errno) }
     if failure == nil, unsafe rename(temporary, path) != 0 { failure = systemError(errno) }
     if let failure {

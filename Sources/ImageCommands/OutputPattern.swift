@@ -76,14 +76,14 @@ struct OutputPattern: Hashable, Sendable {
 // `Character` with the slash before it.
 
 /// Splits a path into its folder, `.` if it has none, and the file name.
-func splitFolder(_ path: String) -> (folder: String, file: String) {
+package func splitFolder(_ path: String) -> (folder: String, file: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
     return (folder, String(path[path.utf8.index(after: slash)...]))
 }
 
 /// Splits a path into the part before the extension and the extension; `.hidden` has no extension.
-func splitExtension(_ path: String) -> (name: String, fileExtension: String?) {
+package func splitExtension(_ path: String) -> (name: String, fileExtension: String?) {
     let bytes = path.utf8
     let fileStart =
         bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex

@@ -74,15 +74,7 @@ package struct SandboxArguments: ParsableArguments {
         if mode == .noSandbox { return (builtInCodecs, nil) }
         var configuration = configuration(workerCount: workerCount, isShort: isShort)
         configuration.onStop = onStop
-        if isShort {
-            configuration.format = { work in
-                switch work {
-                case .decode(let file): sandboxFormat(toDecode: file) ?? ""
-                case .encode(let format): sandboxFormat(toEncode: format) ?? ""
-                case .convertColors: ""
-                }
-            }
-        }
+        if isShort { configuration.loadsOnlyNeededLibraries() }
         if mode == .sandboxRequired {
             configuration.requiredLayers = Set(SandboxLayer.allCases)
         }
@@ -96,5 +88,20 @@ package struct SandboxArguments: ParsableArguments {
             throw ExitCode(1)
         }
         return (builtInCodecs.decoded(by: sandbox), sandbox)
+    }
+}
+
+extension DecoderSandbox.Configuration {
+    /// Lets each worker load only the library of the format that it decodes or encodes.
+    ///
+    /// A program that processes a few files then starts sooner.
+    package mutating func loadsOnlyNeededLibraries() {
+        format = { work in
+            switch work {
+            case .decode(let file): sandboxFormat(toDecode: file) ?? ""
+            case .encode(let format): sandboxFormat(toEncode: format) ?? ""
+            case .convertColors: ""
+            }
+        }
     }
 }

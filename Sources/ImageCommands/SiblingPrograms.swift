@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 /// Returns the path of a program in the folder of the running program.
-func path(ofSiblingProgram name: String) -> String {
+package func path(ofSiblingProgram name: String) -> String {
     var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe path.withUnsafeMutableBytes { path in
         unsafe path.withMemoryRebound(to: CChar.self) { path in

@@ -12,6 +12,31 @@ struct WrittenThumbnail: Hashable, Sendable {
     let problem: CodecError?
 }
 
+/// Processes items in parallel; see ``ThumbnailBatch/run(_:jobCount:isInterrupted:didFinish:)``.
+func runBatch<Item: Sendable, Output: Sendable>(
+    _ items: [Result<Item, FileFailure>], jobCount: Int,
+    isInterrupted: @escaping @Sendable () -> Bool,
+    didFinish: @Sendable (Result<Output, FileFailure>) -> Void,
+    make: @Sendable (Item, CancellationFlag) throws(FileFailure) -> Output
+) -> [Result<Output, FileFailure>?] {
+    let cancellation = CancellationFlag(or: isInterrupted)
+    let next = Atomic(0)
+    let results = Mutex([Result<Output, FileFailure>?](repeating: nil, count: items.count))
+    DispatchQueue.concurrentPerform(iterations: min(jobCount, items.count)) { _ in
+        while !isInterrupted() {
+            let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            guard index < items.count else { return }
+            let result = items[index].flatMap { item in
+                Result { () throws(FileFailure) in try make(item, cancellation) }
+            }
+            if case .failure = result, isInterrupted() { return }
+            results.withLock { $0[index] = result }
+            didFinish(result)
+        }
+    }
+    return results.withLock { $0 }
+}
+
 /// Creates thumbnails in parallel.
 struct ThumbnailBatch: Sendable {
     let codecs: CodecSet
@@ -36,23 +61,9 @@ struct ThumbnailBatch: Sendable {
         isInterrupted: @escaping @Sendable () -> Bool = { false },
         didFinish: @Sendable (Result<WrittenThumbnail, FileFailure>) -> Void = { _ in }
     ) -> [Result<WrittenThumbnail, FileFailure>?] {
-        let cancellation = CancellationFlag(or: isInterrupted)
-        let next = Atomic(0)
-        let results = Mutex(
-            [Result<WrittenThumbnail, FileFailure>?](repeating: nil, count: plan.count))
-        DispatchQueue.concurrentPerform(iterations: min(jobCount, plan.count)) { _ in
-            while !isInterrupted() {
-                let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                guard index < plan.count else { return }
-                let result = plan[index].flatMap { thumbnail in
-                    Result { () throws(FileFailure) in try make(thumbnail, cancellation) }
-                }
-                if case .failure = result, isInterrupted() { return }
-                results.withLock { $0[index] = result }
-                didFinish(result)
-            }
-        }
-        return results.withLock { $0 }
+        runBatch(
+            plan, jobCount: jobCount, isInterrupted: isInterrupted, didFinish: didFinish, make: make
+        )
     }
 
     private func make(

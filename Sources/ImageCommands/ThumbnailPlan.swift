@@ -2,9 +2,9 @@
 
 internal import EncodedImages
 #if canImport(Glibc)
-internal import Glibc
+package import Glibc
 #else
-internal import Darwin
+package import Darwin
 #endif
 
 /// A thumbnail to create.
@@ -59,12 +59,15 @@ func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
 
 /// Creates a folder, if it does not exist, and its parent folders.
 ///
+/// - Parameters:
+///   - path: The path of the folder.
+///   - mode: The permissions of the folders that are created.
 /// - Throws: ``FileFailure`` with the error of the system.
-package func makeFolder(_ path: String) throws(FileFailure) {
+package func makeFolder(_ path: String, mode: mode_t = 0o777) throws(FileFailure) {
     guard FileLocation(existing: path) == nil else { return }
     let (above, name) = splitFolder(path)
-    if above != path, !name.isEmpty { try makeFolder(above) }
-    if unsafe mkdir(path, 0o777) != 0, errno != EEXIST {
+    if above != path, !name.isEmpty { try makeFolder(above, mode: mode) }
+    if unsafe mkdir(path, mode) != 0, errno != EEXIST {
         throw FileFailure(path, lastSystemError())
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The digest by which the main XMP packet of a JPEG file refers to its extension; not for security.
+/// The digest by which the main XMP packet of a JPEG file refers to its extension, and by which file
+/// managers name thumbnails; not for security.
 /// - SeeAlso: RFC 1321.
-enum MD5 {
+package enum MD5 {
     private static let shifts: [[UInt32]] = [
         [7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21],
     ]
@@ -21,7 +22,7 @@ enum MD5 {
     ]
 
     /// Returns the 16 bytes of the digest of a message.
-    static func digest(_ message: [UInt8]) -> [UInt8] {
+    package static func digest(_ message: [UInt8]) -> [UInt8] {
         var bytes = message + [0x80]
         bytes += Array(repeating: 0, count: (120 - bytes.count % 64) % 64)
         bytes.append(message.count * 8, byteCount: 8, .littleEndian)

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A window of GTK 4 whose content the caller draws. All functions are called on the main thread. Lengths
+// and positions are in device pixels.
+
+#ifndef CALOTYPE_CGTK_H
+#define CALOTYPE_CGTK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct calotype_texture calotype_texture;
+
+/// The functions that receive the events of the window; `context` is passed to each.
+typedef struct {
+    void *context;
+    /// Draws a frame with the functions below; returns whether another frame follows.
+    bool (*draw)(void *context, double seconds, int width, int height, int scale);
+    /// Handles a key, such as `Ctrl+z`; returns whether it is known.
+    bool (*key)(void *context, const char *name);
+    /// Handles typed text that is no known key.
+    void (*text)(void *context, uint32_t character);
+    /// Handles a wheel or a touchpad, in steps of a wheel.
+    void (*scroll)(void *context, double dx, double dy, double x, double y, bool has_control);
+    /// Handles the press of the primary button; `count` is 2 for a double click.
+    void (*press)(void *context, int count, double x, double y);
+    /// Handles a drag of the primary button by a distance since the last call.
+    void (*drag)(void *context, double dx, double dy);
+    /// Handles a pinch gesture; `factor` is relative to the last call.
+    void (*pinch)(void *context, double factor, double x, double y);
+} calotype_window_events;
+
+/// Opens the window and handles events until it is closed, with the main dispatch queue as part of the
+/// event loop. Returns false if the display cannot be opened.
+bool calotype_window_run(const calotype_window_events *events, const char *title, int width,
+                         int height);
+void calotype_window_close(void);
+void calotype_window_set_title(const char *title);
+void calotype_window_set_full_screen(bool fills_screen);
+/// Draws a frame soon, unless one is scheduled.
+void calotype_window_redraw(void);
+
+/// Copies pixels, RGB or premultiplied RGBA, into a texture.
+calotype_texture *calotype_texture_create(const uint8_t *bytes, size_t count, int width,
+                                          int height, size_t stride, bool has_alpha);
+void calotype_texture_destroy(calotype_texture *texture);
+
+/// Draws a texture, scaled to a rectangle.
+void calotype_draw_texture(const calotype_texture *texture, double x, double y, double width,
+                           double height);
+/// Fills a rectangle; `color` is 0xRRGGBBAA.
+void calotype_draw_color(uint32_t color, double x, double y, double width, double height);
+/// Draws text of one or more lines that is wrapped at `width`; returns its height.
+double calotype_draw_text(const char *text, uint32_t color, double x, double y, double width);
+/// Restricts drawing to a rectangle until `calotype_draw_pop`.
+void calotype_draw_clip(double x, double y, double width, double height);
+void calotype_draw_pop(void);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Viewer
+internal import DecoderSandbox
+internal import EncodedImages
+internal import ImageCodecs
+internal import ImageCommands
+internal import ImageLoading
+internal import LoadScheduling
+internal import Logging
+internal import Pixels
+internal import ViewerModel
+
+/// The pipeline of the viewer, which decodes in the sandbox.
+@MainActor
+final class ImageLoads {
+    let pipeline: ImagePipeline
+    private let sandbox: DecoderSandbox
+    private var prefetcher: ScrollPrefetcher?
+    private var prefetched: CellGrid?
+
+    init() {
+        var configuration = DecoderSandbox.Configuration(
+            workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: processorCount())
+        configuration.memoryByteCount = 1 << 30
+        configuration.loadsOnlyNeededLibraries()
+        sandbox = DecoderSandbox(configuration)
+        var pipelineConfiguration = ImagePipeline.Configuration()
+        pipelineConfiguration.memoryCacheByteLimit = 64 << 20
+        pipeline = ImagePipeline(
+            codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
+            logger: Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    func close() { sandbox.close() }
+
+    /// Returns the request for the image of a cell.
+    nonisolated static func cellRequest(_ path: String, side: Int) -> ImageRequest {
+        var options = DecodeOptions(maximumSide: side)
+        options.embeddedThumbnail = .ifLargeEnough
+        return ImageRequest(path: path, options: options)
+    }
+
+    /// Loads an image; throws a message for the user.
+    func image(_ request: ImageRequest) async throws(FileFailure) -> LoadedImage {
+        do throws(LoadError) {
+            return try await pipeline.image(for: request)
+        } catch {
+            throw FileFailure(request.source.name, error)
+        }
+    }
+
+    /// Prefetches the cells that scrolling is about to reveal.
+    func prefetch(_ viewer: Viewer) {
+        let grid = viewer.grid
+        if prefetched != grid {
+            prefetcher?.stop()
+            prefetched = grid
+            let paths = viewer
+            prefetcher = ScrollPrefetcher(pipeline: pipeline, layout: grid.layout) { index in
+                Self.cellRequest(paths.path(paths.list[index]), side: grid.side)
+            }
+        }
+        let offset = viewer.motion.offset
+        prefetcher?.update(
+            visible: offset..<offset + Double(grid.height), velocity: viewer.motion.velocity)
+    }
+
+    /// Cancels the loads of ``prefetch(_:)``.
+    func stopPrefetching() { prefetcher?.stop() }
+}
+
+/// Lists the images of a folder on a thread of its own.
+///
+/// - Returns: batches of names, the first of which is small, so that it is displayed soon.
+func imageNames(in folder: String) -> AsyncStream<[String]> {
+    AsyncStream { stream in
+        startThread {
+            let extensions = Set(builtInCodecs.codecs.flatMap(\.format.extensions))
+            var batch: [String] = []
+            var limit = 200
+            _ = FolderEntry.forEach(in: folder) { entry in
+                guard entry.kind != .folder, entry.kind != .other,
+                    let suffix = splitExtension(entry.name).fileExtension,
+                    extensions.contains(suffix.lowercased())
+                else { return }
+                batch.append(entry.name)
+                if batch.count >= limit {
+                    stream.yield(batch)
+                    batch = []
+                    limit = 20_000
+                }
+            }
+            stream.yield(batch)
+            stream.finish()
+        }
+    }
+}
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ImageCommands
+import ImageTesting
+import Testing
+import ViewerModel
+
+@Suite("Changes of files") struct FolderEditorTests {
+    private let folder: TemporaryFolder
+    private let editor: FolderEditor
+
+    init() throws {
+        folder = try TemporaryFolder()
+        editor = FolderEditor(trashFolder: folder.path("trash"), now: { 1_000_000_000 })
+        try makeFolder(folder.path("in"))
+        for name in ["a #.jpg", "b.jpg"] {
+            try Data(name.utf8).write(to: URL(filePath: folder.path("in/\(name)")))
+        }
+    }
+
+    /// The names and the bytes of the files in the folder.
+    private func files() throws -> [String: Data] {
+        let root = folder.path("in")
+        let names = try FileManager.default.contentsOfDirectory(atPath: root)
+        return try Dictionary(
+            names.map { ($0, try Data(contentsOf: URL(filePath: "\(root)/\($0)"))) },
+            uniquingKeysWith: { $1 })
+    }
+
+    @Test("move a file to the trash with its origin, and back") func trash() throws {
+        var editor = editor
+        let before = try files()
+        try editor.trash(folder.path("in/a #.jpg"))
+        #expect(try files().keys.sorted() == ["b.jpg"])
+        let info = try String(
+            contentsOfFile: folder.path("trash/info/a #.jpg.trashinfo"), encoding: .utf8)
+        let path = folder.path("in/a%20%23.jpg")
+        #expect(info.hasPrefix("[Trash Info]\nPath=\(path)\nDeletionDate=2001-09-"))
+        #expect(try editor.undo() == folder.path("in/a #.jpg"))
+        #expect(try files() == before)
+        let rest = try FileManager.default.contentsOfDirectory(atPath: folder.path("trash/info"))
+        #expect(rest.isEmpty)
+    }
+
+    @Test("keep files of the same name in the trash apart") func sameName() throws {
+        var editor = editor
+        let path = folder.path("in/b.jpg")
+        try editor.trash(path)
+        try Data("second".utf8).write(to: URL(filePath: path))
+        try editor.trash(path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("trash/files"))
+        #expect(names.sorted() == ["b.jpg", "b.jpg.2"])
+        #expect(try editor.undo() == path)
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data("second".utf8))
+        // The first one would replace the second.
+        #expect(throws: FileFailure.self) { try editor.undo() }
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data("second".utf8))
+    }
+
+    @Test("never replace a file by renaming another") func renaming() throws {
+        var editor = editor
+        let before = try files()
+        #expect(throws: FileFailure.self) {
+            try editor.rename(folder.path("in/a #.jpg"), to: folder.path("in/b.jpg"))
+        }
+        #expect(try files() == before)
+        #expect(!editor.canUndo)
+        try editor.rename(folder.path("in/a #.jpg"), to: folder.path("in/c.jpg"))
+        #expect(try files().keys.sorted() == ["b.jpg", "c.jpg"])
+        _ = try editor.undo()
+        #expect(try files() == before)
+    }
+
+    @Test("write a rating, and revert to the bytes before", arguments: -1...5)
+    func rating(rating: Int) throws {
+        var editor = editor
+        let image = folder.path("in/b.jpg")
+        let before = try files()
+        try editor.rate(image, rating)
+        try editor.rate(image, 5 - rating.magnitude.description.count)
+        _ = try editor.undo()
+        let sidecar = try Data(contentsOf: URL(filePath: "\(image).xmp"))
+        #expect(Sidecar.rating(Array(sidecar)) == rating)
+        _ = try editor.undo()
+        #expect(try files() == before)
+        #expect(try editor.undo() == nil)
+    }
+
+    @Test("keep the other properties of a sidecar") func sidecar() throws {
+        let other = "<rdf:RDF><rdf:Description rdf:about='' dc:x='1'></rdf:Description></rdf:RDF>"
+        let file = try #require(Sidecar.setting(3, in: Array(other.utf8)))
+        #expect(Sidecar.rating(file) == 3)
+        #expect(String(decoding: file, as: UTF8.self).contains("rdf:about='' dc:x='1'"))
+        let element = Array("<rdf:Description><xmp:Rating>2</xmp:Rating>".utf8)
+        let changed = try #require(Sidecar.setting(-1, in: element))
+        #expect(
+            String(decoding: changed, as: UTF8.self)
+                == "<rdf:Description><xmp:Rating>-1</xmp:Rating>")
+        #expect(Sidecar.setting(1, in: Array("text".utf8)) == nil)
+    }
+}

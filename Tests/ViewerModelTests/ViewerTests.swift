@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ImageCommands
+import ImageTesting
+import Pixels
+import Testing
+import ViewerModel
+
+@Suite("The viewer") struct ViewerTests {
+    private let folder: TemporaryFolder
+    private let names = (0..<60).map { "p\($0).jpg" }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try makeFolder(folder.path("in"))
+        for name in names {
+            try Data(name.utf8).write(to: URL(filePath: folder.path("in/\(name)")))
+        }
+    }
+
+    private func viewer(_ first: String?) -> Viewer {
+        var viewer = Viewer(
+            folder: folder.path("in"), first: first,
+            editor: FolderEditor(trashFolder: folder.path("trash")))
+        viewer.resize(to: PixelSize(width: 1280, height: 800))
+        return viewer
+    }
+
+    @Test("shows the image that was opened before the folder is read") func first() {
+        var viewer = viewer("p30.jpg")
+        #expect(viewer.mode == .single)
+        #expect(viewer.list.current == "p30.jpg")
+        viewer.setImageSize(PixelSize(width: 4000, height: 3000))
+        let placement = viewer.placement
+        viewer.add(names)
+        #expect(viewer.list.current == "p30.jpg")
+        #expect(viewer.placement == placement)
+        #expect(viewer.perform(.next).isEmpty)
+        #expect(viewer.list.current == "p31.jpg")
+        #expect(viewer.placement == nil)
+    }
+
+    @Test("moves by rows in the grid, and keeps the current cell visible") func rows() {
+        var viewer = viewer(nil)
+        viewer.add(names)
+        let columns = viewer.grid.columnCount
+        #expect(columns == 6)
+        for command in [ViewerCommand.down, .down, .pageDown, .up, .last, .first, .up, .previous] {
+            _ = viewer.perform(command)
+            viewer.motion.advance(by: 10)
+            let index = viewer.list.currentIndex ?? -1
+            #expect(viewer.grid.visible(at: viewer.motion.offset).contains(index))
+        }
+        #expect(viewer.list.currentIndex == 0)
+    }
+
+    @Test("keeps the current cell in place while others appear before it") func inPlace() {
+        var viewer = viewer(nil)
+        viewer.add(Array(names[30...]))
+        viewer.select(29)
+        viewer.motion.advance(by: 10)
+        func top() -> Double {
+            let index = viewer.list.currentIndex ?? 0
+            return Double(viewer.grid.origin(of: index).y) - viewer.motion.offset
+        }
+        let before = top()
+        viewer.add(Array(names[..<30]))
+        #expect(viewer.list.current == "p59.jpg")
+        #expect(top() == before)
+    }
+
+    @Test("leaves step by step") func leaves() {
+        var viewer = viewer("p1.jpg")
+        #expect(viewer.perform(.fullScreen) == [.fullScreen(true)])
+        _ = viewer.perform(.keys)
+        #expect(viewer.perform(.leave).isEmpty)
+        #expect(!viewer.showsKeys)
+        #expect(viewer.perform(.leave) == [.fullScreen(false)])
+        #expect(viewer.perform(.leave).isEmpty)
+        #expect(viewer.mode == .grid)
+        #expect(viewer.perform(.leave) == [.close])
+    }
+
+    @Test("survives any keys, and undo restores all files")
+    func random() throws {
+        var random = SeededGenerator(state: 29)
+        for _ in 0..<10 {
+            let before = try files()
+            var viewer = viewer("p5.jpg")
+            viewer.add(names)
+            for _ in 0..<100 {
+                let command = try #require(ViewerCommand.allCases.randomElement(using: &random))
+                _ = viewer.perform(command)
+                viewer.setImageSize(PixelSize(width: 3000, height: 2000))
+                viewer.motion.advance(by: 0.016)
+                if let index = viewer.list.currentIndex { #expect(index < viewer.list.count) }
+            }
+            while viewer.perform(.undo) != [.message("nothing to undo")] {}
+            #expect(try files() == before)
+            #expect(viewer.list.count == names.count)
+        }
+    }
+
+    private func files() throws -> [String: Data] {
+        let root = folder.path("in")
+        let names = try FileManager.default.contentsOfDirectory(atPath: root)
+        return try Dictionary(
+            names.map { ($0, try Data(contentsOf: URL(filePath: "\(root)/\($0)"))) },
+            uniquingKeysWith: { $1 })
+    }
+}
+
+/// A generator of the same numbers in each run.
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        let mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        return mixed ^ mixed >> 27
+    }
+}
