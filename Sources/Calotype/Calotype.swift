@@ -14,7 +14,8 @@ struct Calotype: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calotype", version: "calotype \(calotypeVersion)",
         subcommands: [
-            Info.self, Thumbnail.self, Thumbnails.self, Convert.self, TextureCommand.self, View.self,
+            Info.self, Thumbnail.self, Thumbnails.self, Convert.self, TextureCommand.self,
+            View.self,
         ])
 
     static func main() async {
