@@ -13,7 +13,7 @@ internal import ImageCommands
 struct Calotype: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calotype", version: "calotype \(calotypeVersion)",
-        subcommands: [Info.self, Thumbnail.self, Convert.self])
+        subcommands: [Info.self, Thumbnail.self, Convert.self, Draw.self, Sheet.self])
 
     static func main() async {
         do {

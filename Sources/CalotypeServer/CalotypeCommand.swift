@@ -26,7 +26,8 @@ struct CalotypeCommand: AsyncParsableCommand {
             """,
         version: "calotype \(calotypeVersion)",
         subcommands: [
-            Info.self, ExplainedThumbnail.self, Convert.self, Bench.self, Serve.self, Sign.self,
+            Info.self, ExplainedThumbnail.self, Convert.self, Draw.self, Sheet.self, Bench.self,
+            Serve.self, Sign.self,
         ])
 
     static func main() async {

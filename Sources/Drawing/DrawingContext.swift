@@ -170,8 +170,11 @@ public struct DrawingContext: Sendable {
     ) throws(DrawingError) -> TextExtents {
         guard let fonts else { throw .unavailable(reason: "the renderer has no fonts") }
         try text.validate()
-        let moved = transform.applied(after: .translation(origin.x, origin.y))
-        let limits = try textLimits(text, moved, fonts)
+        let extents = try fonts.lay(text)
+        let moved = transform.applied(
+            after: .translation(origin.x + Self.shift(extents, text), origin.y))
+        let limits = textLimits(
+            text, extents.box, transform.applied(after: .translation(origin.x, origin.y)))
         let drawn = try fonts.draw(text, (moved, limits))
         if let colors = drawn.colors, let bounds = drawn.coverage?.bounds {
             let content = ImageContent(
@@ -193,12 +196,22 @@ public struct DrawingContext: Sendable {
         return try fonts.lay(text)
     }
 
+    /// Returns the distance by which glyphs that leave a box of limited width and height are moved into it,
+    /// such as the first letter of an italic font.
+    private static func shift(_ extents: TextExtents, _ text: TextLayout) -> Double {
+        guard let width = text.width, text.height != nil, extents.ink.width <= width else {
+            return 0
+        }
+        let right = extents.ink.x + extents.ink.width
+        return max(0, -extents.ink.x) - max(0, right - width)
+    }
+
     /// Returns the pixels that the glyphs of a text can change.
     private func textLimits(
-        _ text: TextLayout, _ transform: Transform, _ fonts: FontCollection
-    ) throws(DrawingError) -> PixelRect {
+        _ text: TextLayout, _ lines: SampleRegion, _ transform: Transform
+    ) -> PixelRect {
         let margin = text.font.size / 2
-        var box = try fonts.lay(text).box
+        var box = lines
         if let width = text.width {
             box = SampleRegion(x: 0, y: box.y, width: width, height: box.height)
         }

@@ -3,13 +3,20 @@
 public import Pixels
 
 extension Template {
-    /// Returns an image for a source of a template.
-    ///
-    /// - Parameters:
-    ///   - source: the path or URL in the template after its placeholders were replaced.
-    ///   - box: the size that the image covers; it can be decoded at a reduced size.
-    public typealias ImageProvider =
-        (_ source: String, _ box: PixelSize) throws(DrawingError) -> PixelBuffer
+    /// An image that a template needs.
+    public struct ImageRequest: Hashable, Sendable {
+        /// The path or URL in the template after its placeholders were replaced.
+        public let source: String
+        /// The size in pixels of the box in which the image is drawn.
+        public let box: PixelSize
+        /// How the image is resized to the box; the result can have the size of the box already.
+        public let mode: ResizeMode
+        /// The part that remains, or the position of a smaller image.
+        public let anchor: CropAnchor
+    }
+
+    /// Returns the image of a request: any size, in sRGB or Display P3.
+    public typealias ImageProvider = (ImageRequest) throws(DrawingError) -> PixelBuffer
 
     /// Draws the template.
     ///
@@ -54,7 +61,10 @@ extension DrawingContext {
         case .image(let image):
             let source = try Template.replaced(image.source, values)
             guard !source.isEmpty else { return }
-            let pixels = try images(source, box.pixelSize(scale))
+            let pixels = try images(
+                Template.ImageRequest(
+                    source: source, box: box.pixelSize(scale), mode: image.mode,
+                    anchor: image.anchor))
             guard image.radius > 0 else {
                 draw(pixels, in: box, mode: image.mode, anchor: image.anchor)
                 return
@@ -116,7 +126,9 @@ extension DrawingContext {
         }
         let circle = Path.circle(in: box)
         if let source, !source.isEmpty {
-            let image = try images(source, box.pixelSize(scale))
+            let image = try images(
+                Template.ImageRequest(
+                    source: source, box: box.pixelSize(scale), mode: .fill, anchor: .center))
             try clip(circle) { $0.draw(image, in: box) }
         } else {
             let name = try Template.replaced(avatar.initials, values)
