@@ -47,8 +47,7 @@ public final class FontCollection: Sendable {
         #if Drawing
         do {
             return try engine.withLock { engine in
-                try engine.fitted(layout) { text, size throws(DrawingError) in
-                    let extents = text.extents(size)
+                try engine.fitted(layout) { text, extents throws(DrawingError) in
                     guard let target else { return DrawnText(extents: extents) }
                     return try text.drawn(extents, target.transform, target.bounds)
                 }
@@ -94,6 +93,8 @@ struct DrawnText: Sendable {
 /// The sole owner of a font map and its fonts.
 @safe private struct FontEngine: ~Copyable {
     private let raw: OpaquePointer
+    /// A text is measured before it is drawn.
+    private var last: (layout: TextLayout, scale: Double)?
 
     init(_ files: [String]) throws(DrawingError) {
         try requireDrawing()
@@ -128,39 +129,65 @@ struct DrawnText: Sendable {
         }
     }
 
-    /// Calls `body` with a text at the largest size at which it fits, and that size.
-    func fitted<Result>(
-        _ layout: TextLayout, _ body: (borrowing EngineText, Double) throws(DrawingError) -> Result
+    /// Calls `body` with a text at the largest size at which it fits.
+    mutating func fitted<Result>(
+        _ layout: TextLayout,
+        _ body: (borrowing EngineText, TextExtents) throws(DrawingError) -> Result
     ) throws(DrawingError) -> Result {
-        let largest = layout.font.size
+        let scale = try scale(of: layout)
         let text = try unsafe EngineText(
-            raw, layout, size: largest, isEllipsized: layout.isEllipsized)
-        guard let smallest = layout.smallestSize, smallest < largest, !text.fits(layout) else {
-            return try body(text, largest)
-        }
-        // Sizes in steps of half a pixel, by bisection: the first is too large.
+            raw, layout, scale: scale, isEllipsized: layout.isEllipsized)
+        return try body(text, text.extents)
+    }
+
+    /// Returns the factor of the size at which a text fits.
+    private mutating func scale(of layout: TextLayout) throws(DrawingError) -> Double {
+        if let last, last.layout == layout { return last.scale }
+        let scale = try searchedScale(layout)
+        last = (layout, scale)
+        return scale
+    }
+
+    /// Searches by bisection in steps of half a pixel.
+    private func searchedScale(_ layout: TextLayout) throws(DrawingError) -> Double {
+        let largest = layout.font.size
+        guard let smallest = layout.smallestSize, smallest < largest,
+            try !fits(layout, scale: 1)
+        else { return 1 }
         let stepCount = max(1, Int(((largest - smallest) * 2).rounded(.up)))
         var (fitting, tooLarge) = (0, stepCount)
         while tooLarge - fitting > 1 {
             let middle = (fitting + tooLarge) / 2
             let size = smallest + Double(middle) / 2
-            let attempt = try unsafe EngineText(raw, layout, size: size, isEllipsized: false)
-            if attempt.fits(layout) { fitting = middle } else { tooLarge = middle }
+            let isFitting = try fits(layout, scale: size / largest)
+            if isFitting { fitting = middle } else { tooLarge = middle }
         }
-        let size = min(smallest + Double(fitting) / 2, largest)
-        return try body(
-            try unsafe EngineText(raw, layout, size: size, isEllipsized: layout.isEllipsized),
-            size)
+        return min(smallest + Double(fitting) / 2, largest) / largest
+    }
+
+    private func fits(_ layout: TextLayout, scale: Double) throws(DrawingError) -> Bool {
+        let extents = try unsafe EngineText(raw, layout, scale: scale, isEllipsized: false).extents
+        if extents.isShortened { return false }
+        if let height = layout.height, extents.box.height > height + 0.5 { return false }
+        guard let width = layout.width else { return true }
+        return extents.box.width <= width + 0.5
     }
 }
 
 /// The sole owner of a layout.
+///
+/// A smaller font is the same font drawn smaller, in a larger box: Pango searches the fonts of each size
+/// again, which takes longer than the layout. Glyphs are not hinted, so that the results are equal.
 @safe private struct EngineText: ~Copyable {
     private let raw: OpaquePointer
+    private let scale: Double
+    private let fontSize: Double
 
     init(
-        _ fonts: OpaquePointer, _ layout: TextLayout, size: Double, isEllipsized: Bool
+        _ fonts: OpaquePointer, _ layout: TextLayout, scale: Double, isEllipsized: Bool
     ) throws(DrawingError) {
+        self.scale = scale
+        fontSize = layout.font.size
         let text = Array(layout.drawableText.utf8)
         let raw = unsafe text.withUnsafeBytes { text in
             unsafe layout.font.name.withCString { font in
@@ -170,10 +197,10 @@ struct DrawnText: Sendable {
                     unsafe style.byte_count = text.count
                     unsafe style.font = font
                     unsafe style.language = language
-                    unsafe style.size = size
-                    unsafe style.width = layout.width ?? -1
+                    unsafe style.size = layout.font.size
+                    unsafe style.width = layout.width.map { $0 / scale } ?? -1
                     unsafe style.line_limit = Int32(clamping: layout.lineLimit ?? 0)
-                    unsafe style.height = layout.height ?? -1
+                    unsafe style.height = layout.height.map { $0 / scale } ?? -1
                     unsafe style.is_ellipsized = isEllipsized
                     unsafe style.alignment = layout.alignment.rawValue
                     unsafe style.line_spacing = layout.lineSpacing ?? 0
@@ -188,23 +215,17 @@ struct DrawnText: Sendable {
 
     deinit { unsafe calotype_text_destroy(raw) }
 
-    func fits(_ layout: TextLayout) -> Bool {
-        let extents = extents(0)
-        if extents.isShortened { return false }
-        if let height = layout.height, extents.box.height > height + 0.5 { return false }
-        guard let width = layout.width else { return true }
-        return extents.box.width <= width + 0.5
-    }
-
-    func extents(_ fontSize: Double) -> TextExtents {
+    var extents: TextExtents {
         var result = calotype_text_extents()
         unsafe calotype_text_measure(raw, &result)
         func region(_ values: (Double, Double, Double, Double)) -> SampleRegion {
-            SampleRegion(x: values.0, y: values.1, width: values.2, height: values.3)
+            SampleRegion(
+                x: values.0 * scale, y: values.1 * scale, width: values.2 * scale,
+                height: values.3 * scale)
         }
         return TextExtents(
             box: region(result.logical), ink: region(result.ink),
-            lineCount: Int(result.line_count), fontSize: fontSize,
+            lineCount: Int(result.line_count), fontSize: fontSize * scale,
             isShortened: result.is_shortened, hasColors: result.has_colors,
             missingCount: Int(result.missing_count))
     }
@@ -219,11 +240,10 @@ struct DrawnText: Sendable {
         guard !bounds.isEmpty else { return result }
         var coverage = Coverage(bounds)
         let area = coverage.area
-        var matrix = [
-            transform.a, transform.b, transform.c, transform.d, transform.x, transform.y,
-        ]
         var colors = [UInt32](
             repeating: 0, count: extents.hasColors ? coverage.stride * bounds.height : 0)
+        let scaled = transform.applied(after: .scale(scale, scale))
+        var matrix = [scaled.a, scaled.b, scaled.c, scaled.d, scaled.x, scaled.y]
         let problem = unsafe coverage.withBytes { coverage in
             unsafe colors.withUnsafeMutableBufferPointer { colors in
                 unsafe calotype_text_draw(

@@ -227,10 +227,10 @@ private struct Sampler {
         case .alpha8: return SIMD4(0, 0, 0, Float(row[x]) / 255)
         case .gray8: return SIMD4(SIMD3(repeating: Float(row[x]) / 255), 1)
         case .rgb8:
-            return SIMD4<Float>(SIMD4(row[x * 3], row[x * 3 + 1], row[x * 3 + 2], 255)) / 255
+            return SIMD4<Float>(samples: SIMD4(row[x * 3], row[x * 3 + 1], row[x * 3 + 2], 255))
         case .rgba8:
             return SIMD4<Float>(
-                SIMD4(row[x * 4], row[x * 4 + 1], row[x * 4 + 2], row[x * 4 + 3])) / 255
+                samples: SIMD4(row[x * 4], row[x * 4 + 1], row[x * 4 + 2], row[x * 4 + 3]))
         default:
             func half(_ channel: Int) -> Float {
                 let index = (x * 4 + channel) * 2

@@ -30,14 +30,14 @@ extension PixelBuffer {
             for x in 0..<count {
                 let offset = (start + x) * 3
                 let bytes = SIMD4(source[offset], source[offset + 1], source[offset + 2], 255)
-                pixels[x] = SIMD4<Float>(bytes) * (1 / 255)
+                pixels[x] = SIMD4<Float>(samples: bytes)
             }
         case .rgba8:
             for x in 0..<count {
                 let offset = (start + x) * 4
                 let bytes = SIMD4(
                     source[offset], source[offset + 1], source[offset + 2], source[offset + 3])
-                pixels[x] = SIMD4<Float>(bytes) * (1 / 255)
+                pixels[x] = SIMD4<Float>(samples: bytes)
             }
         default:
             source.withSamples16 { samples in
@@ -58,24 +58,19 @@ extension PixelFormat {
     /// Writes a row of premultiplied pixels whose components are from 0 to 1; integers are rounded.
     func write(_ row: [SIMD4<Float>], into result: inout MutableSpan<UInt8>) {
         let pixels = row.span
-        @inline(__always) func bytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
-            SIMD4<UInt8>(
-                truncatingIfNeeded: SIMD4<Int32>(
-                    pixel.clamped(lowerBound: .zero, upperBound: .one) * 255 + 0.5))
-        }
         switch self {
-        case .alpha8: for x in pixels.indices { result[x] = bytes(pixels[x]).w }
-        case .gray8: for x in pixels.indices { result[x] = bytes(pixels[x]).x }
+        case .alpha8: for x in pixels.indices { result[x] = pixels[x].samples.w }
+        case .gray8: for x in pixels.indices { result[x] = pixels[x].samples.x }
         case .rgb8:
             for x in pixels.indices {
-                let bytes = bytes(pixels[x])
+                let bytes = pixels[x].samples
                 result[x * 3] = bytes.x
                 result[x * 3 + 1] = bytes.y
                 result[x * 3 + 2] = bytes.z
             }
         case .rgba8:
             for x in pixels.indices {
-                let bytes = bytes(pixels[x])
+                let bytes = pixels[x].samples
                 for channel in 0..<4 { result[x * 4 + channel] = bytes[channel] }
             }
         default:
@@ -87,5 +82,25 @@ extension PixelFormat {
                 }
             }
         }
+    }
+}
+
+// The conversions of vectors of the standard library are not vectorized; a byte in the low bits of the
+// float 2²³ adds its value.
+extension SIMD4<Float> {
+    /// Creates components from 0 to 1 from samples of 8 bits.
+    @inline(__always)
+    init(samples: SIMD4<UInt8>) {
+        let bits = SIMD4<UInt32>(truncatingIfNeeded: samples) | 0x4B00_0000
+        self = unsafe (unsafeBitCast(bits, to: SIMD4<Float>.self) - 8_388_608) * (1 / 255)
+    }
+
+    /// The components, clamped to 0...1, as samples of 8 bits, rounded to the nearest integer.
+    @inline(__always)
+    var samples: SIMD4<UInt8> {
+        let positive = replacing(with: 0, where: self .< 0)
+        let clamped = positive.replacing(with: 1, where: positive .> 1)
+        let bits = unsafe unsafeBitCast(clamped * 255 + 8_388_608, to: SIMD4<UInt32>.self)
+        return SIMD4<UInt8>(truncatingIfNeeded: bits)
     }
 }
