@@ -84,9 +84,9 @@ struct Shape: Hashable, Sendable {
 
     /// Computes the coverage of a part of the pixels.
     func coverage(_ bounds: PixelRect) throws(DrawingError) -> Coverage {
-        var result = Coverage(bounds)
         #if Drawing
         try requireDrawing()
+        var result = Coverage(bounds)
         let verbs = path.verbs.map(\.rawValue)
         let coordinates = path.points.flatMap { [$0.x, $0.y] }
         let dashes = stroke?.validDashes ?? []
