@@ -25,7 +25,11 @@ let cLibraries = [
         trait: "SVG", links: ["rsvg-2", "cairo", "fontconfig", "gobject-2.0", "glib-2.0"],
         purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),
     CLibrary(trait: "ICC", links: [], purpose: "Convert colours by profile with lcms2."),
+    CLibrary(
+        trait: "Drawing", links: [], purpose: "Draw paths and text with cairo and Pango.",
+        home: "Drawing"),
 ]
+let codecLibraries = cLibraries.filter { $0.home == nil }
 
 let package = Package(
     name: "calotype",
@@ -33,6 +37,7 @@ let package = Package(
     products: [
         .library(name: "Pixels", targets: ["Pixels"]),
         .library(name: "Effects", targets: ["Effects"]),
+        .library(name: "Drawing", targets: ["Drawing"]),
         .library(name: "EncodedImages", targets: ["EncodedImages"]),
         .library(name: "ImageCodecs", targets: ["ImageCodecs"]),
         .library(name: "LoadScheduling", targets: ["LoadScheduling"]),
@@ -82,12 +87,18 @@ let package = Package(
             name: "Pixels", dependencies: ["CFileMapping"], exclude: ["CFileMapping"],
             swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "Effects", dependencies: ["Pixels"]),
+        .target(
+            name: "Drawing",
+            dependencies: ["Effects", "Pixels"]
+                + cLibraries.filter { $0.home == "Drawing" }.map(\.dependency),
+            exclude: ["CDrawing"]),
         .target(name: "EncodedImages", dependencies: ["Pixels"]),
         .target(name: "Textures", dependencies: ["EncodedImages", "Pixels"]),
         .target(
             name: "ImageCodecs",
-            dependencies: ["EncodedImages", "Pixels", "Textures"] + cLibraries.map(\.dependency),
-            exclude: cLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
+            dependencies: ["EncodedImages", "Pixels", "Textures"]
+                + codecLibraries.map(\.dependency),
+            exclude: codecLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "LoadScheduling", dependencies: ["EncodedImages"]),
@@ -169,7 +180,7 @@ let package = Package(
         .target(
             name: "ImageCommands",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels", "Textures",
+                "DecoderSandbox", "Drawing", "EncodedImages", "ImageCodecs", "Pixels", "Textures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
@@ -223,6 +234,8 @@ let package = Package(
         .testTarget(
             name: "TexturesTests",
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels", "Textures"]),
+        .testTarget(
+            name: "DrawingTests", dependencies: ["Drawing", "Effects", "ImageTesting", "Pixels"]),
         .testTarget(
             name: "EncodedImagesTests",
             dependencies: ["EncodedImages", "ImageTesting", "Pixels", "TestHelper"]),
@@ -326,7 +339,7 @@ let package = Package(
 // goals that test ask for it, since a package with such flags cannot be depended on.
 if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
     let computing = [
-        "Pixels", "Effects", "EncodedImages", "ImageCodecs", "ImageTesting", "Textures",
+        "Pixels", "Effects", "Drawing", "EncodedImages", "ImageCodecs", "ImageTesting", "Textures",
     ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
@@ -367,6 +380,8 @@ struct CLibrary {
     var accelerator: Accelerator?
     /// Whether the trait is enabled by default.
     var isDefault = true
+    /// The folder in `Sources` that contains that of the shim; `nil` for that of the codec.
+    var home: String?
 
     var module: String { "C\(trait)" }
     var folder: String { "\(trait)/\(module)" }
@@ -378,7 +393,7 @@ struct CLibrary {
         let faster = accelerator.map { ($0, BuildSettingCondition.when(traits: [$0.trait])) }
         return .target(
             name: module, dependencies: ["CLazyLibrary"],
-            path: "Sources/ImageCodecs/\(folder)",
+            path: "Sources/\(home.map { "\($0)/\(module)" } ?? "ImageCodecs/\(folder)")",
             cSettings: faster.map { [.define("CALOTYPE_\($0.trait)", $1)] },
             linkerSettings: links.map { .linkedLibrary($0) }
                 + (faster.map { [.linkedLibrary($0.link, $1)] } ?? []))

@@ -35,7 +35,8 @@ extension [PathGroup] {
 /// - Parameter arguments: The arguments after the program's name.
 /// - Returns: The arguments to parse. Their number depends on the number of options, not of paths.
 package func groupingPaths(_ arguments: [String]) -> [String] {
-    guard let command = arguments.first, ["info", "sign", "thumbnail"].contains(command) else {
+    guard let command = arguments.first, ["info", "sheet", "sign", "thumbnail"].contains(command)
+    else {
         return arguments
     }
     var result = [command]
