@@ -162,7 +162,7 @@ let package = Package(
         .target(
             name: "ImageCommands",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels",
+                "DecoderSandbox", "Effects", "EncodedImages", "ImageCodecs", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
@@ -174,9 +174,9 @@ let package = Package(
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "HTTPCaching", "HTTPLoading", "ImageCodecs",
-                "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands", "Pixels",
-                "Placeholders",
+                "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading",
+                "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands",
+                "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -267,8 +267,9 @@ let package = Package(
         .testTarget(
             name: "CalotypeServerTests",
             dependencies: [
-                "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels", "Placeholders",
+                "Calotype", "Effects", "EncodedImages", "ImageCodecs", "ImageLoading",
+                "ImageTesting", "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels",
+                "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
