@@ -180,7 +180,8 @@ let package = Package(
         .target(
             name: "ImageCommands",
             dependencies: [
-                "DecoderSandbox", "Drawing", "EncodedImages", "ImageCodecs", "Pixels", "Textures",
+                "DecoderSandbox", "Drawing", "Effects", "EncodedImages", "ImageCodecs", "Pixels",
+                "Textures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
@@ -212,9 +213,9 @@ let package = Package(
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "HTTPCaching", "HTTPLoading", "ImageCodecs",
-                "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands", "Pixels",
-                "Placeholders",
+                "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading",
+                "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands",
+                "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -310,9 +311,9 @@ let package = Package(
         .testTarget(
             name: "CalotypeServerTests",
             dependencies: [
-                "Calotype", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels", "Placeholders",
-                "Thumbnailer",
+                "Calotype", "Effects", "EncodedImages", "ImageCodecs", "ImageLoading",
+                "ImageTesting", "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels",
+                "Placeholders", "Thumbnailer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(

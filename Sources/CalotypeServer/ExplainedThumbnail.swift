@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import DecoderSandbox
+internal import Effects
 internal import EncodedImages
 internal import ImageCodecs
 internal import ImageLoading
@@ -31,12 +32,21 @@ extension Thumbnail {
         let pipeline = ImagePipeline(
             codecs: codecs, configuration: ImagePipeline.Configuration(),
             logger: Logger(label: "calotype") { _ in SwiftLogNoOpLogHandler() })
+        let effect: Effect
+        do throws(FileFailure) {
+            effect = try effects.effect(codecs)
+        } catch {
+            report(error)
+            throw ExitCode(1)
+        }
         var objects: [JSON] = []
         var hasFailed = false
         for file in files.paths {
             let story = LoadMetrics()
+            var image = ImageRequest(path: file, options: decodeOptions)
+            image.processors = effect.isEmpty ? [] : [effect]
             let request = RenditionRequest(
-                image: ImageRequest(path: file, options: decodeOptions), format: format,
+                image: image, format: format,
                 encodeOptions: encodeOptions)
             var failure: FileFailure?
             do throws(LoadError) {

@@ -174,6 +174,13 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw failure("\(error)")
         }
+        do throws(FileFailure) {
+            configuration.watermark = try serving.watermark.map { path throws(FileFailure) in
+                Watermark(try overlayImage(path, codecs))
+            }
+        } catch {
+            throw failure("\(error)")
+        }
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
         let directory = directory
         do throws(ServerError) {

@@ -80,6 +80,14 @@ struct ServingArguments: ParsableArguments {
             """)
     var devices: [String] = []
 
+    @Option(
+        help: """
+            An image file that renditions show where their URLs request the watermark, such as a \
+            PNG with transparency. It is read once, at the start.
+            """,
+        completion: .file())
+    var watermark: String?
+
     @Flag(help: "Answer only URLs that consist of a preset.")
     var presetsOnly = false
 

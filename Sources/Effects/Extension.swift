@@ -47,8 +47,12 @@ public struct Extension: Hashable, Sendable {
         let box = PixelSize(
             width: max(size.width, image.size.width), height: max(size.height, image.size.height))
         guard box != image.size else { return image }
-        let left = Int((Double(box.width - image.size.width) * x).rounded(.down))
-        let top = Int((Double(box.height - image.size.height) * y).rounded(.down))
+        // The margin absorbs the rounding of a position that was divided by the free space.
+        func start(_ free: Int, _ share: Double) -> Int {
+            Int((Double(free) * share + 1e-6).rounded(.down))
+        }
+        let left = start(box.width - image.size.width, x)
+        let top = start(box.height - image.size.height, y)
         switch fill {
         case .color(let color):
             let padding = Padding(

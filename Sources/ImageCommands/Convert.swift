@@ -7,6 +7,7 @@ internal import Darwin
 #endif
 package import ArgumentParser
 internal import DecoderSandbox
+internal import Effects
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
@@ -34,6 +35,7 @@ package struct Convert: ParsableCommand {
             EXAMPLES
               calotype convert scan.png scan.jpg --quality 90
               calotype convert photo.jpg smaller.jpg --size 1920x1080 --progressive
+              calotype convert photo.jpg marked.jpg --watermark logo.png --watermark-opacity 0.5
               calotype convert film.gif film.webp --size 320
               calotype convert scan.tif page3.png --page 3 --deep
               calotype convert photo.jpg public.jpg --strip-gps
@@ -52,6 +54,8 @@ package struct Convert: ParsableCommand {
     var size: SizeArgument?
 
     @OptionGroup var resizing: ResizeArguments
+
+    @OptionGroup(title: "Effects") var effects: EffectArguments
 
     @Option(help: "The output format, such as jpeg or png (default: from the extension of OUTPUT).")
     var format: String?
@@ -109,6 +113,9 @@ package struct Convert: ParsableCommand {
         if metadata == .none && keepProfile {
             throw ValidationError("--metadata none and --keep-profile exclude each other")
         }
+        if effects.watermark != nil && keepProfile {
+            throw ValidationError("--watermark and --keep-profile exclude each other")
+        }
         if page < 1 { throw ValidationError("invalid --page: \(page); use at least 1") }
     }
 
@@ -126,6 +133,7 @@ package struct Convert: ParsableCommand {
     /// Decodes the input and returns the encoded output.
     private func convert(_ codecs: CodecSet) throws -> [UInt8] {
         let bytes = try readInput()
+        let effect = try effects.effect(codecs)
         do {
             let source = try ImageSource(bytes, codecs: codecs).page(page - 1)
             var options = resizing.decodeOptions(size)
@@ -134,12 +142,12 @@ package struct Convert: ParsableCommand {
             options.acceptsTruncated = !strict
             let destination = try destination(try blocks(of: source, options))
             if source.header.frameCount > 1, !still, destination.writesAnimations {
-                return try encodeFrames(source, options, for: destination)
+                return try encodeFrames(source, options, effect, for: destination)
             }
-            options.acceptsYCbCr = destination.prefersYCbCr
+            options.acceptsYCbCr = destination.prefersYCbCr && effect.isEmpty
             let decoded = try source.decodedImage(options)
             if let problem = decoded.report.problem { warn(inputName, "\(problem)") }
-            return try destination.encode(decoded.image)
+            return try destination.encode(try decoded.image.applying(effect))
         } catch let error as CodecError {
             throw FileFailure(inputName, error)
         }
@@ -164,7 +172,7 @@ package struct Convert: ParsableCommand {
         of source: ImageSource, _ options: DecodeOptions
     ) throws(CodecError) -> MetadataBlocks {
         guard metadata == .all else { return MetadataBlocks() }
-        var changes = ImageChanges(size: source.resultSize(options))
+        var changes = ImageChanges(size: effects.size(around: source.resultSize(options)))
         changes.isResized = changes.size != source.pixelSize
         changes.isConvertedToSRGB = options.convertsToSRGB && !source.header.colorProfile.isSRGB
         return try source.metadata(
@@ -172,15 +180,16 @@ package struct Convert: ParsableCommand {
     }
 
     private func encodeFrames(
-        _ source: ImageSource, _ options: DecodeOptions, for destination: ImageDestination
+        _ source: ImageSource, _ options: DecodeOptions, _ effect: Effect,
+        for destination: ImageDestination
     ) throws(CodecError) -> [UInt8] {
         var writer = try destination.animationWriter(
-            source.resultSize(options), loopCount: source.header.loopCount)
+            effects.size(around: source.resultSize(options)), loopCount: source.header.loopCount)
         let bar = ProgressBar(total: source.header.frameCount, isEnabled: true)
         defer { bar.end() }
         var frames = try source.frames(options)
         while let frame = try frames.next() {
-            try writer.append(frame.image, duration: frame.duration)
+            try writer.append(try frame.image.applying(effect), duration: frame.duration)
             bar.advance(failed: false)
         }
         return try writer.finish()

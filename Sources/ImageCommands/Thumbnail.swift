@@ -2,6 +2,7 @@
 
 package import ArgumentParser
 internal import DecoderSandbox
+internal import Effects
 package import EncodedImages
 internal import ImageCodecs
 internal import Pixels
@@ -37,6 +38,7 @@ package struct Thumbnail: AsyncParsableCommand {
               calotype thumbnail photo.jpg --size 400          # writes photo-400.jpg
               calotype thumbnail *.png --size 200x200 --mode fill --output 'small/'
               calotype thumbnail --explain photo.jpg --size 400
+              calotype thumbnail *.jpg --size 800 --watermark logo.png --watermark-scale 0.2
               calotype thumbnail *.jpg --size 1920x --output '{dir}/{name}.web.jpg'
               calotype thumbnail --recursive Pictures --size 400 --output Thumbnails/
             """)
@@ -50,6 +52,8 @@ package struct Thumbnail: AsyncParsableCommand {
     var size: SizeArgument
 
     @OptionGroup var resizing: ResizeArguments
+
+    @OptionGroup(title: "Effects") package var effects: EffectArguments
 
     @Option(
         help: """
@@ -119,6 +123,13 @@ package struct Thumbnail: AsyncParsableCommand {
         let jobCount = jobs ?? processorCount()
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: jobCount)
         defer { sandbox?.close() }
+        let effect: Effect
+        do throws(FileFailure) {
+            effect = try effects.effect(codecs)
+        } catch {
+            ImageCommands.report(error)
+            throw ExitCode(1)
+        }
         let interruption = Interruption()
         let inputs = InputFiles(codecs, isRecursive: recursive).find(files.paths)
         let plan = try plan(inputs, codecs)
@@ -132,7 +143,8 @@ package struct Thumbnail: AsyncParsableCommand {
         }
         let bar = ProgressBar(total: plan.count, isEnabled: !quiet)
         let batch = ThumbnailBatch(
-            codecs: codecs, decodeOptions: decodeOptions, encodeOptions: encodeOptions)
+            codecs: codecs, decodeOptions: decodeOptions, effect: effect,
+            encodeOptions: encodeOptions)
         let results = batch.run(
             plan, jobCount: jobCount,
             isInterrupted: { interruption.signal != nil },

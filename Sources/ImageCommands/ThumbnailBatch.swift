@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Effects
 internal import EncodedImages
 internal import Pixels
 internal import Synchronization
@@ -41,6 +42,7 @@ func runBatch<Item: Sendable, Output: Sendable>(
 struct ThumbnailBatch: Sendable {
     let codecs: CodecSet
     let decodeOptions: DecodeOptions
+    var effect = Effect.none
     let encodeOptions: EncodeOptions
 
     /// Creates all thumbnails of a plan; a failure does not stop the others.
@@ -77,20 +79,22 @@ struct ThumbnailBatch: Sendable {
             throw FileFailure(thumbnail.output, error)
         }
         let decoded: DecodedImage
+        let image: PixelBuffer
         do throws(CodecError) {
             var options = decodeOptions
-            options.acceptsYCbCr = destination.prefersYCbCr
+            options.acceptsYCbCr = destination.prefersYCbCr && effect.isEmpty
             let source = try ImageSource(EncodedBytes(mapping: thumbnail.input), codecs: codecs)
             decoded = try source.decodedImage(options, cancellation: cancellation)
+            image = try decoded.image.applying(effect, cancellation)
         } catch {
             throw FileFailure(thumbnail.input, error)
         }
         try makeFolder(splitFolder(thumbnail.output).folder)
         do throws(CodecError) {
-            try destination.write(decoded.image, to: thumbnail.output, cancellation: cancellation)
+            try destination.write(image, to: thumbnail.output, cancellation: cancellation)
         } catch {
             throw FileFailure(thumbnail.output, error)
         }
-        return WrittenThumbnail(size: decoded.image.size, problem: decoded.report.problem)
+        return WrittenThumbnail(size: image.size, problem: decoded.report.problem)
     }
 }

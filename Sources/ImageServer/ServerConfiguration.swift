@@ -53,6 +53,8 @@ extension ImageServer {
         ///
         /// They apply where a size segment with `device=NAME` has none of the same kind.
         public var devices: [String: String] = [:]
+        /// The watermark that URLs may request; `nil` for none.
+        public var watermark: Watermark?
         /// Whether URLs may contain presets only.
         public var allowsPresetsOnly = false
         /// The bearer tokens that authorize `DELETE` requests, which purge all data derived from an

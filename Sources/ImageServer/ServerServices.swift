@@ -84,7 +84,8 @@ struct ServerServices: Sendable {
         pageGuard = PageGuard(configuration)
         renditions = RenditionResponder(
             originals: originals, pipeline: pipeline, limits: configuration.renditionLimits,
-            queues: queues, displayFormatNames: negotiation.displayFormatNames)
+            queues: queues, watermark: configuration.watermark,
+            displayFormatNames: negotiation.displayFormatNames)
         hotResponder = HotResponder(originals: originals, hot: hot, pageGuard: pageGuard)
         localRenditions = LocalRenditions(
             responder: renditions, negotiation: negotiation, hot: hotResponder)

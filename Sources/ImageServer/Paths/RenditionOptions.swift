@@ -16,6 +16,16 @@ struct RenditionOptions: Hashable {
         case pixels(PixelRect)
         /// Fractions of the original's width and height, from 0 to 1.
         case fraction(SampleRegion)
+        /// A part at a gravity.
+        case crop(Crop)
+    }
+
+    /// A part of the original; a side of 0 is the whole side, one of less than 1 a fraction of it, any
+    /// other a number of pixels.
+    struct Crop: Hashable {
+        var width, height: Double
+        /// The position; `nil` for that of the rendition.
+        var gravity: Gravity?
     }
 
     /// The colours of the result.
@@ -33,7 +43,7 @@ struct RenditionOptions: Hashable {
     /// Whether the client hints determine the width instead of the size of the original.
     var leavesWidthOpen = false
     var mode = ResizeMode.fit
-    var anchor = CropAnchor.center
+    var gravity = Gravity.center
     var allowsEnlarging = false
     /// Device pixels per pixel of the box; `nil` if the path has none.
     var density: Double?
@@ -57,6 +67,12 @@ struct RenditionOptions: Hashable {
     var saturation = 1.0
     /// The colour below transparent pixels; `nil` keeps them.
     var background: SRGBColor?
+    /// The borders that are removed before the image is resized; `nil` for none.
+    var trimming: Trimming?
+    /// What surrounds or covers the resized image.
+    var frame = FrameOptions()
+    /// The pixels of the result per pixel of margins and offsets; `nil` for the density.
+    var lengthScale: Double?
     /// The encoding quality from 1 to 100; `nil` for the default.
     var quality: Int?
     /// The target SSIM of a quality search, instead of a quality.
@@ -69,92 +85,15 @@ struct RenditionOptions: Hashable {
     /// The name of the output format of animations; `nil` for their first frame.
     var animationFormat: String?
 
-    /// Whether the region depends on the size of the original.
-    var needsOriginalSize: Bool {
-        switch region {
-        case .whole, .pixels: false
-        case .square, .fraction: true
-        }
-    }
-
-    /// The visible part of an original, at least one pixel.
-    ///
-    /// - Parameter original: the upright size of the original in pixels.
-    /// - Returns: `nil` for the whole original.
-    /// - Throws: ``ServerError/malformedRequest(reason:)`` for a region outside of the original.
-    func part(of original: PixelSize) throws(ServerError) -> PixelRect? {
-        let whole = PixelRect(original)
-        let part: PixelRect
-        switch region {
-        case .whole:
-            return nil
-        case .square:
-            let side = min(original.width, original.height)
-            part = PixelRect(
-                x: (original.width - side) / 2, y: (original.height - side) / 2, width: side,
-                height: side)
-        case .pixels(let rect):
-            part = rect
-        case .fraction(let fraction):
-            func position(_ fraction: Double, _ side: Int) -> Int {
-                Int((min(fraction, 2) * Double(side)).rounded())
-            }
-            part = PixelRect(
-                x: position(fraction.x, original.width),
-                y: position(fraction.y, original.height),
-                width: max(1, position(fraction.width, original.width)),
-                height: max(1, position(fraction.height, original.height)))
-        }
-        let visible = whole.intersection(part)
-        guard !visible.isEmpty else {
-            throw .malformedRequest(reason: "the region is outside of the image")
-        }
-        return visible == whole ? nil : visible
-    }
-
-    /// Returns the options for decoding an original.
-    ///
-    /// - Parameters:
-    ///   - original: the size of the original in pixels, required if ``needsOriginalSize``.
-    ///   - maximumSide: the largest width or height of the result in pixels.
-    /// - Returns: the options with region, box, mode and colours.
-    /// - Throws: ``ServerError/malformedRequest(reason:)`` for a region outside of the original.
-    func decodeOptions(
-        original: PixelSize?, maximumSide: Int
-    ) throws(ServerError) -> DecodeOptions {
-        var decode = DecodeOptions()
-        if let original {
-            decode.region = try part(of: original)
-        } else if case .pixels(let rect) = region {
-            decode.region = rect
-        }
-        decode.box = box(atMost: maximumSide)
-        decode.mode = mode
-        decode.anchor = anchor
-        decode.allowsEnlarging = allowsEnlarging
-        if tone != .color { decode.pixelFormat = .gray8 }
-        decode.convertsToSRGB = !keepsProfile || tone != .color
-        return decode
-    }
-
-    /// The operations on the decoded image, in order.
-    var processors: [any ImageProcessor] {
-        var processors: [any ImageProcessor] = []
-        if !effect.isEmpty { processors.append(effect) }
-        if let turn { processors.append(ImageOperation.turn(turn)) }
-        if tone == .bitonal { processors.append(ImageOperation.threshold) }
-        return processors
-    }
-
     /// The changes of colours and of neighbouring pixels, in the order of imgproxy.
-    private var effect: Effect {
+    var effect: Effect {
         var effect = Effect.none
         if brightness != 0 { effect = effect.then(.brightness(brightness / 255)) }
         if contrast != 1 { effect = effect.then(.contrast(contrast)) }
         if saturation != 1 { effect = effect.then(.saturation(saturation)) }
         effect = effect.then(.blur(sigma: blur)).then(.sharpen(sigma: sharpening))
             .then(.pixelate(pixelation))
-        if let background { effect = effect.then(.background(background)) }
+        if let background, frame.isEmpty { effect = effect.then(.background(background)) }
         return effect
     }
 
@@ -170,19 +109,6 @@ struct RenditionOptions: Hashable {
         return options
     }
 
-    /// The box in device pixels, with the requested proportions.
-    func box(atMost maximumSide: Int) -> PixelSize {
-        let sides = [width, height].map { $0.map { Double($0) * (density ?? 1) } }
-        let largest = sides.compactMap { $0 }.max() ?? 0
-        let scale = largest > Double(maximumSide) ? Double(maximumSide) / largest : 1
-        // A free side is limited too.
-        let free = mode == .fit ? maximumSide : Int.max
-        let lengths = sides.map { side in
-            side.map { max(1, Int(($0 * scale).rounded())) } ?? free
-        }
-        return PixelSize(width: lengths[0], height: lengths[1])
-    }
-
     /// A unique text of all options for entity tags; it contains letters, digits and `,x@.-+` only.
     var text: String {
         var parts = ["\(width.map(String.init) ?? "")x\(height.map(String.init) ?? "")"]
@@ -194,9 +120,11 @@ struct RenditionOptions: Hashable {
         case .fraction(let fraction):
             parts.append(
                 "share\(fraction.x)+\(fraction.y)x\(fraction.width)x\(fraction.height)")
+        case .crop(let crop):
+            parts.append("crop\(crop.width)x\(crop.height)\(crop.gravity?.text ?? "")")
         }
         if mode != .fit { parts.append(mode.rawValue) }
-        if anchor != .center { parts.append("anchor\(anchor.x)x\(anchor.y)") }
+        if gravity != .center { parts.append("gravity\(gravity.text)") }
         if allowsEnlarging { parts.append("up") }
         if isMirrored { parts.append("mirrored") }
         if degrees != 0 { parts.append("turned\(degrees)") }
@@ -212,6 +140,14 @@ struct RenditionOptions: Hashable {
             let bytes = [background.red, background.green, background.blue].map(SRGBColor.byte)
             parts.append("background\(bytes[0]).\(bytes[1]).\(bytes[2])")
         }
+        if let trimming {
+            let color = trimming.color.map { "\($0.red)-\($0.green)-\($0.blue)" } ?? ""
+            parts.append(
+                "trim\(trimming.threshold)-\(color)-\(trimming.isHorizontallyEqual)-"
+                    + "\(trimming.isVerticallyEqual)")
+        }
+        parts += frame.texts
+        if let lengthScale { parts.append("lengths\(lengthScale)") }
         if let quality { parts.append("q\(quality)") }
         if let targetSSIM { parts.append("ssim\(targetSSIM)") }
         if isLossless { parts.append("lossless") }
@@ -220,7 +156,7 @@ struct RenditionOptions: Hashable {
         return parts.joined(separator: ",")
     }
 
-    private var turn: Orientation? {
+    var turn: Orientation? {
         switch (degrees, isMirrored) {
         case (0, true): .mirroredHorizontally
         case (90, false): .rotated90

@@ -58,6 +58,9 @@ public struct SizeLadder: Sendable, Hashable {
         }
         var result = options
         (result.width, result.height) = (side(options.width), side(options.height))
+        if !options.gravity.isPlain || !options.frame.isEmpty {
+            result.lengthScale = Double(snapped) / Double(longer)
+        }
         result.density = nil
         return result
     }

@@ -10,7 +10,11 @@ internal import Pixels
 ///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
 ///             / "profile" / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / "still"
-///             / format name
+///             / format name / "smart" / "focus" x "x" y / "crop" width "x" height
+///             / "extend" [ "-blur" ] / "pad" margin *3( "x" margin ) / "trim" threshold
+///             / "watermark" [ opacity ] *( "-" edge ) [ "-tiled" ] [ "-" scale ]
+///             / "sharpen" sigma / "pixelate" side / "brightness" [ "-" ] amount
+///             / "contrast" factor / "saturation" factor / "background" RRGGBB
 ///             / "device=" device name
 ///
 /// `_x` takes the width from the client hints, or is the default width without any. The options of a
@@ -61,6 +65,11 @@ struct SizeSegment {
             let kind = try Self.read(part, into: &filled, formats)
             if known.insert(kind).inserted { options = filled }
         }
+        guard
+            !known.contains(.focus) || known.isDisjoint(with: [.horizontalAnchor, .verticalAnchor])
+        else {
+            throw .malformedRequest(reason: "smart and focus exclude left, right, top and bottom")
+        }
         self.options = options
     }
 
@@ -70,8 +79,10 @@ struct SizeSegment {
     }
 
     /// The kinds of options, each allowed once, by their names in error messages.
-    private enum Kind: String {
+    enum Kind: String {
         case mode, tone, profile, quality, still, format, blur, device
+        case focus, crop, extend, pad, trim, watermark
+        case sharpen, pixelate, brightness, contrast, saturation, background
         case horizontalAnchor = "horizontal anchor"
         case verticalAnchor = "vertical anchor"
         case enlarging = "up"
@@ -134,10 +145,10 @@ struct SizeSegment {
             options.mode = ResizeMode(rawValue: String(part)) ?? .fit
             return .mode
         case "left", "right":
-            options.anchor.x = part == "left" ? 0 : 1
+            options.gravity.x = part == "left" ? 0 : 1
             return .horizontalAnchor
         case "top", "bottom":
-            options.anchor.y = part == "top" ? 0 : 1
+            options.gravity.y = part == "top" ? 0 : 1
             return .verticalAnchor
         case "up":
             options.allowsEnlarging = true
@@ -175,12 +186,13 @@ struct SizeSegment {
             }
         default: break
         }
+        if let kind = readEffect(part, into: &options) { return kind }
         throw .malformedRequest(
             reason: "unknown or invalid option \u{201C}\(part.prefix(32))\u{201D}")
     }
 
     /// Parses a number without superfluous digits and with at most `decimalCount` decimals.
-    private static func decimal(
+    static func decimal(
         _ text: Substring, _ range: ClosedRange<Double>, decimalCount: Int = 2
     ) -> Double? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -23,15 +23,22 @@ struct RenditionCost {
     private let options: RenditionOptions
     private let pixelCount: Int
     private let originalPixelCount: Int
+    /// The size of the rendition with all margins.
+    private let framedSize: PixelSize
 
     /// - Parameters:
     ///   - options: the options of the rendition.
     ///   - pixelCount: the number of pixels of the result.
     ///   - originalPixelCount: the number of pixels of the visible part of the original.
-    private init(_ options: RenditionOptions, _ pixelCount: Int, _ originalPixelCount: Int) {
+    ///   - framedSize: the size of the rendition with all margins.
+    private init(
+        _ options: RenditionOptions, _ pixelCount: Int, _ originalPixelCount: Int,
+        _ framedSize: PixelSize
+    ) {
         self.options = options
-        self.pixelCount = pixelCount
+        self.pixelCount = max(pixelCount, framedSize.area)
         self.originalPixelCount = originalPixelCount
+        self.framedSize = framedSize
     }
 
     /// The maximum cost for the box; fails if it is high, so that the original's size matters.
@@ -40,8 +47,13 @@ struct RenditionCost {
         let (count, overflow) = min(box.width, maximumSide)
             .multipliedReportingOverflow(by: min(box.height, maximumSide))
         let limit = Self.isSlow(options) ? Self.usualPixelCount / 4 : Self.usualPixelCount
-        guard !overflow, count <= limit else { return nil }
-        self.init(options, count, count)
+        guard !overflow, options.trimming == nil else { return nil }
+        let framed = options.framedSize(
+            PixelSize(
+                width: min(box.width, maximumSide), height: min(box.height, maximumSide)),
+            maximumSide: maximumSide)
+        guard max(count, framed.area) <= limit else { return nil }
+        self.init(options, count, count, framed)
     }
 
     /// The cost for an original of known size.
@@ -53,12 +65,16 @@ struct RenditionCost {
         let decode = try options.decodeOptions(original: original, maximumSide: maximumSide)
         let part = try options.part(of: original) ?? PixelRect(original)
         let result = decode.geometry(of: original).size
-        self.init(options, result.area, part.size.area)
+        let framed = options.framedSize(result, maximumSide: maximumSide)
+        // Borders are removed from the whole image.
+        let count = options.trimming == nil ? result.area : max(result.area, original.area)
+        self.init(options, count, part.size.area, framed)
     }
 
-    /// Whether the options include blur, sharpening, a quality search or a slow encoder.
+    /// Whether the options include blur, sharpening, trimming, a quality search or a slow encoder.
     private static func isSlow(_ options: RenditionOptions) -> Bool {
         options.targetSSIM != nil || options.blur > 0 || options.sharpening > 0
+            || options.trimming != nil
             || [options.format, options.animationFormat].contains {
                 $0.map(slowFormatNames.contains) ?? false
             }
@@ -73,17 +89,27 @@ struct RenditionCost {
     ///
     /// - Throws: ``ServerError/malformedRequest(reason:)`` with the exceeded limit.
     func check(_ limits: RenditionLimits) throws(ServerError) {
-        let enlarged = limits.maximumEnlargedPixelCount
-        if options.allowsEnlarging, pixelCount > max(enlarged, originalPixelCount) {
+        let side = max(framedSize.width, framedSize.height)
+        if !options.frame.isEmpty, side > limits.maximumSide {
             throw .malformedRequest(
-                reason: "\(pixelCount) pixels exceed the limit for enlarged images: \(enlarged) "
+                reason: "\(side) pixels with margins exceed the largest side: "
+                    + "\(limits.maximumSide) pixels")
+        }
+        let enlarged = limits.maximumEnlargedPixelCount
+        if options.allowsEnlarging || !options.frame.isEmpty,
+            pixelCount > max(enlarged, originalPixelCount)
+        {
+            throw .malformedRequest(
+                reason: "\(pixelCount) pixels exceed the limit for enlarged images and margins: "
+                    + "\(enlarged) "
                     + "pixels, or those of the original")
         }
         let slow = limits.maximumSlowPixelCount
         if Self.isSlow(options), pixelCount > slow {
             throw .malformedRequest(
-                reason: "\(pixelCount) pixels exceed the limit for blur, sharpening, ssim and slow "
-                    + "formats: \(slow) pixels")
+                reason:
+                    "\(pixelCount) pixels exceed the limit for blur, sharpening, trimming, ssim "
+                    + "and slow formats: \(slow) pixels")
         }
     }
 }

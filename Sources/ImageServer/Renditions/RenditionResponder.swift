@@ -14,6 +14,8 @@ struct RenditionResponder: Sendable {
     let pipeline: ImagePipeline
     let limits: RenditionLimits
     let queues: WorkQueues
+    /// The watermark that options may request.
+    let watermark: Watermark?
     /// The names of display pixel formats, whose renditions do not contain their size.
     let displayFormatNames: Set<String>
 
@@ -33,28 +35,30 @@ struct RenditionResponder: Sendable {
         varying: [String] = [], headers more: HTTPFields = [:],
         keep: HotResponder.Keep = { _, _, _ in }
     ) async throws -> Response {
-        let validators = Validators(original: identity, made: "\(identity.version)-\(options.text)")
+        try checkWatermark(options)
+        let validators = Validators(original: identity, made: made(identity, options))
         var headers = request.imageHeaders(identity, validators)
         headers.append(contentsOf: more)
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
         let isNotModified = validators.isNotModified(request.headers)
         let usualCost = RenditionCost(usual: options, maximumSide: limits.maximumSide)
         // A 304 needs no rendition, but the header is read: only images get a response.
-        let original =
+        let known =
             isNotModified || options.needsOriginalSize || usualCost == nil
             ? try await originals.facts(identity).pixelSize : nil
         if isNotModified { return .notModified(headers) }
         let cost =
             try usualCost
-            ?? original.map { size throws(ServerError) in
+            ?? known.map { size throws(ServerError) in
                 try RenditionCost(options, of: size, maximumSide: limits.maximumSide)
             }
         try cost?.check(limits)
+        let original = options.needsOriginalSize ? known : nil
         let decodeOptions = try options.decodeOptions(
-            original: options.needsOriginalSize ? original : nil, maximumSide: limits.maximumSide)
+            original: original, maximumSide: limits.maximumSide)
         let rendition = try await originals.reading(identity) {
             try await self.rendition(
-                of: ImageRequest(file: identity, options: decodeOptions), options,
+                of: ImageRequest(file: identity, options: decodeOptions), original, options,
                 isSlow: cost?.isHigh == true, client: request.client)
         }
         // The entity tag names the version of the original.
@@ -80,19 +84,23 @@ struct RenditionResponder: Sendable {
     func response(
         _ url: HTTPURL, _ options: RenditionOptions, _ request: IncomingRequest, varying: [String]
     ) async throws -> Response {
-        var image = ImageRequest(
-            .url(url),
-            options: try options.decodeOptions(original: nil, maximumSide: limits.maximumSide))
+        try checkWatermark(options)
+        var image = ImageRequest(.url(url))
         image.trace = TraceContext(request.headers)
+        let original = options.needsOriginalSize ? try await size(of: image, request.client) : nil
+        image.options = try options.decodeOptions(
+            original: original, maximumSide: limits.maximumSide)
         let cost = RenditionCost(usual: options, maximumSide: limits.maximumSide)
-        if options.allowsEnlarging, cost == nil {
+        if let original {
+            try RenditionCost(options, of: original, maximumSide: limits.maximumSide).check(limits)
+        } else if options.allowsEnlarging || !options.frame.isEmpty, cost == nil {
             // The size of the original, which would raise the limit, is unknown before it is loaded.
             try RenditionCost(
                 options, of: PixelSize(width: 1, height: 1), maximumSide: limits.maximumSide
             ).check(limits)
         }
         let rendition = try await rendition(
-            of: image, options, isSlow: cost == nil, client: request.client)
+            of: image, original, options, isSlow: cost == nil, client: request.client)
         // A tag of the bytes: the version of the original is unknown here.
         var fingerprint = Fingerprint()
         fingerprint.add(rendition.bytes)
@@ -106,11 +114,36 @@ struct RenditionResponder: Sendable {
         return .ok(rendition.bytes, headers)
     }
 
+    /// Returns the text that identifies a rendition, for its entity tag.
+    private func made(_ identity: FileIdentity, _ options: RenditionOptions) -> String {
+        let mark = options.frame.watermark == nil ? nil : watermark?.identity
+        return "\(identity.version)-\(options.text)" + (mark.map { ",mark\($0)" } ?? "")
+    }
+
+    /// Checks that the server has the watermark that options request.
+    private func checkWatermark(_ options: RenditionOptions) throws(ServerError) {
+        guard options.frame.watermark != nil, watermark == nil else { return }
+        throw .malformedRequest(
+            reason: "this server has no watermark; its operator sets one with --watermark")
+    }
+
+    /// Returns the size of a remote original, which the pipeline keeps with a small copy.
+    private func size(of image: ImageRequest, _ client: RequestClient) async throws -> PixelSize {
+        var image = image
+        image.options.box = PixelSize(width: 16, height: 16)
+        let small = image
+        return try await queues.usual.run(client.name) {
+            try await pipeline.image(for: small).originalSize
+        }
+    }
+
     private func rendition(
-        of image: ImageRequest, _ options: RenditionOptions, isSlow: Bool, client: RequestClient
+        of image: ImageRequest, _ original: PixelSize?, _ options: RenditionOptions, isSlow: Bool,
+        client: RequestClient
     ) async throws -> Rendition {
         var image = image
-        image.processors = options.processors
+        image.processors = try options.processors(
+            original: original, maximumSide: limits.maximumSide, watermark: watermark?.overlay)
         let request = RenditionRequest(
             image: image, format: options.format, animationFormat: options.animationFormat,
             encodeOptions: options.encodeOptions)

@@ -47,6 +47,11 @@ struct SpriteRequest {
             throw ServerError.malformedRequest(
                 reason: "the images of a sprite sheet need a width or a height")
         }
+        guard options.frame.isEmpty, !options.needsOriginalSize else {
+            throw ServerError.malformedRequest(
+                reason: "a sprite sheet supports no crop, focus, smart, trim, extend, pad or "
+                    + "watermark")
+        }
         self.options = negotiation.snapped(negotiation.withDefaultQuality(options))
         folder = Array(segments.dropFirst())
         try readQuery(request)

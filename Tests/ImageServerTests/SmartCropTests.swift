@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import ImageCodecs
+import ImageLoading
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageServer
+
+@Suite("Cropping by content and by a focal point") struct SmartCropTests {
+    /// A grey image with a detailed square.
+    private func image(_ size: PixelSize, detailAt place: (x: Int, y: Int)) -> PixelBuffer {
+        var image = MutablePixelBuffer(
+            size: size, format: .rgb8, colorProfile: .sRGB)
+        let detail = TestImage.noise(PixelSize(width: 40, height: 40), .rgb8)
+        image.copy(detail, to: place)
+        return image.finish()
+    }
+
+    @Test("keeps the detailed part", arguments: [(5, 10), (130, 20), (250, 60)])
+    func detail(_ x: Int, _ y: Int) throws {
+        let size = PixelSize(width: 300, height: 120)
+        let part = SmartCrop(to: PixelSize(width: 120, height: 120))
+            .part(of: image(size, detailAt: (x, y)))
+        #expect(part.x <= x && x + 40 <= part.x + part.width, "\(part)")
+        #expect(part.size == PixelSize(width: 120, height: 120))
+    }
+
+    @Test("keeps the middle of an even image") func even() {
+        let even = MutablePixelBuffer(
+            size: PixelSize(width: 300, height: 100), format: .rgb8, colorProfile: .sRGB
+        ).finish()
+        #expect(SmartCrop(to: PixelSize(width: 100, height: 100)).part(of: even).x == 100)
+    }
+
+    @Test("is requested by URLs, with a crop and a turn too") func addresses() async throws {
+        let gallery = try TestGallery { $0.imgproxy = ImgproxyKeys() }
+        let original = image(PixelSize(width: 300, height: 120), detailAt: (250, 60))
+        try gallery.file(
+            "1.png", try ImageDestination(format: "png", codecs: builtInCodecs).encode(original))
+        for (address, size) in [
+            ("/_/rs:fill:60:60/g:sm/plain/1.png@png", PixelSize(width: 60, height: 60)),
+            ("/60x60,fill,smart,png/1.png", PixelSize(width: 60, height: 60)),
+            ("/_/c:60:60:sm/plain/1.png@png", PixelSize(width: 60, height: 60)),
+            ("/_/c:60:60/g:sm/w:30/rot:90/plain/1.png@png", PixelSize(width: 30, height: 30)),
+            ("/_/c:60:60:sm/s:120:120:1/plain/1.png@png", PixelSize(width: 120, height: 120)),
+            ("/_/t:1/rs:fill:20:30/g:sm/plain/1.png@png", PixelSize(width: 20, height: 30)),
+        ] {
+            let answer = try await gallery.get(address)
+            #expect(answer.status == 200, "\(answer.text.prefix(200))")
+            let result = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
+            #expect(result.size == size, "\(address)")
+            var bright = 0
+            for y in 0..<result.size.height {
+                let row = result.row(y)
+                for index in row.indices where row[index] > 128 { bright += 1 }
+            }
+            // An even part has no bright pixels.
+            #expect(bright > 100, "\(address): \(bright)")
+        }
+    }
+
+    @Test("keeps every focal point inside, of 100,000") func focalPoints() throws {
+        var random = SeededRandom(seed: 7)
+        for _ in 0..<100_000 {
+            let original = PixelSize(
+                width: .random(in: 1...5000, using: &random),
+                height: .random(in: 1...5000, using: &random))
+            let focus = (
+                x: Double.random(in: 0...1, using: &random),
+                y: Double.random(in: 0...1, using: &random)
+            )
+            var options = RenditionOptions()
+            options.width = .random(in: 1...2000, using: &random)
+            options.height = .random(in: 1...2000, using: &random)
+            options.mode = .fill
+            options.allowsEnlarging = .random(using: &random)
+            options.gravity = Gravity(focusX: focus.x, focusY: focus.y)
+            if Bool.random(using: &random) {
+                options.region = .crop(
+                    RenditionOptions.Crop(
+                        width: .random(in: 0...1, using: &random),
+                        height: .random(in: 0...1, using: &random),
+                        gravity: Gravity(focusX: focus.x, focusY: focus.y)))
+                // The focal point of the crop is that of the whole image.
+                options.mode = .stretch
+            }
+            let geometry = try options.decodeOptions(original: original, maximumSide: 8192)
+                .geometry(of: original)
+            let region = geometry.region
+            // Within half a pixel of the original: a crop has whole pixels.
+            let (x, y) = (focus.x * Double(original.width), focus.y * Double(original.height))
+            let isInside =
+                region.x - 0.5 <= x && x <= region.x + region.width + 0.5
+                && region.y - 0.5 <= y && y <= region.y + region.height + 0.5
+            let isWithin =
+                region.x >= -1e-6 && region.y >= -1e-6
+                && region.x + region.width <= Double(original.width) + 1e-6
+                && region.y + region.height <= Double(original.height) + 1e-6
+            guard isInside, isWithin else {
+                Issue.record("\(original), \(options.text): \(region)")
+                return
+            }
+        }
+    }
+}
