@@ -59,8 +59,9 @@ final class ViewerWindow {
         loadCurrent()
         followFolder()
         listing = Task { [weak self, folder = viewer.folder] in
-            // Merging many names would delay the first frame with the image.
-            await self?.current.load?.value
+            // Merging many names would delay the first frame with the image, whose load starts again
+            // when the window gets its size.
+            for _ in 0..<4 where self?.current.fitted == nil { await self?.current.load?.value }
             for await names in imageNames(in: folder) {
                 guard let self else { return }
                 self.viewer.add(names)
