@@ -70,19 +70,26 @@ final class ImageLoads {
     func stopPrefetching() { prefetcher?.stop() }
 }
 
+/// The file name extensions of images in lower case.
+var imageExtensions: Set<String> { Set(builtInCodecs.codecs.flatMap(\.format.extensions)) }
+
+/// Returns whether a name has one of the extensions.
+func isImageName(_ name: String, _ extensions: Set<String>) -> Bool {
+    splitExtension(name).fileExtension.map { extensions.contains($0.lowercased()) } ?? false
+}
+
 /// Lists the images of a folder on a thread of its own.
 ///
 /// - Returns: batches of names, the first of which is small, so that it is displayed soon.
 func imageNames(in folder: String) -> AsyncStream<[String]> {
     AsyncStream { stream in
         startThread {
-            let extensions = Set(builtInCodecs.codecs.flatMap(\.format.extensions))
+            let extensions = imageExtensions
             var batch: [String] = []
             var limit = 200
             _ = FolderEntry.forEach(in: folder) { entry in
                 guard entry.kind != .folder, entry.kind != .other,
-                    let suffix = splitExtension(entry.name).fileExtension,
-                    extensions.contains(suffix.lowercased())
+                    isImageName(entry.name, extensions)
                 else { return }
                 batch.append(entry.name)
                 if batch.count >= limit {

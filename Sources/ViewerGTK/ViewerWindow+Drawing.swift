@@ -25,7 +25,7 @@ extension ViewerWindow {
         let (width, height) = (Double(viewer.view.width), Double(viewer.view.height))
         calotype_draw_color(Palette.background, 0, 0, width, height)
         if viewer.mode == .grid { drawGrid() } else { drawImage() }
-        if viewer.explains, viewer.mode == .single {
+        if viewer.explains, viewer.mode == .single, !current.facts.isEmpty {
             drawPanel(current.facts, x: 20, y: 20, width: 600)
         }
         if viewer.showsKeys { drawPanel(keyList, x: width / 2 - 300, y: 40, width: 600) }
@@ -59,9 +59,10 @@ extension ViewerWindow {
             let cell = cells[ComparedByBytes(name)]
             if let texture = cell?.texture {
                 let (w, h) = (Double(texture.size.width), Double(texture.size.height))
-                texture.draw(
-                    x: x + ((side - w) / 2).rounded(), y: y + ((side - h) / 2).rounded(),
-                    width: w, height: h)
+                let left = x + ((side - w) / 2).rounded()
+                let top = y + ((side - h) / 2).rounded()
+                if texture.hasAlpha { drawCheckerboard(x: left, y: top, width: w, height: h) }
+                texture.draw(x: left, y: top, width: w, height: h)
             } else if let failure = cell?.failure {
                 calotype_draw_clip(x, y, side, side)
                 _ = unsafe calotype_draw_text(
@@ -116,7 +117,10 @@ extension ViewerWindow {
         guard let placement = viewer.placement, let fitted = current.fitted else { return }
         calotype_draw_clip(0, 0, width, height)
         defer { calotype_draw_pop() }
-        if fitted.hasAlpha { drawCheckerboard(placement) }
+        if fitted.hasAlpha {
+            drawCheckerboard(
+                x: placement.x, y: placement.y, width: placement.width, height: placement.height)
+        }
         // At the exact size, no pixel is interpolated.
         let isExact = placement.isFitted && current.view == viewer.view
         let (w, h) =
@@ -136,12 +140,11 @@ extension ViewerWindow {
     }
 
     /// Draws squares behind an image with transparency, only where it is visible.
-    private func drawCheckerboard(_ placement: ImagePlacement) {
+    private func drawCheckerboard(x: Double, y: Double, width: Double, height: Double) {
         let square = 16.0
-        let left = max(0, placement.x)
-        let top = max(0, placement.y)
-        let right = min(Double(viewer.view.width), placement.x + placement.width)
-        let bottom = min(Double(viewer.view.height), placement.y + placement.height)
+        let (left, top) = (max(0, x), max(0, y))
+        let right = min(Double(viewer.view.width), x + width)
+        let bottom = min(Double(viewer.view.height), y + height)
         guard right > left, bottom > top else { return }
         calotype_draw_clip(left, top, right - left, bottom - top)
         calotype_draw_color(Palette.light, left, top, right - left, bottom - top)

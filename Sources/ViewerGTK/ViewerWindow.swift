@@ -2,6 +2,7 @@
 
 #if Viewer
 internal import CGTK
+internal import Dispatch
 internal import EncodedImages
 #if canImport(Glibc)
 internal import Glibc
@@ -33,6 +34,8 @@ final class ViewerWindow {
     private var typed = ""
     private var typedAt = 0.0
     private var listing: Task<Void, Never>?
+    private let watch: FolderWatch?
+    private var watchSource: (any DispatchSourceRead)?
 
     init(folder: String, first: String?) {
         let home = environmentValue("HOME") ?? "/"
@@ -43,16 +46,22 @@ final class ViewerWindow {
         let configuration = environmentValue("XDG_CONFIG_HOME") ?? "\(home)/.config"
         message = Self.apply("\(configuration)/calotype/keys", to: &map)
         keyMap = map
+        watch = FolderWatch(folder)
     }
 
     /// Opens the window and returns when it is closed; `false` if there is no display.
     func run() -> Bool {
         defer {
             listing?.cancel()
+            watchSource?.cancel()
             loads.close()
         }
         loadCurrent()
+        followFolder()
         listing = Task { [weak self, folder = viewer.folder] in
+            // Merging many names would delay the first frame with the image, whose load starts again
+            // when the window gets its size.
+            for _ in 0..<4 where self?.current.fitted == nil { await self?.current.load?.value }
             for await names in imageNames(in: folder) {
                 guard let self else { return }
                 self.viewer.add(names)
@@ -63,6 +72,32 @@ final class ViewerWindow {
         unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
         unsafe setHandlers(&events)
         return unsafe calotype_window_run(&events, title, 1280, 800)
+    }
+
+    /// Shows what other programs change in the folder.
+    private func followFolder() {
+        guard let watch else { return }
+        let source = DispatchSource.makeReadSource(
+            fileDescriptor: watch.descriptor, queue: .main)
+        source.setEventHandler { [weak self] in
+            MainActor.assumeIsolated { self?.take(watch.changes()) }
+        }
+        source.activate()
+        watchSource = source
+    }
+
+    private func take(_ changes: FolderWatch.Changes) {
+        let extensions = imageExtensions
+        let written = changes.written.filter { isImageName($0, extensions) }
+        for name in changes.removed { viewer.remove(name) }
+        // The pixels of a file that was written again are out of date.
+        for name in written {
+            cells[ComparedByBytes(name)]?.load?.cancel()
+            cells[ComparedByBytes(name)] = nil
+            if current.name?.utf8.elementsEqual(name.utf8) == true { current = CurrentImage() }
+        }
+        if !written.isEmpty { viewer.add(written) }
+        change()
     }
 
     /// Loads what has become visible, and draws.

@@ -125,6 +125,12 @@ def scenario(screen, pictures):
     # A key that the file of keys adds.
     screen.key("j")
     screen.shows("a10.png", "3 of 4")
+    # Changes by other programs.
+    (pictures / "a10.png").unlink()
+    screen.wait("the next image", lambda: screen.title() == "broken.jpg – 3 of 3")
+    (pictures / "new").write_bytes(before["a1.png"])
+    (pictures / "new").rename(pictures / "b.png")
+    screen.wait("the new image", lambda: screen.title() == "broken.jpg – 4 of 4")
     screen.key("q")
     if screen.viewer.wait(timeout=20) != 0:
         sys.exit("viewer: failed at its end")
