@@ -15,7 +15,7 @@ build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_bui
 
 # Test targets that run together, as regular expressions; all others form the third group. Tests that
 # compute for minutes would block the cooperative threads that concurrency tests need.
-decoding_suites='PixelsTests|EffectsTests|EncodedImagesTests|ImageCodecsTests|PlaceholdersTests|SpritesTests'
+decoding_suites='PixelsTests|EffectsTests|DrawingTests|TexturesTests|EncodedImagesTests|ImageCodecsTests|PlaceholdersTests|SpritesTests'
 loading_suites='ImageLoadingTests|DecoderSandboxTests|HTTPCachingTests|LoadSchedulingTests'
 
 # Runs tests that have been built, and repeats the failures at the end of the log.

@@ -131,12 +131,13 @@ import Testing
     @Test(
         "Rejects unknown imgproxy options and sources by name",
         arguments: [
-            ("/_/wm:0.5/plain/house/1.png", 400, "wm:0.5"),
+            ("/_/wmu:aHR0cA/plain/house/1.png", 400, "wmu"),
             ("/_/rs:auto:1:1/plain/house/1.png", 400, "rs:auto"),
             ("/_/aq:dssim:0.02/plain/house/1.png", 400, "aq:dssim"),
             ("/_/aq:ssim:1/plain/house/1.png", 400, "aq:ssim"),
             ("/_/w:99999/plain/house/1.png", 400, "w:99999"),
-            ("/_/w:-1/plain/house/1.png", 400, "w:-1"), ("/_/g:sm/plain/house/1.png", 400, "g:sm"),
+            ("/_/w:-1/plain/house/1.png", 400, "w:-1"),
+            ("/_/g:obj/plain/house/1.png", 400, "g:obj"),
             ("/_/w:10/plain/house/1.png@exe", 400, "exe"), ("/_/w:10/plain/", 400, "source"),
             ("/_/pr:none/plain/house/1.png", 400, "none"), ("/_/exp:1/plain/house/1.png", 410, ""),
             ("/_/w:10/plain/http://127.0.0.1/1.png", 403, ""),
