@@ -93,7 +93,7 @@ public struct DrawingContext: Sendable {
     ///   - image: the image; its profile is sRGB or Display P3.
     ///   - rect: the rectangle.
     ///   - mode: how an image of other proportions is resized.
-    ///   - anchor: the part that ``ResizeMode/fill`` keeps, or the position of a smaller image.
+    ///   - anchor: the part that `ResizeMode/fill` keeps, or the position of a smaller image.
     public mutating func draw(
         _ image: PixelBuffer, in rect: SampleRegion, mode: ResizeMode = .fill,
         anchor: CropAnchor = .center

@@ -34,7 +34,7 @@ public struct ImageRenderer: Sendable {
     /// Returns a drawing as an image.
     ///
     /// - Parameter body: records the drawing.
-    /// - Returns: the image; ``PixelFormat/alpha8`` only if it was requested.
+    /// - Returns: the image; `PixelFormat/alpha8` only if it was requested.
     /// - Throws: the error of `body`, and ``DrawingError`` if a limit is exceeded.
     public func image(
         _ body: (inout DrawingContext) throws(DrawingError) -> Void

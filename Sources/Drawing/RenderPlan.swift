@@ -9,7 +9,7 @@ public struct ImageRendererFormat: Hashable, Sendable {
     public enum Range: Hashable, Sendable {
         /// The smallest range that contains all colours that are drawn.
         case automatic
-        /// Opacity only: ``PixelFormat/alpha8``.
+        /// Opacity only: `PixelFormat/alpha8`.
         case monochrome
         /// sRGB in 8 bits.
         case standard
@@ -44,7 +44,7 @@ public struct RenderPlan: Hashable, Sendable {
     public let format: PixelFormat?
     /// The number of bytes of the drawing's own pixels.
     public let byteCount: Int
-    /// The colour that pixels of ``PixelFormat/alpha8`` are drawn with.
+    /// The colour that pixels of `PixelFormat/alpha8` are drawn with.
     public let tint: SRGBColor?
     /// The reason for the format, such as “layer 3 has colours outside of sRGB”.
     public let reason: String
