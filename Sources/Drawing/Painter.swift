@@ -28,6 +28,7 @@ struct Painter {
 
     mutating func paint() throws(DrawingError) -> PixelBuffer {
         let format = plan.format ?? .rgba8
+        let conversion = RowConversion(format, width: size.width)
         var result = MutablePixelBuffer(
             size: size, format: format, colorProfile: plan.space.profile)
         // Layers in their order that may contain the current row.
@@ -51,7 +52,7 @@ struct Painter {
                 prepared[index] = nil
                 return true
             }
-            result.withMutableRow(y) { format.write(row, into: &$0) }
+            result.withMutableRow(y) { conversion.pack(row, into: &$0) }
         }
         return result.finish()
     }

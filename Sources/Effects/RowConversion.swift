@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Pixels
+package import Pixels
 
-/// Converts rows of a pixel format to floats and back.
-struct RowConversion {
+/// Converts rows of a pixel format to premultiplied floats and back.
+package struct RowConversion {
     let format: PixelFormat
     let width: Int
 
     /// - Parameters:
     ///   - format: a format with one plane, except those with packed samples.
     ///   - width: the number of pixels of a row.
-    init(_ format: PixelFormat, width: Int) {
+    package init(_ format: PixelFormat, width: Int) {
         self.format = format
         self.width = width
     }
 
     /// Reads a range of the pixels of a row.
-    func unpack(_ source: Span<UInt8>, _ range: Range<Int>, into row: inout PixelRow) {
+    package func unpack(
+        _ source: Span<UInt8>, _ range: Range<Int>, into row: inout [SIMD4<Float>]
+    ) {
         let count = format.bytesPerPixel
         precondition(
             range.upperBound <= row.count && range.upperBound * count <= source.count,
@@ -85,7 +87,7 @@ struct RowConversion {
     }
 
     /// Writes a row: integers are rounded, colours are clamped to 0...alpha; half floats are neither.
-    func pack(_ row: PixelRow, into result: inout MutableSpan<UInt8>) {
+    package func pack(_ row: [SIMD4<Float>], into result: inout MutableSpan<UInt8>) {
         precondition(
             row.count >= width && result.count >= width * format.bytesPerPixel,
             "the row is too short")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Drawing
 package import Effects
 package import EncodedImages
 package import Pixels
@@ -46,7 +47,7 @@ package struct EffectArguments: ParsableArguments {
     var padding = 0
 
     @Option(
-        help: "The colour below transparent pixels and of margins, such as ff8800.",
+        help: "The colour below transparent pixels and of margins, such as #ff8800.",
         transform: parseColor)
     var background: SRGBColor?
 
@@ -134,12 +135,10 @@ extension PixelBuffer {
     }
 }
 
-/// Parses six hexadecimal digits.
+/// Parses a colour such as `#ff8800`, `#f80` or `ff8800`; a fourth component is alpha.
 package func parseColor(_ text: String) throws -> SRGBColor {
-    guard text.utf8.count == 6, text.allSatisfy(\.isHexDigit), let number = Int(text, radix: 16)
-    else {
-        throw ValidationError("invalid colour: \(text); use six hexadecimal digits such as ff8800")
+    guard let color = SRGBColor(hexadecimal: text.hasPrefix("#") ? text : "#\(text)") else {
+        throw ValidationError("invalid colour: \(text); use hexadecimal digits such as #ff8800")
     }
-    func part(_ shift: Int) -> Double { Double(number >> shift & 255) / 255 }
-    return SRGBColor(red: part(16), green: part(8), blue: part(0))
+    return color
 }

@@ -42,10 +42,10 @@ package struct Sheet: ParsableCommand {
         transform: captions(parsing:))
     var caption: [Caption] = []
 
-    @Option(help: "The colour between images, such as #202124.", transform: color(parsing:))
+    @Option(help: "The colour between images, such as #202124.", transform: parseColor)
     var background = SRGBColor.white
 
-    @Option(help: "The colour of captions, such as #fff.", transform: color(parsing:))
+    @Option(help: "The colour of captions, such as #fff.", transform: parseColor)
     var color = SRGBColor(red: 0.2, green: 0.2, blue: 0.2)
 
     @Option(
@@ -140,13 +140,6 @@ package struct Sheet: ParsableCommand {
             }
             return caption
         }
-    }
-
-    private static func color(parsing text: String) throws -> SRGBColor {
-        guard let color = SRGBColor(hexadecimal: text) else {
-            throw ValidationError("invalid colour: \(text); use #rgb, #rrggbb or #rrggbbaa")
-        }
-        return color
     }
 }
 

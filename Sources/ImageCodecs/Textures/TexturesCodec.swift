@@ -23,21 +23,12 @@ extension CodecEntry {
     static var textures: CodecEntry {
         CodecEntry(
             TexturesCodec(
-                "pvr", "image/x-pvr", .init(Array("PVR\u{3}".utf8)),
-                .init(Array("PVR!".utf8), at: 44)),
-            TexturesCodec("ktx", "image/ktx", .init(TextureSignatures.ktx)),
-            TexturesCodec("ktx2", "image/ktx2", .init(TextureSignatures.ktx2)),
+                "pvr", "image/x-pvr", .init(PVRReader.magic3),
+                .init(PVRReader.magic2, at: 44)),
+            TexturesCodec("ktx", "image/ktx", .init(KTXReader.magic)),
+            TexturesCodec("ktx2", "image/ktx2", .init(KTX2Reader.magic)),
             TexturesCodec("dds", "image/vnd.ms-dds", .init(Array("DDS \u{7C}\0\0\0".utf8))))
     }
-}
-
-private enum TextureSignatures {
-    static let ktx: [UInt8] = [
-        0xAB, 0x4B, 0x54, 0x58, 0x20, 0x31, 0x31, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
-    ]
-    static let ktx2: [UInt8] = [
-        0xAB, 0x4B, 0x54, 0x58, 0x20, 0x32, 0x30, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
-    ]
 }
 
 /// Decodes a mip level row by row.
@@ -79,7 +70,8 @@ struct TexturesDecoder: ImageDecoder {
 
     /// Returns the smallest level that the result does not enlarge.
     private func level(of texture: TextureHeader, for plan: DecodePlan) -> Int {
-        let factors = (0..<texture.levelCount).map { 1 << $0 }
-        return factors.lastIndex { Double($0) <= plan.reduction(ofChroma: false) } ?? 0
+        (0..<texture.levelCount).last {
+            plan.stored(at: texture.size(ofLevel: $0)).reduction(ofChroma: false) >= 1
+        } ?? 0
     }
 }

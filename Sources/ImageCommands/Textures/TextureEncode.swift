@@ -117,7 +117,10 @@ struct TextureEncode: ParsableCommand {
         let size = image.size
         let side = max(size.width, size.height)
         let isFitting = size.width == size.height && side & (side - 1) == 0 && side >= 8
-        guard !isFitting else { return image }
+        if isFitting {
+            try checkMemory(size)
+            return image
+        }
         guard let fit else {
             throw FileFailure(
                 input,
@@ -127,18 +130,34 @@ struct TextureEncode: ParsableCommand {
         let larger = max(8, 1 << (Int.bitWidth - (side - 1).leadingZeroBitCount))
         let square = PixelSize(width: larger, height: larger)
         switch fit {
-        case .stretch: return image.resized(SampleRegion(size), to: square)
-        case .pad: return image.repeatingEdges(to: square)
+        case .stretch:
+            try checkMemory(square)
+            return image.resized(SampleRegion(size), to: square)
+        case .pad:
+            try checkMemory(square)
+            return image.repeatingEdges(to: square)
         case .crop:
             let shorter = min(size.width, size.height)
             let smaller = 1 << (Int.bitWidth - 1 - shorter.leadingZeroBitCount)
             guard smaller >= 8 else {
                 throw FileFailure(input, "\(size) is too small for --fit crop: 8x8 is the least")
             }
+            try checkMemory(PixelSize(width: smaller, height: smaller))
             return image.cut(
                 PixelRect(
                     x: (size.width - smaller) / 2, y: (size.height - smaller) / 2,
                     width: smaller, height: smaller))
+        }
+    }
+}
+
+extension TextureEncode {
+    /// Checks the memory that encoding takes before the square is made.
+    private func checkMemory(_ size: PixelSize) throws(FileFailure) {
+        do throws(CodecError) {
+            try DecodeLimits().check(.memoryByteCount, size.area * PVRTCEncoder.bytesPerPixel)
+        } catch {
+            throw FileFailure(input, error)
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
@@ -25,13 +26,17 @@ struct TextureDecode: ParsableCommand {
         if level < 0 { throw ValidationError("invalid --level: \(level); use at least 0") }
     }
 
+    @OptionGroup var sandboxing: SandboxArguments
+
     func run() throws {
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
         do throws(FileFailure) {
-            let image = try decodedLevel()
+            let image = try decodedLevel(codecs)
             do throws(CodecError) {
-                let format = splitExtension(output).fileExtension ?? "png"
                 let destination = try ImageDestination(
-                    format: format, codecs: builtInCodecs, options: EncodeOptions())
+                    format: splitExtension(output).fileExtension ?? "png", codecs: builtInCodecs,
+                    options: EncodeOptions())
                 try ImageDestination.write(try destination.encode(image), to: output)
             } catch {
                 throw FileFailure(output, error)
@@ -42,28 +47,30 @@ struct TextureDecode: ParsableCommand {
         }
     }
 
-    private func decodedLevel() throws(FileFailure) -> PixelBuffer {
+    private func decodedLevel(_ codecs: CodecSet) throws(FileFailure) -> PixelBuffer {
+        let header = try textureHeader(input)
+        guard level < header.levelCount else {
+            throw FileFailure(input, "no level \(level): the last one is \(header.levelCount - 1)")
+        }
         do throws(CodecError) {
-            let bytes = try EncodedBytes(reading: input, limits: DecodeLimits())
-            let file = bytes.copy(of: 0..<bytes.count)
-            let header = try TextureHeader(file.span)
-            guard level < header.levelCount else {
-                throw .unsupported(feature: "level \(level) of \(header.levelCount)")
-            }
-            let rows = TextureRows(header, level: level)
-            try DecodeLimits().check(rows.size)
-            var image = MutablePixelBuffer(size: rows.size, format: rows.pixelFormat)
-            var y = 0
-            try rows.decode(file.span) { (row: Span<UInt8>) throws(CodecError) in
-                image.withMutableRow(y) { target in
-                    for index in row.indices { target[index] = row[index] }
-                }
-                y += 1
-            }
-            return image.finish()
+            let source = try ImageSource(try EncodedBytes(mapping: input), codecs: codecs)
+            // The level of exactly this size is decoded.
+            var options = DecodeOptions(box: header.size(ofLevel: level), mode: .stretch)
+            options.acceptsTruncated = false
+            return try source.decodedImage(options).image
         } catch {
             throw FileFailure(input, error)
         }
+    }
+}
+
+/// Reads the header of a texture file.
+private func textureHeader(_ path: String) throws(FileFailure) -> TextureHeader {
+    do throws(CodecError) {
+        let bytes = try EncodedBytes(reading: path, limits: DecodeLimits())
+        return try TextureHeader(bytes.copy(of: 0..<bytes.count).span)
+    } catch {
+        throw FileFailure(path, error)
     }
 }
 
@@ -90,7 +97,7 @@ struct TextureInfo: ParsableCommand {
         var failureCount = 0
         for file in files {
             do throws(FileFailure) {
-                let header = try header(of: file)
+                let header = try textureHeader(file)
                 objects.append(Self.json(header, file))
                 if !json { print(Self.text(header, file)) }
             } catch {
@@ -101,15 +108,6 @@ struct TextureInfo: ParsableCommand {
         }
         if json { print(JSON.array(objects).text()) }
         if failureCount > 0 { throw ExitCode(1) }
-    }
-
-    private func header(of path: String) throws(FileFailure) -> TextureHeader {
-        do throws(CodecError) {
-            let bytes = try EncodedBytes(reading: path, limits: DecodeLimits())
-            return try TextureHeader(bytes.copy(of: 0..<bytes.count).span)
-        } catch {
-            throw FileFailure(path, error)
-        }
     }
 
     private static func bitsPerPixel(_ header: TextureHeader) -> Int {

@@ -6,8 +6,9 @@ internal import Pixels
 /// Reads the headers of KTX files of version 1.
 ///
 /// - SeeAlso: Khronos Group, *KTX File Format Specification*, version 1.
-enum KTXReader {
-    static let magic: [UInt8] = [
+package enum KTXReader {
+    /// The first bytes of a file.
+    package static let magic: [UInt8] = [
         0xAB, 0x4B, 0x54, 0x58, 0x20, 0x31, 0x31, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
     ]
     private static let headerByteCount = 64
@@ -85,8 +86,9 @@ enum KTXReader {
 /// Reads the headers of KTX files of version 2.
 ///
 /// - SeeAlso: Khronos Group, *KTX File Format Specification*, version 2.
-enum KTX2Reader {
-    static let magic: [UInt8] = [
+package enum KTX2Reader {
+    /// The first bytes of a file.
+    package static let magic: [UInt8] = [
         0xAB, 0x4B, 0x54, 0x58, 0x20, 0x32, 0x30, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
     ]
     private static let headerByteCount = 80

@@ -6,9 +6,11 @@ internal import Pixels
 /// Reads the headers of PVR files of versions 1 to 3, which are little-endian.
 ///
 /// - SeeAlso: Imagination Technologies, *PVR File Format Specification*.
-enum PVRReader {
-    static let magic2 = Array("PVR!".utf8)
-    static let magic3 = Array("PVR\u{3}".utf8)
+package enum PVRReader {
+    /// The bytes at 44 of version 2.
+    package static let magic2 = Array("PVR!".utf8)
+    /// The first bytes of version 3.
+    package static let magic3 = Array("PVR\u{3}".utf8)
     private static let headerByteCount = 52
 
     static func recognizes(_ file: Span<UInt8>) -> Bool { isVersion3(file) || isVersion2(file) }

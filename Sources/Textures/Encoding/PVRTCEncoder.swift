@@ -37,11 +37,15 @@ public struct PVRTCEncoder {
         var searchCount: Int { self == .best ? 16 : 0 }
     }
 
-    private typealias Lanes = PVRTCWindow.Lanes
+    /// The memory that encoding takes for each pixel, in bytes: the image, its channels in 16 bits, the
+    /// weights, and the colours of words.
+    public static let bytesPerPixel = 4 + 4 * 2 + 1 + 1
 
     private let size: PixelSize
     private let words: PVRTCWords
     private let channelCount: Int
+    /// Whether the colours of a word can be opaque, translucent or either.
+    private let flags: [Bool]
     /// The pixels by channel; each row starts with the pixel before its first one and ends with those
     /// after its last one, as they wrap around.
     private let planes: [[Int16]]
@@ -54,7 +58,7 @@ public struct PVRTCEncoder {
     /// Encodes an image.
     ///
     /// - Parameters:
-    ///   - image: an image whose sides are powers of two, in a format of 8 bits.
+    ///   - image: an image whose sides are powers of two; samples of more than 8 bits are rounded.
     ///   - quality: the effort.
     ///   - progress: called with the completed share from 0 to 1; it returns `false` to cancel.
     /// - Returns: the words in the order in which they are stored.
@@ -66,7 +70,7 @@ public struct PVRTCEncoder {
         guard sides.allSatisfy({ $0 > 0 && $0 & ($0 - 1) == 0 }) else {
             throw .unsupported(feature: "PVRTC of \(image.size): its sides are powers of two")
         }
-        var encoder = PVRTCEncoder(image)
+        var encoder = PVRTCEncoder(image.converted(to: image.format.hasAlpha ? .rgba8 : .rgb8))
         encoder.start()
         let total = quality.sweepCount + quality.searchCount * 4 + 1
         var done = 1
@@ -85,12 +89,14 @@ public struct PVRTCEncoder {
         return encoder.bytes
     }
 
+    /// - Parameter image: an image of 8-bit RGB or RGBA.
     private init(_ image: PixelBuffer) {
         let format = TextureFormat.pvrtc4
         let words = PVRTCWords(format.blockCount(image.size))
         let size = PixelSize(width: words.count.width * 4, height: words.count.height * 4)
         let channelCount = image.format == .rgba8 ? 4 : 3
         (self.size, self.words, self.channelCount) = (size, words, channelCount)
+        flags = channelCount == 3 ? [true] : [true, false]
         let stride = size.width + 8
         self.stride = stride
         var planes = Array(
@@ -102,8 +108,7 @@ public struct PVRTCEncoder {
             for channel in 0..<channelCount {
                 for column in 0..<stride {
                     let x = min((column - 1) & (size.width - 1), image.size.width - 1)
-                    let index = bytesPerPixel == 1 ? x : x * bytesPerPixel + channel
-                    planes[channel][y * stride + column] = Int16(row[index])
+                    planes[channel][y * stride + column] = Int16(row[x * bytesPerPixel + channel])
                 }
             }
         }
@@ -189,7 +194,6 @@ public struct PVRTCEncoder {
         var (best, bestChosen) = (before, chosen)
         var colors = (a: a[index], b: b[index])
         let solution = window.solution(colors.a, colors.b)
-        let flags = channelCount == 3 ? [true] : [true, false]
         for isOpaqueA in flags {
             for isOpaqueB in flags {
                 let first = PVRTCQuantizer.quantized(solution.a, .a, isOpaque: isOpaqueA)
@@ -245,7 +249,7 @@ public struct PVRTCEncoder {
                 b[index] = PVRTCQuantizer.quantized(high, .b, isOpaque: isOpaque)
             }
         }
-        // Every second word in each direction covers all pixels but one row and column in four.
+        // Windows overlap; each chooses the same weights for the pixels that it shares with others.
         for y in 0..<words.count.height {
             for x in 0..<words.count.width {
                 let window = window(x, y)
