@@ -69,7 +69,15 @@ struct TextureEncode: ParsableCommand {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
         do throws(FileFailure) {
-            let image = try fitted(try decodedTexels(input, codecs))
+            let decoded = try decodedTexels(input, codecs) {
+                size, options throws(FileFailure) in
+                let square = try square(for: size)
+                guard fit == .stretch else { return }
+                options.box = square
+                options.mode = .stretch
+                options.allowsEnlarging = true
+            }
+            let image = fitted(decoded, to: try square(for: decoded.size))
             let texture = try encode(image)
             try writeTexture(isLegacy ? texture.pvr2File() : texture.pvr3File(), to: output)
         } catch {
@@ -112,63 +120,66 @@ struct TextureEncode: ParsableCommand {
             levels: levels)
     }
 
-    /// Returns the image with equal sides that are powers of two.
-    private func fitted(_ image: PixelBuffer) throws(FileFailure) -> PixelBuffer {
-        let size = image.size
-        let side = max(size.width, size.height)
-        let isFitting = size.width == size.height && side & (side - 1) == 0 && side >= 8
-        if isFitting {
-            try checkMemory(size)
-            return image
-        }
-        guard let fit else {
+    /// Returns the size of the texture; checks the memory that encoding takes.
+    private func square(for size: PixelSize) throws(FileFailure) -> PixelSize {
+        let longer = max(size.width, size.height)
+        let larger = max(8, 1 << (Int.bitWidth - (longer - 1).leadingZeroBitCount))
+        let smaller = 1 << (Int.bitWidth - 1 - min(size.width, size.height).leadingZeroBitCount)
+        let isFitting = size.width == size.height && longer == larger
+        guard isFitting || fit != nil else {
             throw FileFailure(
                 input,
                 "\(size) is not a square whose side is a power of two, at least 8; "
                     + "use --fit stretch, pad or crop")
         }
-        let larger = max(8, 1 << (Int.bitWidth - (side - 1).leadingZeroBitCount))
-        let square = PixelSize(width: larger, height: larger)
-        switch fit {
-        case .stretch:
-            try checkMemory(square)
-            return image.resized(SampleRegion(size), to: square)
-        case .pad:
-            try checkMemory(square)
-            return image.repeatingEdges(to: square)
-        case .crop:
-            let shorter = min(size.width, size.height)
-            let smaller = 1 << (Int.bitWidth - 1 - shorter.leadingZeroBitCount)
-            guard smaller >= 8 else {
-                throw FileFailure(input, "\(size) is too small for --fit crop: 8x8 is the least")
-            }
-            try checkMemory(PixelSize(width: smaller, height: smaller))
-            return image.cut(
-                PixelRect(
-                    x: (size.width - smaller) / 2, y: (size.height - smaller) / 2,
-                    width: smaller, height: smaller))
+        let side = fit == .crop ? smaller : larger
+        guard side >= 8 else {
+            throw FileFailure(input, "\(size) is too small for --fit crop: 8x8 is the least")
         }
-    }
-}
-
-extension TextureEncode {
-    /// Checks the memory that encoding takes before the square is made.
-    private func checkMemory(_ size: PixelSize) throws(FileFailure) {
         do throws(CodecError) {
-            try DecodeLimits().check(.memoryByteCount, size.area * PVRTCEncoder.bytesPerPixel)
+            try DecodeLimits().check(
+                .memoryByteCount, side * side * PVRTCEncoder.bytesPerPixel)
         } catch {
             throw FileFailure(input, error)
         }
+        return PixelSize(width: side, height: side)
+    }
+
+    /// Returns the middle of a larger image, or a smaller one with its edges repeated.
+    private func fitted(_ image: PixelBuffer, to square: PixelSize) -> PixelBuffer {
+        if image.size == square { return image }
+        guard fit == .crop else { return image.repeatingEdges(to: square) }
+        return image.cut(
+            PixelRect(
+                x: (image.size.width - square.width) / 2,
+                y: (image.size.height - square.height) / 2, width: square.width,
+                height: square.height))
     }
 }
 
 /// Decodes an image to 8-bit RGB, or to premultiplied RGBA if it can be transparent.
-func decodedTexels(_ path: String, _ codecs: CodecSet) throws(FileFailure) -> PixelBuffer {
+///
+/// - Parameters:
+///   - path: the file.
+///   - codecs: the codecs.
+///   - prepare: checks the size of the image, and changes the options, before it is decoded.
+/// - Returns: the image.
+/// - Throws: ``FileFailure``.
+func decodedTexels(
+    _ path: String, _ codecs: CodecSet,
+    _ prepare: (PixelSize, inout DecodeOptions) throws(FileFailure) -> Void = { _, _ in }
+) throws(FileFailure) -> PixelBuffer {
+    let source: ImageSource
     do throws(CodecError) {
-        let source = try ImageSource(try EncodedBytes(mapping: path), codecs: codecs)
-        var options = DecodeOptions()
-        options.pixelFormat = source.header.hasAlpha ? .rgba8 : .rgb8
-        options.acceptsTruncated = false
+        source = try ImageSource(try EncodedBytes(mapping: path), codecs: codecs)
+    } catch {
+        throw FileFailure(path, error)
+    }
+    var options = DecodeOptions()
+    options.pixelFormat = source.header.hasAlpha ? .rgba8 : .rgb8
+    options.acceptsTruncated = false
+    try prepare(source.pixelSize, &options)
+    do throws(CodecError) {
         return try source.decodedImage(options).image
     } catch {
         throw FileFailure(path, error)
