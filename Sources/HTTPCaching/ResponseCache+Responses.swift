@@ -152,7 +152,7 @@ extension ResponseCache {
         if let file {
             guard write(response.bytes, file) else { return bodies.remove(file) }
         }
-        database.write { db in
+        let isInserted: Void? = database.write { db in
             try self.writeUses(db)
             // Not REPLACE, which would bypass the trigger that counts the bytes.
             try db.execute(
@@ -188,7 +188,17 @@ extension ResponseCache {
             }
             try self.evict(db)
         }
+        if isInserted == nil { dropLargestNumbers() }
         removeDoomed()
+    }
+
+    /// Removes the rows whose damaged number leaves none for a new row.
+    private func dropLargestNumbers() {
+        database.write { db in
+            try db.execute(
+                sql: "DELETE FROM response WHERE id > ?",
+                arguments: [Database.rowNumbers.upperBound])
+        }
     }
 
     /// Writes a body file and lists it for removal until a row names it.

@@ -136,6 +136,20 @@ struct ResponseCacheDamageTests {
         await store.close()
     }
 
+    @Test("stores responses beside an unreachable row with the largest number")
+    func largestNumber() async throws {
+        let store = try store()
+        await fill(store)
+        store.database.write { db in
+            try db.execute(
+                sql: "UPDATE response SET id = \(Int64.max), url = 'other' WHERE url = ?",
+                arguments: [urls[4].description])
+        }
+        for _ in 0..<2 { await fill(store) }
+        #expect(await read(store, "the largest number") == urls.count)
+        await store.close()
+    }
+
     @Test("is replaced when its row numbers are exhausted")
     func sequence() async throws {
         let store = try store()

@@ -28,6 +28,38 @@ import Testing
         #expect(part.size == PixelSize(width: 120, height: 120))
     }
 
+    @Test("keeps the detailed part of planes, from an even place", arguments: [7, 130, 251])
+    func planes(_ x: Int) throws {
+        let size = PixelSize(width: 301, height: 121)
+        var image = MutablePixelBuffer(size: size, format: .yCbCr420, colorProfile: .sRGB)
+        let detail = TestImage.noise(PixelSize(width: 40, height: 40), .gray8)
+        for y in 0..<40 {
+            image.withMutableRow(50 + y) { $0.copy(detail.row(y), at: x) }
+        }
+        for (plane, y) in (1...2).flatMap({ plane in (0..<61).map { (plane, $0) } }) {
+            image.withMutableRow(y, plane: plane) { row in
+                for index in row.indices { row[index] = UInt8(index) }
+            }
+        }
+        let planes = image.finish()
+        let crop = SmartCrop(to: PixelSize(width: 121, height: 121))
+        let part = crop.part(of: planes)
+        #expect(part.x <= x && x + 40 <= part.x + part.width, "\(part)")
+        #expect(part.x % 2 == 0 && part.y == 0)
+        let result = try crop.process(planes, CancellationFlag())
+        #expect(result.format == .yCbCr420 && result.size == part.size)
+        for (plane, start) in [(0, part.x), (1, part.x / 2), (2, part.x / 2)] {
+            let sides = PixelFormat.yCbCr420.planeSize(plane, of: part.size)
+            for y in 0..<sides.height {
+                for column in 0..<sides.width {
+                    #expect(
+                        result.row(y, plane: plane)[column]
+                            == planes.row(y, plane: plane)[start + column])
+                }
+            }
+        }
+    }
+
     @Test("keeps the middle of an even image") func even() {
         let even = MutablePixelBuffer(
             size: PixelSize(width: 300, height: 100), format: .rgb8, colorProfile: .sRGB

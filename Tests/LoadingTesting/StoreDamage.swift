@@ -72,25 +72,27 @@ package enum StoreDamage {
             0.5, "", "text", "12x", "\u{0}a", String(repeating: "e\u{301}", count: 200), Data(),
             Data([0xFF, 0, 0xC3]), Data((0..<40).map { _ in .random(in: 0...255, using: &random) }),
         ]
-        // A third of the rows, or one.
-        let condition =
+        // A third of the rows, or one; SQLite's random() knows no seed.
+        let key = table.columns[0]
+        let keys = try Row.fetchAll(db, sql: "SELECT \(key) FROM \(table.name) ORDER BY \(key)")
+            .map { $0[0] as DatabaseValue }
+        let chosen =
             Bool.random(using: &random)
-            ? "abs(random()) % 3 = 0"
-            : "\(table.columns[0]) = (SELECT \(table.columns[0]) "
-                + "FROM \(table.name) ORDER BY random() LIMIT 1)"
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0:
-            try? db.execute(
-                sql: "UPDATE OR IGNORE \(table.name) SET \(column) = NULL WHERE \(condition)")
-        case 1:
-            try? db.execute(
-                sql: "UPDATE OR IGNORE \(table.name) SET \(column) = \(other) WHERE \(condition)")
-        case 2:
-            try? db.execute(sql: "DELETE FROM \(table.name) WHERE \(condition)")
-        default:
-            try? db.execute(
-                sql: "UPDATE OR IGNORE \(table.name) SET \(column) = ? WHERE \(condition)",
-                arguments: [values.randomElement(using: &random)?.databaseValue])
+            ? keys.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
+            : keys.randomElement(using: &random).map { [$0] } ?? []
+        let value = values.randomElement(using: &random)?.databaseValue
+        let kind = Int.random(in: 0..<8, using: &random)
+        let change =
+            switch kind {
+            case 0: "UPDATE OR IGNORE \(table.name) SET \(column) = NULL"
+            case 1: "UPDATE OR IGNORE \(table.name) SET \(column) = \(other)"
+            case 2: "DELETE FROM \(table.name)"
+            default: "UPDATE OR IGNORE \(table.name) SET \(column) = :value"
+            }
+        for chosenKey in chosen {
+            var arguments: StatementArguments = ["key": chosenKey]
+            if kind > 2 { arguments += ["value": value] }
+            try? db.execute(sql: "\(change) WHERE \(key) IS :key", arguments: arguments)
         }
     }
 

@@ -120,7 +120,7 @@ final class RenditionMaking: Sendable {
         var image = request.image
         // The file must not depend on what else was requested before.
         image.isReproducible = true
-        guard image.processors.isEmpty else { return image }
+        guard image.processors.allSatisfy(\.acceptsYCbCr) else { return image }
         // Without a format it is JPEG, or PNG for an image with alpha, which never comes in planes.
         let destination = try? ImageDestination(
             format: request.format ?? "jpeg", codecs: resources.codecs,

@@ -31,6 +31,13 @@ public enum ImageOperation: ImageProcessor, Hashable {
         }
     }
 
+    public var acceptsYCbCr: Bool {
+        switch self {
+        case .resize: true
+        case .crop, .turn, .threshold, .roundCorners: false
+        }
+    }
+
     public func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer {

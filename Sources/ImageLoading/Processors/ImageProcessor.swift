@@ -11,6 +11,12 @@ public protocol ImageProcessor: Sendable {
     /// The name of the operation with all of its settings, such as `corners(12)`.
     var identity: String { get }
 
+    /// Whether ``process(_:_:)`` changes an image in `PixelFormat/yCbCr420` in its planes; `false`
+    /// unless implemented.
+    ///
+    /// A JPEG rendition then needs no conversion to RGB and back.
+    var acceptsYCbCr: Bool { get }
+
     /// Returns the changed image; called on a thread of the pipeline.
     ///
     /// - Parameters:
@@ -21,4 +27,8 @@ public protocol ImageProcessor: Sendable {
     func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer
+}
+
+extension ImageProcessor {
+    public var acceptsYCbCr: Bool { false }
 }

@@ -29,18 +29,17 @@ public struct SmartCrop: ImageProcessor, Hashable {
 
     public var identity: String { "smart(\(size))" }
 
+    public var acceptsYCbCr: Bool { true }
+
     public func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer {
         guard !cancellation.isCancelled else { throw .cancelled }
-        let source =
-            image.format.planeCount == 1
-            ? image : image.converted(to: image.format.withIntegerSamples)
-        let part = part(of: source)
-        return part == PixelRect(source.size) ? source : source.cut(part)
+        let part = part(of: image)
+        return part == PixelRect(image.size) ? image : image.cut(part)
     }
 
-    /// Returns the part of an image that is kept.
+    /// Returns the part of an image that is kept; it starts at a sample of each plane.
     public func part(of image: PixelBuffer) -> PixelRect {
         let kept = PixelSize(
             width: min(max(size.width, 1), image.size.width),
@@ -50,10 +49,14 @@ public struct SmartCrop: ImageProcessor, Hashable {
         let (x, y) = map.position(
             ofWidth: Double(kept.width) / Double(image.size.width),
             height: Double(kept.height) / Double(image.size.height))
-        func start(_ share: Double, _ free: Int) -> Int { Int((Double(free) * share).rounded()) }
+        let coarsest = image.format.plane(image.format.planeCount - 1)
+        func start(_ share: Double, _ free: Int, _ step: Int) -> Int {
+            Int((Double(free) * share).rounded()) / step * step
+        }
         return PixelRect(
-            x: start(x, image.size.width - kept.width),
-            y: start(y, image.size.height - kept.height), width: kept.width, height: kept.height)
+            x: start(x, image.size.width - kept.width, coarsest.horizontalSubsampling),
+            y: start(y, image.size.height - kept.height, coarsest.verticalSubsampling),
+            width: kept.width, height: kept.height)
     }
 }
 
@@ -67,13 +70,16 @@ struct ContentMap {
     private var sums: [Float]
 
     /// - Parameters:
-    ///   - image: the image in one plane.
+    ///   - image: the image.
     ///   - side: the longer side in pixels of the copy.
     init(_ image: PixelBuffer, side: Int) {
         let geometry = ResizeGeometry(
             of: image.size, into: PixelSize(width: side, height: side), mode: .fit)
-        let copy = image.converted(to: image.format.withIntegerSamples)
-            .resized(geometry.region, to: geometry.size, kernel: .triangle).converted(to: .rgb8)
+        let source =
+            image.format.planeCount == 1
+            ? image.converted(to: image.format.withIntegerSamples) : image
+        let copy = source.resized(geometry.region, to: geometry.size, kernel: .triangle)
+            .converted(to: .rgb8)
         size = copy.size
         let (width, height) = (size.width, size.height)
         var luma = [Float](repeating: 0, count: width * height)

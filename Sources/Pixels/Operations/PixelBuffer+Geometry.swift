@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PixelBuffer {
-    /// Returns a copy of a rectangle of a single-plane image.
+    /// Returns a copy of a rectangle of the image.
     ///
-    /// - Parameter part: the rectangle in pixels; not empty and within the image.
+    /// - Parameter part: the rectangle in pixels; not empty and within the image. Of an image with
+    ///   subsampled planes it starts at a sample of each plane: in ``PixelFormat/yCbCr420`` at even
+    ///   coordinates.
     /// - Returns: an image of the size of `part`, with the same format and colour profile.
     public func cut(_ part: PixelRect) -> PixelBuffer {
         precondition(
-            format.planeCount == 1 && !part.isEmpty && PixelRect(size).contains(part),
+            !part.isEmpty && PixelRect(size).contains(part),
             "\(part) is empty or outside the image of \(size) pixels")
         var result = MutablePixelBuffer(
             size: part.size, format: format, colorProfile: colorProfile)
-        let bytesPerPixel = format.bytesPerPixel
-        let columns = part.x * bytesPerPixel..<(part.x + part.width) * bytesPerPixel
-        for y in 0..<part.height {
-            let source = row(part.y + y).extracting(columns)
-            result.withMutableRow(y) { $0.copy(source, at: 0) }
+        for index in 0..<format.planeCount {
+            let plane = format.plane(index)
+            precondition(
+                part.x % plane.horizontalSubsampling == 0 && part.y % plane.verticalSubsampling == 0,
+                "\(part) starts between two samples of plane \(index)")
+            let planeSize = format.planeSize(index, of: part.size)
+            let start = part.x / plane.horizontalSubsampling * plane.bytesPerPixel
+            let columns = start..<start + planeSize.width * plane.bytesPerPixel
+            let top = part.y / plane.verticalSubsampling
+            for y in 0..<planeSize.height {
+                let source = row(top + y, plane: index).extracting(columns)
+                result.withMutableRow(y, plane: index) { $0.copy(source, at: 0) }
+            }
         }
         return result.finish()
     }
