@@ -16,7 +16,8 @@ extension PixelBuffer {
         for index in 0..<format.planeCount {
             let plane = format.plane(index)
             precondition(
-                part.x % plane.horizontalSubsampling == 0 && part.y % plane.verticalSubsampling == 0,
+                part.x % plane.horizontalSubsampling == 0
+                    && part.y % plane.verticalSubsampling == 0,
                 "\(part) starts between two samples of plane \(index)")
             let planeSize = format.planeSize(index, of: part.size)
             let start = part.x / plane.horizontalSubsampling * plane.bytesPerPixel
