@@ -164,6 +164,29 @@ struct ResponseCacheDamageTests {
         await store.close()
     }
 
+    @Test("whose file is removed while it is read continues to store responses")
+    func concurrentReplacement() async throws {
+        let store = try store()
+        let readers = Task { [urls] in
+            await withTaskGroup(of: Void.self) { group in
+                for url in urls {
+                    group.addTask {
+                        while !Task.isCancelled { _ = await store.response(for: url, [:]) }
+                    }
+                }
+            }
+        }
+        for _ in 0..<StoreDamage.count(usually: 100) {
+            await fill(store)
+            unsafe _ = unlink(path)
+        }
+        readers.cancel()
+        await readers.value
+        for _ in 0..<2 { await fill(store) }
+        #expect(await read(store, "the last file") == urls.count)
+        await store.close()
+    }
+
     @Test("removes no file outside of its folder")
     func doomed() async throws {
         let store = try store()
