@@ -89,14 +89,14 @@ let package = Package(
         .target(name: "Effects", dependencies: ["Pixels"]),
         .target(
             name: "Drawing",
-            dependencies: ["Effects", "Pixels"]
+            dependencies: ["Effects", "EncodedImages", "Pixels"]
                 + cLibraries.filter { $0.home == "Drawing" }.map(\.dependency),
             exclude: ["CDrawing"]),
         .target(name: "EncodedImages", dependencies: ["Pixels"]),
         .target(name: "Textures", dependencies: ["EncodedImages", "Pixels"]),
         .target(
             name: "ImageCodecs",
-            dependencies: ["EncodedImages", "Pixels", "Textures"]
+            dependencies: ["Drawing", "EncodedImages", "Pixels", "Textures"]
                 + codecLibraries.map(\.dependency),
             exclude: codecLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
@@ -159,8 +159,9 @@ let package = Package(
         .target(
             name: "ImageServer",
             dependencies: [
-                "Effects", "EncodedImages", "HTTPCaching", "ImageLoading", "LoadScheduling",
-                "MessageDigests", "Pixels", "Placeholders", "ServedFiles", "Sprites",
+                "Drawing", "Effects", "EncodedImages", "HTTPCaching", "ImageLoading",
+                "LoadScheduling", "MessageDigests", "Pixels", "Placeholders", "ServedFiles",
+                "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -289,7 +290,8 @@ let package = Package(
         .testTarget(
             name: "DecoderSandboxTests",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
+                "DecoderSandbox", "Drawing", "EncodedImages", "ImageCodecs", "ImageLoading",
+                "ImageTesting",
                 "LoadScheduling", "Pixels", "TestHelper",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -322,7 +324,7 @@ let package = Package(
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
-                "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
+                "Drawing", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
                 "ImageCodecs",
                 "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "Pixels",
                 "Placeholders", "Sprites",

@@ -48,6 +48,7 @@ struct Serve: AsyncParsableCommand {
               /house/300x,still/1.gif    the first frame of an animation
               /iiif/3/house%2F1.jpg/…    the IIIF Image API, 3.0 or 2.1
               /tiles/house/1.jpg.dzi     Deep Zoom tiles
+              /card/article?title=Hello  a card from the template article.json of --cards
               /sprite/128x128,fill/house a sprite sheet; ?as=json returns its index
               /info/house/1.jpg          format, size and metadata as JSON
               /placeholder/house/1.jpg   a placeholder of about 25 bytes
@@ -207,7 +208,19 @@ struct Serve: AsyncParsableCommand {
             throw failure("\(error)")
         }
         try serving.apply(to: &configuration, environment(ServingArguments.secrets))
-        do throws(ServerError) { try configuration.check() } catch { throw failure("\(error)") }
+        do throws(ServerError) {
+            configuration.cards = try serving.cards.map(CardTemplates.init(directory:))
+            try configuration.check()
+        } catch {
+            throw failure("\(error)")
+        }
+        // Their codec is refused elsewhere.
+        guard configuration.cards == nil || sandboxing.mode != .noSandbox else {
+            throw failure("--cards requires the sandbox; omit --no-sandbox")
+        }
+        guard configuration.cards == nil || builtInCodecs.codec(named: "card") != nil else {
+            throw failure("--cards requires the trait Drawing, which was not built in")
+        }
         return configuration
     }
 

@@ -88,6 +88,14 @@ struct ServingArguments: ParsableArguments {
         completion: .file())
     var watermark: String?
 
+    @Option(
+        help: """
+            A folder of templates NAME.json, which /card/NAME draws; it also enables /avatar. The \
+            templates are read once, at the start.
+            """,
+        completion: .directory)
+    var cards: String?
+
     @Flag(help: "Answer only URLs that consist of a preset.")
     var presetsOnly = false
 

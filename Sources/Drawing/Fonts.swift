@@ -27,6 +27,22 @@ public final class FontCollection: Sendable {
         #endif
     }
 
+    /// Opens the usual fonts of the system, ten at most: sans-serif, serif and monospace, one with
+    /// Chinese characters and one with emoji.
+    ///
+    /// cairo keeps them open once each has been drawn, so that a process that then gives up its access
+    /// to files can continue to draw.
+    ///
+    /// - Parameter usual: nothing.
+    /// - Throws: ``DrawingError`` if the libraries are missing.
+    public init(usual: Void) throws(DrawingError) {
+        #if Drawing
+        engine = Mutex(try FontEngine())
+        #else
+        throw .unavailable(reason: "built without the trait Drawing")
+        #endif
+    }
+
     /// Lays a text out.
     ///
     /// - Returns: the text at the size at which it fits.
@@ -104,6 +120,15 @@ struct DrawnText: Sendable {
                 throw .library(message: "cannot open the fonts of the system")
             }
             throw .invalid(reason: "\(files[failed]): not a font file, or not readable")
+        }
+        unsafe self.raw = raw
+    }
+
+    /// Opens the usual fonts.
+    init() throws(DrawingError) {
+        try requireDrawing()
+        guard let raw = unsafe calotype_fonts_create_few() else {
+            throw .library(message: "cannot open the fonts of the system")
         }
         unsafe self.raw = raw
     }

@@ -22,6 +22,7 @@ private let entries: [CodecEntry] = [
     .raw,
     .svg,
     .textures,
+    .cards,
     .icc,
 ]
 

@@ -20,7 +20,7 @@ package struct SandboxArguments: ParsableArguments {
         }
     }
 
-    @Flag(exclusivity: .chooseLast) var mode = Mode.sandbox
+    @Flag(exclusivity: .chooseLast) package var mode = Mode.sandbox
 
     @Option(
         help: ArgumentHelp(

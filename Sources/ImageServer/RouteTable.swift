@@ -22,6 +22,7 @@ struct RouteTable: Sendable {
                     keys: keys, renditions: s.localRenditions, responder: s.renditions,
                     negotiation: s.negotiation, grammar: s.grammar, webSources: s.webSources))
         }
+        if let cards = s.cards { routes += [CardRoute(cards: cards), AvatarRoute(cards: cards)] }
         routes += [
             IIIFRoute(
                 originals: s.originals, responder: s.renditions, tiles: s.tiles,

@@ -55,6 +55,8 @@ extension ImageServer {
         public var devices: [String: String] = [:]
         /// The watermark that URLs may request; `nil` for none.
         public var watermark: Watermark?
+        /// The templates of cards; `nil` for neither cards nor avatars.
+        public var cards: CardTemplates?
         /// Whether URLs may contain presets only.
         public var allowsPresetsOnly = false
         /// The bearer tokens that authorize `DELETE` requests, which purge all data derived from an

@@ -43,6 +43,7 @@ struct ServerServices: Sendable {
     let hotResponder: HotResponder
     let tiles: TileResponder
     let sheets: SpriteSheets
+    let cards: CardResponder?
     let negotiation: ContentNegotiation
     let grammar: OptionGrammar
     let hot: HotRenditions
@@ -89,6 +90,11 @@ struct ServerServices: Sendable {
         hotResponder = HotResponder(originals: originals, hot: hot, pageGuard: pageGuard)
         localRenditions = LocalRenditions(
             responder: renditions, negotiation: negotiation, hot: hotResponder)
+        cards = configuration.cards.map { [originals, pipeline, queues, grammar] templates in
+            CardResponder(
+                templates: templates, originals: originals, pipeline: pipeline, queues: queues,
+                grammar: grammar, limits: configuration.renditionLimits)
+        }
         tiles = TileResponder(originals: originals, images: state.tileImages)
         sheets = SpriteSheets(
             pipeline: pipeline, memory: state.sheetMemory, formats: grammar.formats,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Drawing
 import EncodedImages
 import Foundation
 import HTTPTypes
+import ImageCodecs
 import Pixels
 import Testing
 
@@ -15,7 +17,12 @@ import Testing
     private let document: Object
 
     init() async throws {
-        gallery = try TestGallery {
+        let text = ##"{"size": [8, 8], "background": "#fff", "layers": []}"##
+        let cards = CardTemplates(
+            directory: "/none",
+            entries: ["1": .init(text: text, template: try Template(parsing: text))])
+        gallery = try TestGallery(codecs: sandboxCodecs(loading: [])) {
+            $0.cards = cards
             $0.imgproxy = ImgproxyKeys()
             $0.metrics = PrometheusMetrics()
             $0.purgeTokens = ["secret"]

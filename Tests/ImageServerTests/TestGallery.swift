@@ -28,7 +28,8 @@ final class TestGallery: Sendable {
 
     // Stores are outside of the served folder; the clock is for remote originals.
     init(
-        keepsRenditions: Bool = false, web transport: (any HTTPTransport)? = nil,
+        keepsRenditions: Bool = false, codecs: CodecSet = builtInCodecs,
+        web transport: (any HTTPTransport)? = nil,
         clock: FakeClock? = nil,
         changing changes: @escaping @Sendable (inout ImageServer.Configuration) -> Void = { _ in },
         changingPipeline change: (inout ImagePipeline.Configuration) -> Void = { _ in },
@@ -73,7 +74,7 @@ final class TestGallery: Sendable {
         }
         change(&configuration)
         pipeline = ImagePipeline(
-            codecs: builtInCodecs.adding([gate]), configuration: configuration,
+            codecs: codecs.adding([gate]), configuration: configuration,
             logger: Logger(label: "test"))
     }
 

@@ -17,7 +17,8 @@ sys.path.insert(0, str(HERE.parent / "CalotypeServer"))
 
 from calotype_server import CORPUS, CheckedServer
 
-OPTIONS = ["--imgproxy", "--metrics", "--client-hints", "--formats", "webp"]
+TEMPLATES = HERE.parent.parent / "Documentation" / "templates"
+OPTIONS = ["--cards", str(TEMPLATES), "--imgproxy", "--metrics", "--client-hints", "--formats", "webp"]
 KEY, SALT = "6b" * 32, "73616c74"
 
 

@@ -53,13 +53,23 @@ enum {
     cairo_antialias_gray = 2,
     cairo_hint_style_none = 1,
     cairo_hint_metrics_off = 1,
+    fontconfig_match_pattern = 0,
 };
 
 typedef struct _FcConfig FcConfig;
 typedef struct _FcPattern FcPattern;
 
 FcConfig *FcConfigCreate(void);
+FcConfig *FcInitLoadConfig(void);
 FcConfig *FcInitLoadConfigAndFonts(void);
+int FcConfigParseAndLoadFromMemory(FcConfig *config, const unsigned char *text, int complains);
+int FcConfigSubstitute(FcConfig *config, FcPattern *pattern, int kind);
+void FcDefaultSubstitute(FcPattern *pattern);
+FcPattern *FcNameParse(const unsigned char *name);
+FcPattern *FcFontMatch(FcConfig *config, FcPattern *pattern, int *result);
+int FcPatternGetString(const FcPattern *pattern, const char *object, int number,
+                       unsigned char **string);
+void FcPatternDestroy(FcPattern *pattern);
 void FcConfigDestroy(FcConfig *config);
 int FcConfigSetRescanInterval(FcConfig *config, int seconds);
 int FcConfigAppFontAddFile(FcConfig *config, const unsigned char *file);
@@ -154,7 +164,9 @@ void g_object_unref(void *object);
     F(cairo_font_options_set_antialias) F(cairo_font_options_set_hint_style) \
     F(cairo_font_options_set_hint_metrics) F(FcConfigCreate) F(FcInitLoadConfigAndFonts) \
     F(FcConfigDestroy) F(FcConfigSetRescanInterval) F(FcConfigAppFontAddFile) \
-    F(FcPatternGetBool) F(pango_cairo_font_map_new) F(pango_cairo_font_map_set_resolution) \
+    F(FcPatternGetBool) F(FcInitLoadConfig) F(FcConfigParseAndLoadFromMemory) \
+    F(FcConfigSubstitute) F(FcDefaultSubstitute) F(FcNameParse) F(FcFontMatch) \
+    F(FcPatternGetString) F(FcPatternDestroy) F(pango_cairo_font_map_new) F(pango_cairo_font_map_set_resolution) \
     F(pango_fc_font_map_set_config) F(pango_fc_font_map_shutdown) F(pango_fc_font_get_pattern) \
     F(pango_font_map_create_context) F(pango_cairo_context_set_font_options) \
     F(pango_context_set_round_glyph_positions) \

@@ -130,19 +130,55 @@ void calotype_fonts_destroy(calotype_fonts *fonts) {
     free(fonts);
 }
 
-calotype_fonts *calotype_fonts_create(const char *const *files, size_t count, size_t *failed) {
+/// Adds the file of the font that the rules of the system choose for a name.
+static void add_font(FcConfig *all, FcConfig *few, const char *name) {
+    FcPattern *pattern = lazy.FcNameParse((const unsigned char *)name);
+    if (!pattern) return;
+    lazy.FcConfigSubstitute(all, pattern, fontconfig_match_pattern);
+    lazy.FcDefaultSubstitute(pattern);
+    int result;
+    FcPattern *font = lazy.FcFontMatch(all, pattern, &result);
+    unsigned char *file;
+    if (font && lazy.FcPatternGetString(font, "file", 0, &file) == 0) {
+        lazy.FcConfigAppFontAddFile(few, file);
+    }
+    if (font) lazy.FcPatternDestroy(font);
+    lazy.FcPatternDestroy(pattern);
+}
+
+static FcConfig *create_few(void) {
+    // As many fonts as cairo keeps open.
+    static const char *const names[] = {
+        "sans-serif",  "sans-serif:bold", "sans-serif:italic", "sans-serif:bold:italic",
+        "serif",       "serif:bold",      "serif:italic",      "monospace",
+        "sans-serif:lang=zh-cn", "emoji",
+    };
+    FcConfig *all = lazy.FcInitLoadConfigAndFonts();
+    FcConfig *few = lazy.FcInitLoadConfig();
+    // The rules of the system, without its font folders.
+    static const char folders[] = "<fontconfig><reset-dirs/></fontconfig>";
+    if (all && few &&
+        lazy.FcConfigParseAndLoadFromMemory(few, (const unsigned char *)folders, 0)) {
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) add_font(all, few, names[i]);
+    } else if (few) {
+        lazy.FcConfigDestroy(few);
+        few = NULL;
+    }
+    if (all) lazy.FcConfigDestroy(all);
+    return few;
+}
+
+/// Takes over the configuration, which may be NULL.
+static calotype_fonts *create_fonts(FcConfig *config) {
     calotype_fonts *fonts = calloc(1, sizeof *fonts);
-    *failed = count;
-    if (!fonts) return NULL;
-    fonts->config = count > 0 ? lazy.FcConfigCreate() : lazy.FcInitLoadConfigAndFonts();
-    for (size_t i = 0; i < count && fonts->config; i++) {
-        if (lazy.FcConfigAppFontAddFile(fonts->config, (const unsigned char *)files[i])) continue;
-        *failed = i;
-        calotype_fonts_destroy(fonts);
+    if (!fonts || !config) {
+        if (config) lazy.FcConfigDestroy(config);
+        free(fonts);
         return NULL;
     }
+    fonts->config = config;
     // A map of its own: the default one is shared by the code of the process.
-    fonts->map = fonts->config ? lazy.pango_cairo_font_map_new() : NULL;
+    fonts->map = lazy.pango_cairo_font_map_new();
     if (!fonts->map) {
         calotype_fonts_destroy(fonts);
         return NULL;
@@ -161,6 +197,20 @@ calotype_fonts *calotype_fonts_create(const char *const *files, size_t count, si
     lazy.pango_context_set_round_glyph_positions(fonts->context, 0);
     return fonts;
 }
+
+calotype_fonts *calotype_fonts_create(const char *const *files, size_t count, size_t *failed) {
+    *failed = count;
+    FcConfig *config = count > 0 ? lazy.FcConfigCreate() : lazy.FcInitLoadConfigAndFonts();
+    for (size_t i = 0; i < count && config; i++) {
+        if (lazy.FcConfigAppFontAddFile(config, (const unsigned char *)files[i])) continue;
+        *failed = i;
+        lazy.FcConfigDestroy(config);
+        return NULL;
+    }
+    return create_fonts(config);
+}
+
+calotype_fonts *calotype_fonts_create_few(void) { return create_fonts(create_few()); }
 
 struct calotype_text {
     PangoLayout *layout;

@@ -7,6 +7,8 @@ extension Template {
     public struct ImageRequest: Hashable, Sendable {
         /// The path or URL in the template after its placeholders were replaced.
         public let source: String
+        /// Whether the source in the template has no placeholder.
+        public let isFixed: Bool
         /// The size in pixels of the box in which the image is drawn.
         public let box: PixelSize
         /// How the image is resized to the box; the result can have the size of the box already.
@@ -38,9 +40,7 @@ extension Template {
             context throws(DrawingError) in
             if let background { context.fill(.color(background)) }
             for layer in layers {
-                if let condition = layer.condition, values[condition, default: ""].isEmpty {
-                    continue
-                }
+                guard layer.isDrawn(values) else { continue }
                 try context.saving { context throws(DrawingError) in
                     context.opacity = layer.opacity
                     try context.draw(layer, values, scale, images)
@@ -59,12 +59,8 @@ extension DrawingContext {
         switch layer.content {
         case .shape(let shape): draw(shape, in: box)
         case .image(let image):
-            let source = try Template.replaced(image.source, values)
-            guard !source.isEmpty else { return }
-            let pixels = try images(
-                Template.ImageRequest(
-                    source: source, box: box.pixelSize(scale), mode: image.mode,
-                    anchor: image.anchor))
+            guard let request = try layer.imageRequest(values, scale) else { return }
+            let pixels = try images(request)
             guard image.radius > 0 else {
                 draw(pixels, in: box, mode: image.mode, anchor: image.anchor)
                 return
@@ -73,7 +69,11 @@ extension DrawingContext {
                 $0.draw(pixels, in: box, mode: image.mode, anchor: image.anchor)
             }
         case .text(let text): try draw(text, in: box, values)
-        case .avatar(let avatar): try draw(avatar, in: box, values, scale, images)
+        case .avatar(let avatar):
+            let image = try layer.imageRequest(values, scale).map {
+                (request) throws(DrawingError) in try images(request)
+            }
+            try draw(avatar, in: box, values, image)
         case .badge(let badge): try draw(badge, at: Point(box.x, box.y), values)
         }
     }
@@ -119,16 +119,10 @@ extension DrawingContext {
 
     private mutating func draw(
         _ avatar: TemplateAvatar, in box: SampleRegion, _ values: [String: String],
-        _ scale: Double, _ images: Template.ImageProvider
+        _ image: PixelBuffer?
     ) throws(DrawingError) {
-        let source = try avatar.source.map { text throws(DrawingError) in
-            try Template.replaced(text, values)
-        }
         let circle = Path.circle(in: box)
-        if let source, !source.isEmpty {
-            let image = try images(
-                Template.ImageRequest(
-                    source: source, box: box.pixelSize(scale), mode: .fill, anchor: .center))
+        if let image {
             try clip(circle) { $0.draw(image, in: box) }
         } else {
             let name = try Template.replaced(avatar.initials, values)
@@ -140,15 +134,5 @@ extension DrawingContext {
         if let color = avatar.border, avatar.borderWidth > 0 {
             stroke(circle, .color(color), Stroke(width: avatar.borderWidth))
         }
-    }
-}
-
-extension SampleRegion {
-    /// The size in whole pixels at a scale.
-    fileprivate func pixelSize(_ scale: Double) -> PixelSize {
-        func side(_ length: Double) -> Int {
-            Int(min(max((length * scale).rounded(.up), 1), 1e6))
-        }
-        return PixelSize(width: side(width), height: side(height))
     }
 }

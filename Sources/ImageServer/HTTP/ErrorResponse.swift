@@ -44,7 +44,7 @@ struct ErrorResponse {
             case .tooManyRequests: .tooManyRequests
             case .misdirected: .misdirectedRequest
             case .addressInUse, .cannotListen, .cannotListenAtSocket, .badCertificate,
-                .notAFolder:
+                .invalidTemplate, .notAFolder:
                 .internalServerError
             }
         self.init(status: status, message: error.description)

@@ -2,7 +2,7 @@
 
 /// An error that keeps the server from running, or the reason why it rejects a request.
 ///
-/// The first five cases are for the operator; the others become HTTP responses.
+/// The first six cases are for the operator; the others become HTTP responses.
 public enum ServerError: Error, Hashable, Sendable {
     /// Another program listens on the port.
     case addressInUse(host: String, port: Int)
@@ -12,6 +12,8 @@ public enum ServerError: Error, Hashable, Sendable {
     case cannotListenAtSocket(path: String, reason: String)
     /// A certificate or its private key is unusable.
     case badCertificate(path: String, reason: String)
+    /// A template of cards cannot be read, or is not valid.
+    case invalidTemplate(path: String, reason: String)
     /// The folder to serve does not exist, is no folder, or is unreadable.
     case notAFolder(path: String)
 
@@ -56,6 +58,7 @@ extension ServerError: CustomStringConvertible {
             "cannot listen on port \(port) of \(host): \(reason)"
         case .cannotListenAtSocket(let path, let reason): "cannot listen at \(path): \(reason)"
         case .badCertificate(let path, let reason): "\(path): \(reason)"
+        case .invalidTemplate(let path, let reason): "\(path): \(reason)"
         case .notAFolder(let path): "\(path): not a readable folder"
         case .notFound: "not found"
         case .malformedRequest(let reason): reason

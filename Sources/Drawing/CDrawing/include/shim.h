@@ -58,6 +58,9 @@ typedef struct calotype_fonts calotype_fonts;
 /// Opens font files, or the fonts of the system if `count` is 0; NULL if memory is exhausted or a
 /// file contains no font. `*failed` receives the index of that file.
 calotype_fonts *calotype_fonts_create(const char *const *files, size_t count, size_t *failed);
+
+/// Returns the usual ten fonts of the system, few enough to stay open; NULL if there is no memory.
+calotype_fonts *calotype_fonts_create_few(void);
 void calotype_fonts_destroy(calotype_fonts *fonts);
 
 typedef struct {
