@@ -107,6 +107,14 @@ extension DecoderSandbox: RemoteDecoder {
         ) { reader throws(WireError) in try reader.value() }
     }
 
+    public func gainMap(of picture: RemoteImage) throws(CodecError) -> GainMap? {
+        try inspect(.gainMap, picture, Self.maximumBlocksByteCount(picture.limits)) {
+            reader throws(WireError) in
+            guard let metadata = try reader.optional(GainMapMetadata.self) else { return nil }
+            return GainMap(metadata, file: try reader.optionalBlock() ?? [])
+        }
+    }
+
     public func jpegTiles(
         _ tiles: [StoredTile], of picture: RemoteImage
     ) throws(CodecError) -> [[UInt8]?] {

@@ -119,6 +119,11 @@ public protocol ImageDecoder: Sendable {
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks
 
+    /// Returns the gain map; see ``ImageSource/gainMap()``.
+    ///
+    /// - Throws: ``CodecError``.
+    func gainMap(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> GainMap?
+
     /// Returns tiles as JPEG files, without decoding them; see ``ImageSource/jpegTiles(_:)``.
     ///
     /// - Throws: ``CodecError``.
@@ -160,6 +165,11 @@ extension ImageDecoder {
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks { MetadataBlocks() }
 
+    /// Returns `nil`.
+    public func gainMap(
+        of bytes: Span<UInt8>, limits: DecodeLimits
+    ) throws(CodecError) -> GainMap? { nil }
+
     /// Returns no tiles.
     public func jpegTiles(
         _ tiles: [StoredTile], of bytes: Span<UInt8>, limits: DecodeLimits
@@ -189,6 +199,9 @@ public protocol ImageEncoder: Sendable {
     /// Whether the ICC profile of the image is written where other programs read it.
     var writesColorProfiles: Bool { get }
 
+    /// Whether ``EncodeOptions/gainMap`` is written.
+    var writesGainMaps: Bool { get }
+
     /// Whether the file states this colour space of the samples.
     func stores(_ profile: ColorProfile) -> Bool
 
@@ -208,6 +221,9 @@ extension ImageEncoder {
 
     /// `false`.
     public var writesColorProfiles: Bool { false }
+
+    /// `false`.
+    public var writesGainMaps: Bool { false }
 
     /// Returns whether the samples are sRGB or profiles are written.
     public func stores(_ profile: ColorProfile) -> Bool { writesColorProfiles || profile.isSRGB }
@@ -262,6 +278,10 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isPyramid = false
     /// The metadata that is written in addition to the colour profile.
     public var metadata = MetadataBlocks()
+    /// The gain map that is written beside the image, a JPEG file; JPEG only.
+    ///
+    /// It shows the same part as the image, at a resolution of its own.
+    public var gainMap: GainMap?
 
     /// The valid values of ``targetSSIM``; higher ones are hardly ever reached.
     public static let targetSSIMs = 0.5...0.999

@@ -12,7 +12,7 @@ public struct ImageDestination: Sendable {
     /// The format.
     public let format: ImageFormat
     /// The options for every image.
-    public let options: EncodeOptions
+    public private(set) var options: EncodeOptions
     private let codec: any ImageCodec
     private let encoder: any ImageEncoder
     private let remote: (any RemoteDecoder)?
@@ -45,6 +45,17 @@ public struct ImageDestination: Sendable {
 
     /// Whether files of the format contain colour profiles.
     public var writesColorProfiles: Bool { encoder.writesColorProfiles }
+
+    /// Whether files of the format contain gain maps.
+    public var writesGainMaps: Bool { encoder.writesGainMaps }
+
+    /// Returns the destination for an image with a gain map; unchanged if its format has none.
+    public func adding(_ map: GainMap?) -> ImageDestination {
+        guard writesGainMaps else { return self }
+        var destination = self
+        destination.options.gainMap = map
+        return destination
+    }
 
     /// Returns whether files of the format can state this colour space of the samples.
     public func stores(_ profile: ColorProfile) -> Bool { encoder.stores(profile) }

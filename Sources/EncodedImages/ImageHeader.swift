@@ -46,6 +46,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var thumbnail: Range<Int>?
     /// The size of the tiles if the file stores each as a JPEG image; see ``ImageSource/jpegTile(_:)``.
     public var jpegTileSize: PixelSize?
+    /// Whether the file seems to contain a gain map; see ``ImageSource/gainMap()``.
+    public var hasGainMap = false
     /// Properties of this format only, such as the compression, for display.
     public var facts: [Fact] = []
 

@@ -13,7 +13,7 @@ public struct ImageSource: Sendable {
     public let header: ImageHeader
 
     private let bytes: EncodedBytes
-    private let codecs: CodecSet
+    let codecs: CodecSet
     /// The limits on the file.
     public let limits: DecodeLimits
     /// The index of the file, with which a region is decoded without the pixels before it.
@@ -170,6 +170,26 @@ public struct ImageSource: Sendable {
             return blocks
         }
         return try metadata().forWriting(policy, changes)
+    }
+
+    /// Reads the gain map; no pixel is decoded.
+    ///
+    /// A damaged map counts as absent, since the image is complete without it.
+    ///
+    /// - Returns: `nil` if the file contains none.
+    /// - Throws: ``CodecError`` if the file cannot be read.
+    public func gainMap() throws(CodecError) -> GainMap? {
+        guard header.hasGainMap else { return nil }
+        return try bytes.whileUnchanged { () throws(CodecError) in
+            switch engine {
+            case .remote(let remote, let page):
+                try remote.gainMap(of: RemoteImage(bytes, page: page, limits: limits))
+            case .local(let decoder):
+                try bytes.withBytes { file throws(CodecError) in
+                    try decoder.gainMap(of: file, limits: limits)
+                }
+            }
+        }
     }
 
     /// Returns a tile as a JPEG file with its stored samples, without decoding it.

@@ -36,6 +36,9 @@ public protocol RemoteDecoder: ColorConverter {
         of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks
 
+    /// See ``ImageSource/gainMap()``.
+    func gainMap(of picture: RemoteImage) throws(CodecError) -> GainMap?
+
     /// See ``ImageSource/jpegTiles(_:)``.
     func jpegTiles(
         _ tiles: [StoredTile], of picture: RemoteImage
@@ -102,6 +105,9 @@ public protocol RemoteDecoder: ColorConverter {
 }
 
 extension RemoteDecoder {
+    /// Returns `nil`.
+    public func gainMap(of picture: RemoteImage) throws(CodecError) -> GainMap? { nil }
+
     /// Returns no tiles.
     public func jpegTiles(
         _ tiles: [StoredTile], of picture: RemoteImage

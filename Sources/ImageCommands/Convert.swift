@@ -147,7 +147,10 @@ package struct Convert: ParsableCommand {
             options.acceptsYCbCr = destination.prefersYCbCr && effect.isEmpty
             let decoded = try source.decodedImage(options)
             if let problem = decoded.report.problem { warn(inputName, "\(problem)") }
-            return try destination.encode(try decoded.image.applying(effect))
+            let map =
+                effect.isEmpty
+                ? try source.gainMap(resizing.gainMap, options, for: destination) : nil
+            return try destination.adding(map).encode(try decoded.image.applying(effect))
         } catch let error as CodecError {
             throw FileFailure(inputName, error)
         }

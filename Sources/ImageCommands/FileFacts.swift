@@ -10,6 +10,7 @@ struct FileFacts {
     private let thumbnail: ImageSource?
     private let metadata: MetadataFacts
     private let decoding: DecodingFacts?
+    private let gainMap: GainMapFacts?
 
     init(_ path: String, _ source: ImageSource, _ decoding: DecodingFacts?) {
         self.decoding = decoding
@@ -17,6 +18,7 @@ struct FileFacts {
         self.source = source
         thumbnail = source.embeddedThumbnail
         metadata = MetadataFacts(source)
+        gainMap = GainMapFacts(source)
     }
 
     /// The path, followed by one indented line per property.
@@ -32,6 +34,7 @@ struct FileFacts {
             ("thumbnail", thumbnail.map { "\($0.pixelSize), \($0.byteCount) bytes" } ?? "none"),
             ("file", "\(source.byteCount) bytes"),
         ]
+        if let gainMap { lines.append(("gain map", gainMap.text)) }
         lines += header.facts.map { ($0.name, $0.value) }
         lines += metadata.lines
         if let decoding { lines.append(("decoding", decoding.text)) }
@@ -66,6 +69,7 @@ struct FileFacts {
             .init("thumbnail", thumbnail.map(Self.json) ?? .null),
             .init("byteCount", .integer(source.byteCount)),
             .init("facts", .object(header.facts.map { .init($0.name, .string($0.value)) })),
+            .init("gainMap", gainMap?.json ?? .null),
             .init("metadata", metadata.json),
         ]
         return own + (decoding.map { [.init("decoding", $0.json)] } ?? [])

@@ -19,11 +19,14 @@ package struct Info: ParsableCommand {
             format, mediaType, width, height, storedWidth, storedHeight, orientation (1 to 8, as \
             in EXIF), colorModel, bitsPerComponent, hasAlpha, colorProfile, frameCount, \
             loopCount (0: forever), pageCount, thumbnail (width, height and byteCount, or null), \
-            byteCount, facts and metadata. A file that cannot be read has the keys file and error.
+            byteCount, facts, gainMap and metadata. A file that cannot be read has the keys file and error.
 
             The value of metadata is an object with the keys exif, xmp and iptc. Each is null or \
             an object with the fields that are present, and byteCount. Dates are in ISO 8601, \
             fractions are strings such as "1/250", positions are in degrees north and east.
+
+            The value of gainMap is null, or an object with the size of the map and its values by \
+            ISO 21496-1; gains and headrooms are logarithms to base 2.
 
             --explain decodes each image once to fit --size and prints the decoder, the factor by \
             which each plane was reduced in the decoder, and the time. In JSON these are in the \

@@ -21,12 +21,44 @@ struct ResizeArguments: ParsableArguments {
     @Flag(help: "Enlarge images that are smaller than the size.")
     var enlarge = false
 
+    @Option(
+        help: """
+            What happens to the HDR gain map of an image: keep resizes it too, if the output is JPEG \
+            and no effect changes the image; drop omits it.
+            """)
+    var gainMap = GainMapUse.keep
+
     func decodeOptions(_ size: SizeArgument?) -> DecodeOptions {
         var options = DecodeOptions()
         options.box = size?.box
         options.mode = mode
         options.allowsEnlarging = enlarge
         return options
+    }
+}
+
+/// What happens to the gain map of an image.
+enum GainMapUse: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case keep, drop
+}
+
+extension ImageSource {
+    /// Returns the gain map that is written beside an image.
+    ///
+    /// - Parameters:
+    ///   - use: the option of the command.
+    ///   - options: the options with which the image is decoded.
+    ///   - destination: where the image is written.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `nil` for none.
+    /// - Throws: `CodecError`.
+    func gainMap(
+        _ use: GainMapUse, _ options: DecodeOptions, for destination: ImageDestination,
+        _ cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> GainMap? {
+        guard use == .keep, destination.writesGainMaps else { return nil }
+        return try gainMap(
+            options, quality: destination.options.quality, cancellation: cancellation)
     }
 }
 

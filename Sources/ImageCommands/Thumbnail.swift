@@ -144,7 +144,7 @@ package struct Thumbnail: AsyncParsableCommand {
         let bar = ProgressBar(total: plan.count, isEnabled: !quiet)
         let batch = ThumbnailBatch(
             codecs: codecs, decodeOptions: decodeOptions, effect: effect,
-            encodeOptions: encodeOptions)
+            encodeOptions: encodeOptions, gainMap: resizing.gainMap)
         let results = batch.run(
             plan, jobCount: jobCount,
             isInterrupted: { interruption.signal != nil },

@@ -44,6 +44,7 @@ struct ThumbnailBatch: Sendable {
     let decodeOptions: DecodeOptions
     var effect = Effect.none
     let encodeOptions: EncodeOptions
+    var gainMap = GainMapUse.keep
 
     /// Creates all thumbnails of a plan; a failure does not stop the others.
     ///
@@ -71,7 +72,7 @@ struct ThumbnailBatch: Sendable {
     private func make(
         _ thumbnail: PlannedThumbnail, _ cancellation: CancellationFlag
     ) throws(FileFailure) -> WrittenThumbnail {
-        let destination: ImageDestination
+        var destination: ImageDestination
         do throws(CodecError) {
             destination = try ImageDestination(
                 format: thumbnail.format, codecs: codecs, options: encodeOptions)
@@ -86,6 +87,10 @@ struct ThumbnailBatch: Sendable {
             let source = try ImageSource(EncodedBytes(mapping: thumbnail.input), codecs: codecs)
             decoded = try source.decodedImage(options, cancellation: cancellation)
             image = try decoded.image.applying(effect, cancellation)
+            if effect.isEmpty {
+                destination = destination.adding(
+                    try source.gainMap(gainMap, options, for: destination, cancellation))
+            }
         } catch {
             throw FileFailure(thumbnail.input, error)
         }

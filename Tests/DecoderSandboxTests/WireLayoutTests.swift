@@ -51,6 +51,8 @@ import Testing
         describe(EXIFFields.MeteringMode.self, &writer)
         describe(EXIFFields.WhiteBalance.self, &writer)
         describe(EXIFFields.ColorSpace.self, &writer)
+        describe(GainMapMetadata(), &writer)
+        describe(GainMapMetadata.Channel(), &writer)
         describe(MetadataPolicy.copy, &writer)
         describe(ImageChanges(size: PixelSize(width: 1, height: 1)), &writer)
         writer.write(ControlPage.byteCount)

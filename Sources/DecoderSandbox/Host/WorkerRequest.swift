@@ -33,7 +33,7 @@ struct WorkerRequest {
     /// Whether only the header or metadata is read.
     var isInspection: Bool {
         switch kind {
-        case .header, .metadata, .metadataFields, .metadataForWriting, .jpegTiles: true
+        case .header, .metadata, .metadataFields, .metadataForWriting, .jpegTiles, .gainMap: true
         default: false
         }
     }

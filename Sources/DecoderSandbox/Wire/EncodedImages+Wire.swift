@@ -38,6 +38,7 @@ extension ImageHeader: WireValue {
         writer.write(thumbnail?.lowerBound)
         writer.write(thumbnail?.upperBound)
         writer.write(jpegTileSize)
+        writer.write(hasGainMap)
         writer.write(facts)
     }
 
@@ -62,6 +63,7 @@ extension ImageHeader: WireValue {
             thumbnail = start..<end
         }
         jpegTileSize = try reader.optional()
+        hasGainMap = try reader.value()
         facts = try reader.array()
         guard (0...255).contains(bitsPerComponent), frameCount > 0, loopCount >= 0,
             pageCount > 0

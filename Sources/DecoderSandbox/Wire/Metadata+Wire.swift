@@ -217,6 +217,39 @@ extension MetadataFields: WireValue {
     }
 }
 
+extension GainMapMetadata.Channel: WireValue {
+    func write(to writer: inout WireWriter) {
+        for value in [minimum, maximum, gamma, baseOffset, alternateOffset] { writer.write(value) }
+    }
+
+    init(from reader: inout WireReader) throws(WireError) {
+        self.init()
+        minimum = try reader.finite()
+        maximum = try reader.finite()
+        gamma = try reader.finite()
+        baseOffset = try reader.finite()
+        alternateOffset = try reader.finite()
+    }
+}
+
+extension GainMapMetadata: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.write(channels)
+        writer.write(baseHeadroom)
+        writer.write(alternateHeadroom)
+        writer.write(usesBaseColorSpace)
+    }
+
+    init(from reader: inout WireReader) throws(WireError) {
+        self.init()
+        channels = try reader.array()
+        baseHeadroom = try reader.finite()
+        alternateHeadroom = try reader.finite()
+        usesBaseColorSpace = try reader.value()
+        guard isValid else { throw WireError(reason: "the metadata of a gain map is invalid") }
+    }
+}
+
 extension MetadataPolicy: WireValue {
     func write(to writer: inout WireWriter) {
         writer.write(kept)

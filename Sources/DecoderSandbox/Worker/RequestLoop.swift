@@ -82,6 +82,10 @@ struct RequestLoop: ~Copyable {
         case .metadataForWriting:
             guard let (policy, changes) = request.rewriting else { break }
             writer.write(try request.source(codecs).metadata(forWriting: policy, changes))
+        case .gainMap:
+            let map = try request.source(codecs).gainMap()
+            writer.write(map?.metadata)
+            if let map { writer.writeOptional(map.file) }
         case .jpegTiles:
             let files = try ImageSource.jpegTiles(
                 request.tiles, of: request.bytes, page: request.page, codecs: codecs,

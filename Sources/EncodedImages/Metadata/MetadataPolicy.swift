@@ -78,6 +78,8 @@ extension MetadataBlocks {
     /// Whether a property of XMP repeats a property of the file, and may thus be outdated.
     private static func isStale(_ name: XMLScanner.Name) -> Bool {
         switch (name.namespace, name.local) {
+        // A gain map is a part of the image; its writer adds them again.
+        case (XMPNamespace.gainMap, _), (XMPNamespace.container, _): true
         case (XMPNamespace.tiff, "Orientation"), (XMPNamespace.tiff, "ImageWidth"),
             (XMPNamespace.tiff, "ImageLength"), (XMPNamespace.exif, "PixelXDimension"),
             (XMPNamespace.exif, "PixelYDimension"), (XMPNamespace.exif, "ColorSpace"),

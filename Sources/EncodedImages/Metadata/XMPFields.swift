@@ -130,6 +130,9 @@ enum XMPNamespace {
     static let panorama = "http://ns.google.com/photos/1.0/panorama/"
     static let exif = "http://ns.adobe.com/exif/1.0/"
     static let tiff = "http://ns.adobe.com/tiff/1.0/"
+    static let gainMap = "http://ns.adobe.com/hdr-gain-map/1.0/"
+    static let appleGainMap = "http://ns.apple.com/HDRGainMap/1.0/"
+    static let container = "http://ns.google.com/photos/1.0/container/"
     static let notes = "http://ns.adobe.com/xmp/note/"
 }
 

@@ -18,6 +18,10 @@ struct JPEGDecoder: ImageDecoder {
         try JPEGMetadata.read(bytes, limits)
     }
 
+    func gainMap(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> GainMap? {
+        JPEGGainMapReader.read(bytes, limits)
+    }
+
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
         let header = try header(of: bytes, limits: rows.limits)
         if let index = rows.index, try decodePart(bytes, index, header, into: &rows) { return }

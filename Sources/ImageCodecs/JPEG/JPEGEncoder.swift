@@ -14,6 +14,8 @@ struct JPEGEncoder: ImageEncoder {
 
     var writesColorProfiles: Bool { true }
 
+    var writesGainMaps: Bool { true }
+
     func prefersYCbCr(_ options: EncodeOptions) -> Bool { options.chromaSubsampling == .half }
 
     func encode(
@@ -28,10 +30,16 @@ struct JPEGEncoder: ImageEncoder {
         let image =
             isWritten
             ? image : image.converted(to: image.format.withIntegerSamples.with8BitChannels)
+        let map = options.gainMap.flatMap(JPEGGainMapWriter.mapFile)
+        var options = options
+        if let map {
+            options.metadata = JPEGGainMapWriter.blocks(options.metadata, map: map)
+        }
         let segments = try JPEGMetadata.segments(of: options.metadata)
         let writer = try JPEGWriter()
         try writer.start(image, options)
         for segment in segments { try writer.writeSegment(segment.marker, segment.body) }
+        if map != nil { try writer.writeSegment(0xE2, JPEGGainMapWriter.versionBody) }
         try writer.writeProfile(of: image)
         if image.format == .yCbCr420 {
             try writePlanes(of: image, to: writer)
@@ -45,7 +53,8 @@ struct JPEGEncoder: ImageEncoder {
         } else {
             for y in 0..<size.height { try writer.writeRow(image.row(y)) }
         }
-        return try writer.finish()
+        let file = try writer.finish()
+        return map.map { JPEGGainMapWriter.joined(file, $0) } ?? file
     }
 
     /// Writes 16 rows at a time; the last column and row are repeated to complete the MCUs

@@ -12,6 +12,8 @@ struct JPEGHeaderReader {
     private var profileParts: [UInt8: Range<Int>] = [:]
     private var profilePartCount: UInt8 = 0
     private var restartInterval = 0
+    /// Whether the Multi-Picture Format lists images after this one.
+    private var listsImages = false
 
     init(limits: DecodeLimits) { self.limits = limits }
 
@@ -30,6 +32,7 @@ struct JPEGHeaderReader {
             throw .malformed(
                 reason: "SOS marker before the frame header", offset: segments.offset)
         }
+        header.hasGainMap = listsImages
         header.orientation = exif?.value.orientation ?? .upright
         if let exif, let thumbnail = exif.value.thumbnail {
             header.thumbnail =
@@ -65,6 +68,8 @@ struct JPEGHeaderReader {
             && JPEGSegments.starts(file.extracting(body), with: "ICC_PROFILE\0"):
             profileParts[file[body.lowerBound + 12]] = body.lowerBound + 14..<body.upperBound
             profilePartCount = file[body.lowerBound + 13]
+        case 0xE2 where !listsImages:
+            listsImages = JPEGGainMapReader.listsImages(file.extracting(body))
         default:
             break
         }

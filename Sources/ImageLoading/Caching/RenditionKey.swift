@@ -28,7 +28,7 @@ public struct RenditionKey: Hashable, Sendable {
         text(
             request.image.options, request.image.processors.map(\.identity),
             format: request.format, animationFormat: request.animationFormat,
-            request.encodeOptions)
+            request.encodeOptions) + (request.keepsGainMap ? "" : " gainmap=false")
     }
 
     /// Returns the text of an image of a view that is stored without loss.

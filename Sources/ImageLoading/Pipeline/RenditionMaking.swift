@@ -35,6 +35,7 @@ final class RenditionMaking: Sendable {
 
     private let resources: PipelineResources
     private let images: ImageMaking
+    private let originals: OriginalLoading
     private let animated: AnimatedRenditionMaking
     private let stored: StoredRenditions
     private let loads = Loads()
@@ -42,7 +43,7 @@ final class RenditionMaking: Sendable {
     /// - Parameters:
     ///   - resources: the pipeline's.
     ///   - images: makes the images that are encoded.
-    ///   - originals: loads animations.
+    ///   - originals: loads animations and gain maps.
     ///   - configuration: limits of animations.
     init(
         _ resources: PipelineResources, _ images: ImageMaking, _ originals: OriginalLoading,
@@ -50,6 +51,7 @@ final class RenditionMaking: Sendable {
     ) {
         self.resources = resources
         self.images = images
+        self.originals = originals
         stored = StoredRenditions(resources: resources)
         animated = AnimatedRenditionMaking(resources, originals, stored, configuration)
     }
@@ -129,18 +131,42 @@ final class RenditionMaking: Sendable {
         return image
     }
 
+    /// Loads the original again if its gain map is written too; `nil` otherwise.
+    ///
+    /// - Throws: ``LoadError``, ``LoadError/fileChanged(path:)`` if it is no longer the original of the
+    ///   image.
+    private func originalWithGainMap(
+        _ made: MadeImage, _ load: RenditionLoad
+    ) async throws(LoadError) -> LoadedOriginal? {
+        let request = load.request
+        guard request.keepsGainMap, made.loaded.mayHaveGainMap, request.image.processors.isEmpty
+        else { return nil }
+        let identity = made.loaded.key.original
+        let data = try await originals.data(
+            for: request.image, originals.key(request.image, of: identity),
+            OriginalLoading.Loads.Consumer(
+                urgency: load.urgency,
+                storePermission: { load.context.storePermission().intersection(.original) },
+                failurePolicy: request.image.failurePolicy, story: load.context.story))
+        guard data.original == made.loaded.original else {
+            throw .fileChanged(path: request.image.source.name)
+        }
+        return data
+    }
+
     /// Encodes an image and stores the rendition, unless another load has stored it meanwhile.
     private func encode(
         _ made: MadeImage, _ load: RenditionLoad
     ) async throws(LoadError) -> Rendition {
         let clock = resources.clock
         let submitted = clock.now
+        let original = try await originalWithGainMap(made, load)
         return try await resources.queues.encodes.run(
             load.urgency, continuing: true
         ) { [self] cancellation throws(LoadError) in
             let start = clock.now
             if made.isCurrent, let found = stored.rendition(load) { return found }
-            let rendition = try encode(made, as: load.request, cancellation)
+            let rendition = try encode(made, original, as: load.request, cancellation)
             let duration = start.duration(to: clock.now)
             resources.metrics.recordEncode(duration)
             load.context.story.add(
@@ -153,12 +179,13 @@ final class RenditionMaking: Sendable {
     }
 
     private func encode(
-        _ made: MadeImage, as request: RenditionRequest, _ cancellation: CancellationFlag
+        _ made: MadeImage, _ original: LoadedOriginal?, as request: RenditionRequest,
+        _ cancellation: CancellationFlag
     ) throws(LoadError) -> Rendition {
         let codecs = resources.codecs
         do throws(CodecError) {
             var image = made.loaded.image
-            let destination = try ImageDestination(
+            var destination = try ImageDestination(
                 format: request.format ?? (image.format.hasAlpha ? "png" : "jpeg"),
                 codecs: codecs, options: request.encodeOptions)
             if !request.image.options.convertsToSRGB {
@@ -166,6 +193,14 @@ final class RenditionMaking: Sendable {
                     destination.writesColorProfiles
                     ? try codecs.inPortableColors(image)
                     : try codecs.inSRGB(image)
+            }
+            if let original, destination.writesGainMaps {
+                let source = try ImageSource(
+                    original.bytes, codecs: codecs, limits: resources.limits)
+                destination = destination.adding(
+                    try source.gainMap(
+                        request.image.options, quality: destination.options.quality,
+                        cancellation: cancellation))
             }
             var rendition = Rendition(
                 bytes: try destination.encode(image, cancellation: cancellation),

@@ -185,6 +185,9 @@ public struct RenditionRequest: Sendable {
     public var animationFormat: String?
     /// The options of the encoder.
     public var encodeOptions: EncodeOptions
+    /// Whether the gain map of an HDR original is written too, if the format supports it and no
+    /// processor changes the image.
+    public var keepsGainMap = true
 
     /// A request for a rendition, by default a still image in JPEG or PNG.
     public init(

@@ -22,6 +22,9 @@ public final class LoadedImage: Sendable {
     public let isOriginalScalable: Bool
     /// The number of frames of the original; it is animated if there are several.
     public let originalFrameCount: Int
+    /// Whether the original seems to contain a gain map; unknown, and `false`, unless the image was
+    /// decoded from the original.
+    let mayHaveGainMap: Bool
     /// Whether it was made from another image than the original, such as a larger size in memory; its
     /// pixels may then differ by rounding from those of a decode.
     let isDerived: Bool
@@ -50,8 +53,8 @@ public final class LoadedImage: Sendable {
     init(
         _ image: PixelBuffer, key: ImageKey, original: OriginalVersion?, originalSize: PixelSize,
         isOriginalScalable: Bool = false, originalFrameCount: Int, isPreview: Bool = false,
-        isDerived: Bool = false, problem: CodecError? = nil, cost: Duration,
-        storability: Storability
+        isDerived: Bool = false, mayHaveGainMap: Bool = false, problem: CodecError? = nil,
+        cost: Duration, storability: Storability
     ) {
         self.image = image
         self.key = key
@@ -61,6 +64,7 @@ public final class LoadedImage: Sendable {
         self.originalFrameCount = originalFrameCount
         self.isPreview = isPreview
         self.isDerived = isDerived
+        self.mayHaveGainMap = mayHaveGainMap
         self.problem = problem
         self.cost = cost
         firstStorability = storability

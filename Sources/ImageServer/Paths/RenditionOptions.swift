@@ -53,6 +53,8 @@ struct RenditionOptions: Hashable {
     var tone = Tone.color
     /// Whether the image keeps its colour profile if the output format supports one.
     var keepsProfile = false
+    /// Whether the gain map of an HDR original is omitted.
+    var isSDR = false
     /// The standard deviation of the Gaussian blur in pixels of the result; 0 for none.
     var blur = 0.0
     /// The standard deviation of the Gaussian of the unsharp mask in pixels of the result; 0 for none.
@@ -130,6 +132,7 @@ struct RenditionOptions: Hashable {
         if degrees != 0 { parts.append("turned\(degrees)") }
         if tone != .color { parts.append(tone.rawValue) }
         if keepsProfile { parts.append("profile") }
+        if isSDR { parts.append("sdr") }
         if blur > 0 { parts.append("blur\(blur)") }
         if sharpening > 0 { parts.append("sharpen\(sharpening)") }
         if pixelation > 0 { parts.append("pixelate\(pixelation)") }

@@ -9,8 +9,8 @@ internal import Pixels
 ///     segment = size [ "@" density "x" ] *( "," option )
 ///     size    = width "x" height / width "x" / "_x" height / "_x"
 ///     option  = "fit" / "fill" / "stretch" / "top" / "bottom" / "left" / "right" / "up" / "gray"
-///             / "profile" / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma / "still"
-///             / format name / "smart" / "focus" x "x" y / "crop" width "x" height
+///             / "profile" / "sdr" / "lossless" / "q" 1-100 / "ssim" 0.5-0.999 / "blur" sigma
+///             / "still" / format name / "smart" / "focus" x "x" y / "crop" width "x" height
 ///             / "extend" [ "-blur" ] / "pad" margin *3( "x" margin ) / "trim" threshold
 ///             / "watermark" [ opacity ] *( "-" edge ) [ "-tiled" ] [ "-" scale ]
 ///             / "sharpen" sigma / "pixelate" side / "brightness" [ "-" ] amount
@@ -80,7 +80,7 @@ struct SizeSegment {
 
     /// The kinds of options, each allowed once, by their names in error messages.
     enum Kind: String {
-        case mode, tone, profile, quality, still, format, blur, device
+        case mode, tone, profile, range, quality, still, format, blur, device
         case focus, crop, extend, pad, trim, watermark
         case sharpen, pixelate, brightness, contrast, saturation, background
         case horizontalAnchor = "horizontal anchor"
@@ -159,6 +159,9 @@ struct SizeSegment {
         case "profile":
             options.keepsProfile = true
             return .profile
+        case "sdr":
+            options.isSDR = true
+            return .range
         case "lossless":
             options.isLossless = true
             return .quality

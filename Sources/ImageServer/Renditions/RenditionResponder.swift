@@ -144,10 +144,11 @@ struct RenditionResponder: Sendable {
         var image = image
         image.processors = try options.processors(
             original: original, maximumSide: limits.maximumSide, watermark: watermark?.overlay)
-        let request = RenditionRequest(
+        var request = RenditionRequest(
             image: image, format: options.format, animationFormat: options.animationFormat,
             encodeOptions: options.encodeOptions)
-        return try await (isSlow ? queues.slow : queues.usual).run(client.name) {
+        request.keepsGainMap = !options.isSDR && options.tone == .color
+        return try await (isSlow ? queues.slow : queues.usual).run(client.name) { [request] in
             try await pipeline.rendition(for: request)
         }
     }

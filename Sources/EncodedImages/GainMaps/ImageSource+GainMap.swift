@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Pixels
+
+extension ImageSource {
+    /// Returns the gain map for an image that ``decodedImage(_:cancellation:)`` makes with these options.
+    ///
+    /// The map is cropped, resized and turned like the image, and keeps its resolution relative to it.
+    /// Its file is encoded as `quality` specifies.
+    ///
+    /// - Parameters:
+    ///   - options: the options of the image.
+    ///   - quality: the quality of the file, from 1 to 100.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `nil` if the file contains no map; also if the map is damaged, since the image is
+    ///   complete without it.
+    /// - Throws: ``CodecError/cancelled``, or another error if the file cannot be read.
+    public func gainMap(
+        _ options: DecodeOptions, quality: Int = 80, cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> GainMap? {
+        guard var map = try gainMap() else { return nil }
+        do throws(CodecError) {
+            let image = try mapImage(map, DecodePlan(header, options), cancellation)
+            var encodeOptions = EncodeOptions()
+            encodeOptions.quality = quality
+            map.file = try ImageDestination(
+                format: "jpeg", codecs: codecs, options: encodeOptions
+            ).encode(image, cancellation: cancellation)
+            return map
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            return nil
+        }
+    }
+
+    /// Returns the size of a map in pixels, before the orientation of the image is applied; `nil` if its
+    /// header is damaged.
+    public func gainMapSize(_ map: GainMap) -> PixelSize? {
+        try? ImageSource(EncodedBytes(map.file), codecs: codecs, limits: limits).header.storedSize
+    }
+
+    /// Decodes a map for the image of a plan.
+    private func mapImage(
+        _ map: GainMap, _ plan: DecodePlan, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> PixelBuffer {
+        let source = try ImageSource(EncodedBytes(map.file), codecs: codecs, limits: limits)
+        let stored = source.header.storedSize
+        let horizontal = Double(stored.width) / Double(plan.storedSize.width)
+        let vertical = Double(stored.height) / Double(plan.storedSize.height)
+        let region = plan.geometry.region.scaled(
+            horizontally: horizontal, vertically: vertical)
+        func side(_ length: Int, _ scale: Double) -> Int {
+            max(1, Int((Double(length) * min(scale, 1)).rounded()))
+        }
+        let size = PixelSize(
+            width: side(plan.geometry.size.width, horizontal),
+            height: side(plan.geometry.size.height, vertical))
+        var options = DecodeOptions()
+        // Samples are gains, not colours, in the orientation of the base image.
+        options.convertsToSRGB = false
+        options.appliesOrientation = false
+        options.acceptsTruncated = false
+        options.kernel = plan.kernel
+        if region == SampleRegion(stored) {
+            options.box = size
+            options.mode = .stretch
+            options.allowsEnlarging = true
+        }
+        var image = try source.decodedImage(options, cancellation: cancellation).image
+        if image.size != size || region != SampleRegion(stored) {
+            image = image.resized(region, to: size, kernel: plan.kernel)
+        }
+        return image.turned(plan.orientation)
+    }
+}
