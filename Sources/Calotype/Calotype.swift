@@ -14,7 +14,8 @@ struct Calotype: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calotype", version: "calotype \(calotypeVersion)",
         subcommands: [
-            Info.self, Thumbnail.self, Thumbnails.self, Convert.self, TextureCommand.self,
+            Info.self, Thumbnail.self, Batch.self, Thumbnails.self, Convert.self,
+            TextureCommand.self,
             Draw.self, Sheet.self, View.self,
         ])
 

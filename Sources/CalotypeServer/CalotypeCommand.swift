@@ -26,8 +26,9 @@ struct CalotypeCommand: AsyncParsableCommand {
             """,
         version: "calotype \(calotypeVersion)",
         subcommands: [
-            Info.self, ExplainedThumbnail.self, Thumbnails.self, Convert.self, Draw.self,
-            Sheet.self, TextureCommand.self, Bench.self, Serve.self, Sign.self, View.self,
+            Info.self, ExplainedThumbnail.self, Batch.self, Thumbnails.self, Convert.self,
+            Draw.self, Sheet.self, TextureCommand.self, Bench.self, Serve.self, Sign.self,
+            View.self,
         ])
 
     static func main() async {

@@ -58,6 +58,12 @@ public struct DecodeOptions: Hashable, Sendable {
     public var acceptsYCbCr = false
     /// Whether samples of more than 8 bits become 16 bits; they are rounded to 8 bits otherwise.
     public var keepsDepth = false
+    /// Whether ``ImageSource/decodedImages(_:cancellation:)`` may make the result with the decode of a
+    /// larger one before it.
+    ///
+    /// The decoder then shrinks less than it would for this result alone: all sizes need one pass, and
+    /// the pixels differ slightly. The part of the image must lie in that of the larger result.
+    public var sharesDecode = false
     /// The pixel format of the result, except `PixelFormat/yCbCr420`; see ``acceptsYCbCr``.
     ///
     /// `nil` means grey, RGB or premultiplied RGBA, like the file. A format of more than 8 bits

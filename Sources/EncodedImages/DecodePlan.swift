@@ -31,11 +31,14 @@ public struct DecodePlan: Hashable, Sendable {
     public let verifiesChecksums: Bool
     /// Whether the image is drawn at any size, as vector graphics are.
     public let isScalable: Bool
+    /// Whether the decode of a larger result may be shared.
+    let sharesDecode: Bool
 
     /// The plan for an image with this header.
     public init(_ header: ImageHeader, _ options: DecodeOptions) {
         storedSize = header.storedSize
         isScalable = header.isScalable
+        sharesDecode = options.sharesDecode
         orientation = options.appliesOrientation ? header.orientation : .upright
         kernel = options.kernel
         quality = options.quality
@@ -61,6 +64,16 @@ public struct DecodePlan: Hashable, Sendable {
             && quality == other.quality && acceptsTruncated == other.acceptsTruncated
             && keepsYCbCr == other.keepsYCbCr && keepsDepth == other.keepsDepth
             && verifiesChecksums == other.verifiesChecksums
+    }
+
+    /// Whether a decoder that has made a choice for a larger result serves this one too.
+    func shares(decodeOf larger: DecodePlan) -> Bool {
+        guard sharesDecode, !isScalable else { return false }
+        let (part, whole) = (geometry.region, larger.geometry.region)
+        return part.x >= whole.x && part.y >= whole.y
+            && part.x + part.width <= whole.x + whole.width
+            && part.y + part.height <= whole.y + whole.height
+            && larger.reduction(ofChroma: false) <= reduction(ofChroma: false)
     }
 
     /// The pixel format of a result that is made from planes of luma and chroma.

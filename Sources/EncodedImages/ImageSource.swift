@@ -397,7 +397,8 @@ public struct ImageSource: Sendable {
     /// Decodes the image at several sizes in one pass over the file.
     ///
     /// Each result has exactly the pixels of ``decodedImage(_:cancellation:)``. Sizes for which the
-    /// decoder would shrink by another factor need another pass.
+    /// decoder would shrink by another factor need another pass, unless they have
+    /// ``DecodeOptions/sharesDecode`` and the first size is the largest.
     ///
     /// - Parameters:
     ///   - options: the sizes and the form of the results; at least one.

@@ -66,7 +66,8 @@ public struct RowSink: ~Copyable {
     /// Makes a choice that depends on the size of the result, such as the shrink factor.
     ///
     /// The decoder calls it before ``begin(_:_:_:lattice:)``. Further results for which `choose`
-    /// returns another value are dropped from this decode.
+    /// returns another value are dropped from this decode, unless they share it
+    /// (``DecodeOptions/sharesDecode``).
     ///
     /// - Parameter choose: returns the choice for a plan, on which alone it depends.
     /// - Returns: the choice for the first result.
@@ -78,7 +79,7 @@ public struct RowSink: ~Copyable {
         for further in furtherOutputs {
             guard let plan = further.output?.plan else { continue }
             let isSame = (try? choose(plan)) == choice
-            if !isSame { further.output = nil }
+            if !isSame, !plan.shares(decodeOf: output.plan) { further.output = nil }
         }
         return choice
     }

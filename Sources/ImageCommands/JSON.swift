@@ -42,6 +42,18 @@ package indirect enum JSON: Hashable {
         }
     }
 
+    /// The value in one line without spaces.
+    package var line: String {
+        switch self {
+        case .null, .bool, .integer, .number, .string: text()
+        case .array(let values): "[\(values.map(\.line).joined(separator: ","))]"
+        case .object(let members):
+            "{"
+                + members.map { "\(Self.quoted($0.key)):\($0.value.line)" }.joined(separator: ",")
+                + "}"
+        }
+    }
+
     private static func enclosed(
         _ items: [String], _ start: String, _ end: String, _ indentation: String
     ) -> String {

@@ -20,13 +20,14 @@ package final class ProgressBar: Sendable {
     }
 
     private let total: Int
+    private let start = ContinuousClock.now
     private let isShown: Bool
     private let state = Mutex(State())
 
     /// Creates a progress bar.
     ///
     /// - Parameters:
-    ///   - total: The number of items.
+    ///   - total: The number of items; 0 if it is unknown.
     ///   - isEnabled: Whether the bar is shown if standard error is a terminal.
     package init(total: Int, isEnabled: Bool) {
         self.total = total
@@ -41,8 +42,9 @@ package final class ProgressBar: Sendable {
             state.failedCount += failed ? 1 : 0
             guard state.nextUpdate <= .now else { return }
             state.nextUpdate = .now + Self.interval
-            writeToStandardError(
-                "\r\(Self.line(state.finishedCount, state.failedCount, of: total))")
+            let line = Self.line(
+                state.finishedCount, state.failedCount, of: total, after: .now - start)
+            writeToStandardError("\r\(line)\u{1B}[K")
         }
     }
 
@@ -51,11 +53,30 @@ package final class ProgressBar: Sendable {
         if isShown { writeToStandardError("\r\u{1B}[K") }
     }
 
-    static func line(_ finishedCount: Int, _ failedCount: Int, of total: Int) -> String {
+    static func line(
+        _ finishedCount: Int, _ failedCount: Int, of total: Int, after time: Duration = .zero
+    ) -> String {
+        let failures = failedCount == 0 ? "" : ", \(failedCount) failed"
+        guard total > 0 else { return "\(finishedCount) done\(failures)" }
         let filled = total == 0 ? width : finishedCount * width / total
         let bar =
             String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        let failures = failedCount == 0 ? "" : ", \(failedCount) failed"
         return "\(bar) \(finishedCount) of \(total)\(failures)"
+            + rest(finishedCount, of: total, after: time)
+    }
+
+    /// The time that the rest will take at the same pace, if that is more than some seconds.
+    private static func rest(
+        _ finishedCount: Int, of total: Int, after time: Duration
+    ) -> String {
+        guard finishedCount > 0, finishedCount < total else { return "" }
+        let seconds =
+            Double(time.components.seconds) * Double(total - finishedCount) / Double(finishedCount)
+        switch seconds {
+        case ..<5: return ""
+        case ..<120: return ", \(Int(seconds)) s left"
+        case ..<7200: return ", \(Int(seconds / 60)) min left"
+        default: return ", \(Int(seconds / 3600)) h left"
+        }
     }
 }

@@ -52,6 +52,33 @@ import Testing
         }
     }
 
+    @Test(
+        "that share the decode of the largest take one pass and differ by little",
+        arguments: builtInCodecs.codecs.map(\.format), [false, true])
+    func shared(format: ImageFormat, acceptsYCbCr: Bool) throws {
+        for file in SampleFiles.own(format.name, "valid") {
+            let source = try ImageSource(EncodedBytes(mapping: file.path), codecs: builtInCodecs)
+            guard source.pixelSize.area < 300_000, !source.header.isScalable else { continue }
+            let options = Self.options(source.pixelSize, acceptsYCbCr: acceptsYCbCr).map {
+                var options = $0
+                options.sharesDecode = true
+                return options
+            }
+            let images = try source.decodedImages(options)
+            for (options, decoded) in zip(options, images) {
+                // A camera's preview may be the image itself for some sizes only.
+                let decoded = try #require(
+                    decoded, "\(file.lastPathComponent) \(options.box as Any)")
+                let alone = try source.decodedImage(options).image
+                #expect(decoded.image.size == alone.size)
+                #expect(acceptsYCbCr || decoded.image.format == alone.format)
+                guard alone.size.area > 500 else { continue }
+                let similarity = decoded.image.structuralSimilarity(to: alone)
+                #expect(similarity > 0.95, "\(file.lastPathComponent) \(alone.size)")
+            }
+        }
+    }
+
     @Test("of a JPEG file take one decode per shrink factor")
     func passes() throws {
         guard builtInCodecs.codec(named: "jpeg") != nil else { return }

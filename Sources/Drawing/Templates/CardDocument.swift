@@ -35,7 +35,7 @@ public struct CardDocument: Sendable {
 
     /// The document as bytes.
     ///
-    /// - Precondition: images have ``Pixels/PixelFormat/gray8``, `rgb8` or `rgba8`.
+    /// - Precondition: images have `PixelFormat.gray8`, `rgb8` or `rgba8`.
     public var bytes: [UInt8] {
         var bytes = Self.magic
         func append(_ number: Int) { bytes.append(number, byteCount: 4, .littleEndian) }

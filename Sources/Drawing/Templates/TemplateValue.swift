@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value (RFC 8259) of a template.
-indirect enum TemplateValue: Hashable, Sendable {
+/// A JSON value (RFC 8259) of a template or a manifest.
+package indirect enum TemplateValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case number(Double)
@@ -10,9 +10,9 @@ indirect enum TemplateValue: Hashable, Sendable {
     /// Members in their order.
     case object([Member])
 
-    struct Member: Hashable, Sendable {
-        let key: String
-        let value: TemplateValue
+    package struct Member: Hashable, Sendable {
+        package let key: String
+        package let value: TemplateValue
     }
 
     /// The name of the type in messages.
@@ -30,7 +30,7 @@ indirect enum TemplateValue: Hashable, Sendable {
     /// Parses a document.
     ///
     /// - Throws: ``DrawingError/invalid(reason:)`` with the line of the error.
-    init(parsing text: String) throws(DrawingError) {
+    package init(parsing text: String) throws(DrawingError) {
         var parser = TemplateParser(Array(text.utf8))
         self = try parser.document()
     }
