@@ -202,6 +202,9 @@ public protocol ImageEncoder: Sendable {
     /// Whether ``EncodeOptions/gainMap`` is written.
     var writesGainMaps: Bool { get }
 
+    /// Whether files contain more than 8 bits per sample and state the transfer function PQ.
+    var writesHDR: Bool { get }
+
     /// Whether the file states this colour space of the samples.
     func stores(_ profile: ColorProfile) -> Bool
 
@@ -224,6 +227,9 @@ extension ImageEncoder {
 
     /// `false`.
     public var writesGainMaps: Bool { false }
+
+    /// `false`.
+    public var writesHDR: Bool { false }
 
     /// Returns whether the samples are sRGB or profiles are written.
     public func stores(_ profile: ColorProfile) -> Bool { writesColorProfiles || profile.isSRGB }

@@ -49,6 +49,9 @@ public struct ImageDestination: Sendable {
     /// Whether files of the format contain gain maps.
     public var writesGainMaps: Bool { encoder.writesGainMaps }
 
+    /// Whether files of the format contain images in HDR; see ``ImageSource/imageInHDR(_:headroom:cancellation:)``.
+    public var writesHDR: Bool { encoder.writesHDR }
+
     /// Returns the destination for an image with a gain map; unchanged if its format has none.
     public func adding(_ map: GainMap?) -> ImageDestination {
         guard writesGainMaps else { return self }

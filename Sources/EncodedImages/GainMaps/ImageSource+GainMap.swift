@@ -34,6 +34,42 @@ extension ImageSource {
         }
     }
 
+    /// Decodes the image as a display with headroom shows it: the base image with its gain map.
+    ///
+    /// - Parameters:
+    ///   - options: the size and the part of the result; its form is always the same.
+    ///   - headroom: the logarithm to base 2 of the headroom of the display; `nil` means all that the
+    ///     map contains.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `PixelFormat/rgb16` in BT.2020 with PQ, in which white of SDR content has 203 cd/m²;
+    ///   `nil` if the file contains no map.
+    /// - Throws: ``CodecError``, also if the map is damaged, and for a base image in HDR.
+    public func imageInHDR(
+        _ options: DecodeOptions, headroom: Double? = nil, cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> DecodedImage? {
+        guard let map = try gainMap() else { return nil }
+        guard !map.metadata.isBaseHDR else {
+            throw .unsupported(feature: "applying the gain map of a base image in HDR")
+        }
+        var options = options
+        options.convertsToSRGB = true
+        options.acceptsYCbCr = false
+        options.pixelFormat = .rgbaHalf
+        options.embeddedThumbnail = .ignore
+        let decoded = try decodedImage(options, cancellation: cancellation)
+        let size = decoded.image.size
+        try limits.check(.memoryByteCount, 3 * PixelBuffer.byteCount(of: size, .rgba16))
+        var samples = try mapImage(map, DecodePlan(header, options), cancellation)
+        // Interpolation between gains of 8 bits would round them.
+        samples = samples.converted(to: samples.format == .gray8 ? .gray16 : .rgb16)
+        samples = samples.resized(SampleRegion(samples.size), to: size, kernel: .triangle)
+        let renderer = GainMapRenderer(
+            map.metadata, headroom: headroom ?? map.metadata.alternateHeadroom)
+        return DecodedImage(
+            image: try renderer.image(decoded.image, samples, cancellation),
+            report: decoded.report)
+    }
+
     /// Returns the size of a map in pixels, before the orientation of the image is applied; `nil` if its
     /// header is damaged.
     public func gainMapSize(_ map: GainMap) -> PixelSize? {

@@ -18,6 +18,8 @@ struct AVIFEncoder: AnimationEncoder {
 
     var writesColorProfiles: Bool { true }
 
+    var writesHDR: Bool { true }
+
     func prefersYCbCr(_ options: EncodeOptions) -> Bool {
         options.chromaSubsampling == .half && !options.isLossless
     }

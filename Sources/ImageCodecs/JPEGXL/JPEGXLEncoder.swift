@@ -20,6 +20,8 @@ struct JPEGXLEncoder: AnimationEncoder {
 
     var writesColorProfiles: Bool { true }
 
+    var writesHDR: Bool { true }
+
     func encode(
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {
