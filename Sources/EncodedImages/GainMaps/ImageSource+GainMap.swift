@@ -13,12 +13,15 @@ extension ImageSource {
     ///   - quality: the quality of the file, from 1 to 100.
     ///   - cancellation: cancels the work from another thread.
     /// - Returns: `nil` if the file contains no map; also if the map is damaged, since the image is
-    ///   complete without it.
+    ///   complete without it, and if the base image in HDR is converted to sRGB, to which it does not
+    ///   apply.
     /// - Throws: ``CodecError/cancelled``, or another error if the file cannot be read.
     public func gainMap(
         _ options: DecodeOptions, quality: Int = 80, cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> GainMap? {
-        guard var map = try gainMap() else { return nil }
+        guard var map = try gainMap(), !(map.metadata.isBaseHDR && options.convertsToSRGB) else {
+            return nil
+        }
         do throws(CodecError) {
             let image = try mapImage(map, DecodePlan(header, options), cancellation)
             var encodeOptions = EncodeOptions()
