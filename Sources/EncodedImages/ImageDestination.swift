@@ -77,6 +77,14 @@ public struct ImageDestination: Sendable {
     public func encode(
         _ image: PixelBuffer, cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> [UInt8] {
+        let file = try encodeAlone(image, cancellation)
+        guard let map = options.gainMap else { return file }
+        return try encoder.adding(map, to: file)
+    }
+
+    private func encodeAlone(
+        _ image: PixelBuffer, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> [UInt8] {
         if let remote, encoder.isSlow(image.size, options) {
             return try remote.encode(
                 image, as: format.name, options, cancellation: cancellation)

@@ -23,8 +23,8 @@ struct ResizeArguments: ParsableArguments {
 
     @Option(
         help: """
-            What happens to the HDR gain map of an image: keep resizes it too, if the output is JPEG \
-            and no effect changes the image; drop omits it; apply, of convert only, writes an HDR \
+            What happens to the HDR gain map of an image: keep resizes it too, if the output is \
+            JPEG, AVIF or JPEG XL and no effect changes the image; drop omits it; apply, of convert only, writes an HDR \
             image (PNG, AVIF or JPEG XL).
             """)
     var gainMap = GainMapUse.keep
@@ -59,7 +59,8 @@ extension ImageSource {
     ) throws(CodecError) -> GainMap? {
         guard use == .keep, destination.writesGainMaps else { return nil }
         return try gainMap(
-            options, quality: destination.options.quality, cancellation: cancellation)
+            options, format: destination.format.name, quality: destination.options.quality,
+            cancellation: cancellation)
     }
 }
 

@@ -89,6 +89,30 @@ import Testing
     }
     #endif
 
+    @Test("are written with metadata and alpha, and read again", arguments: [false, true])
+    func written(hasAlpha: Bool) throws {
+        let image = hasAlpha ? base.converted(to: .rgba8) : base
+        var options = EncodeOptions()
+        options.metadata.exif = EXIFBlock.photograph(isLittleEndian: true, orientation: 1)
+        options.metadata.xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
+        func file() throws -> [UInt8] {
+            try ImageDestination(format: "avif", codecs: builtInCodecs, options: options)
+                .encode(image)
+        }
+        let plain = try source(file())
+        options.gainMap = GainMap(Self.metadata, file: try encoded(map))
+        let result = try source(file())
+        #expect(result.header.hasGainMap)
+        #expect(try result.metadata() == plain.metadata())
+        #expect(result.header.hasAlpha == plain.header.hasAlpha)
+        #expect(try result.image().packedBytes == plain.image().packedBytes)
+        let found = try #require(try result.gainMap())
+        #expect(found.metadata == Self.metadata)
+        #expect(
+            try source(found.file).image().packedBytes
+                == source(encoded(map)).image().packedBytes)
+    }
+
     @Test("need the order and the version of the specification") func ignored() throws {
         for file in [
             try joined(alternatives: [0, 1]), try joined(alternatives: []),

@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    @Test("are written to a codestream and to a container", arguments: [false, true])
+    func written(isBare: Bool) throws {
+        var options = EncodeOptions()
+        options.isLossless = true
+        if !isBare { options.metadata.xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8) }
+        options.gainMap = GainMap(Self.metadata, file: try encoded(map, isBare: true))
+        let file = try ImageDestination(format: "jxl", codecs: builtInCodecs, options: options)
+            .encode(base)
+        let source = try source(file)
+        let found = try #require(try source.gainMap())
+        #expect(found.metadata == Self.metadata)
+        #expect(try self.source(found.file).image().packedBytes == map.packedBytes)
+        #expect(try source.image().packedBytes == base.packedBytes)
+        #expect(try source.metadata() == options.metadata)
+    }
+
     @Test("are absent in a codestream without a container") func codestream() throws {
         let source = try source(encoded(base, isBare: true))
         #expect(!source.header.hasGainMap)

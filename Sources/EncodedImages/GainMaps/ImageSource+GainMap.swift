@@ -6,10 +6,11 @@ extension ImageSource {
     /// Returns the gain map for an image that ``decodedImage(_:cancellation:)`` makes with these options.
     ///
     /// The map is cropped, resized and turned like the image, and keeps its resolution relative to it.
-    /// Its file is encoded as `quality` specifies.
+    /// Its file is encoded as `format` and `quality` specify.
     ///
     /// - Parameters:
     ///   - options: the options of the image.
+    ///   - format: the name of the format of the file.
     ///   - quality: the quality of the file, from 1 to 100.
     ///   - cancellation: cancels the work from another thread.
     /// - Returns: `nil` if the file contains no map; also if the map is damaged, since the image is
@@ -17,7 +18,8 @@ extension ImageSource {
     ///   apply.
     /// - Throws: ``CodecError/cancelled``, or another error if the file cannot be read.
     public func gainMap(
-        _ options: DecodeOptions, quality: Int = 80, cancellation: CancellationFlag? = nil
+        _ options: DecodeOptions, format: String = "jpeg", quality: Int = 80,
+        cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> GainMap? {
         guard var map = try gainMap(), !(map.metadata.isBaseHDR && options.convertsToSRGB) else {
             return nil
@@ -27,7 +29,7 @@ extension ImageSource {
             var encodeOptions = EncodeOptions()
             encodeOptions.quality = quality
             map.file = try ImageDestination(
-                format: "jpeg", codecs: codecs, options: encodeOptions
+                format: format, codecs: codecs, options: encodeOptions
             ).encode(image, cancellation: cancellation)
             return map
         } catch .cancelled {

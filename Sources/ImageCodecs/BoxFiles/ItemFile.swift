@@ -18,6 +18,8 @@ struct ItemFile {
         var references: [(type: String, items: [Int])] = []
         /// Whether the item is not displayed on its own.
         var isHidden = false
+        /// The name, and the media type if the coding is `mime`, each with a terminating zero.
+        var name: [UInt8] = [0]
     }
 
     struct Property: Hashable {
@@ -44,9 +46,26 @@ struct ItemFile {
     ///   - list: the items of the file.
     ///   - maximumByteCount: the maximum length of the data and the properties of all items.
     init?(item: Int, of file: Span<UInt8>, _ list: ItemList, maximumByteCount: Int) {
+        self.init(
+            items: [item] + (list.inputs[item] ?? []), of: file, list,
+            maximumByteCount: maximumByteCount)
+    }
+
+    /// Reads all items of a file that ``ItemGraph`` has checked, the primary item first.
+    init?(_ file: Span<UInt8>) {
+        let list = ItemList(file)
+        let others = list.items.keys.filter { $0 != list.primary }.sorted()
+        self.init(
+            items: [list.primary] + others, of: file, list,
+            // Items share properties.
+            maximumByteCount: 2 * file.count)
+    }
+
+    private init?(
+        items identifiers: [Int], of file: Span<UInt8>, _ list: ItemList, maximumByteCount: Int
+    ) {
         guard let type = BoxReader.first("ftyp", in: 0..<file.count, file) else { return nil }
         self.init(fileType: type.range.map { file[$0] })
-        let identifiers = [item] + (list.inputs[item] ?? [])
         let places = ItemPlaces(file)
         var rest = maximumByteCount
         for identifier in identifiers {
@@ -54,23 +73,36 @@ struct ItemFile {
                 let data = places.data(ofItem: identifier, file, maximumByteCount: rest)
             else { return nil }
             rest -= data.count
-            items.append(Item(coding: entry.coding, data: data, isHidden: identifier != item))
-        }
-        if identifiers.count > 1 {
-            items[0].references = [("dimg", Array(1..<identifiers.count))]
+            items.append(
+                Item(
+                    coding: entry.coding, data: data,
+                    isHidden: entry.isHidden && !items.isEmpty,
+                    name: entry.name.map { file[$0] }))
         }
         var indices: [Int: [Int]] = [:]
         for (index, identifier) in identifiers.enumerated() {
             indices[identifier, default: []].append(index)
         }
+        for (type, from, targets) in list.references {
+            let found = targets.compactMap { indices[$0]?.first }
+            guard let index = indices[from]?.first, found.count == targets.count else { continue }
+            items[index].references.append((type, found))
+        }
         ItemProperties(file).forEachAssociation(file) { identifier, box, isEssential in
-            guard let box, let found = indices[identifier], rest >= box.range.count else { return }
+            guard let box, let found = indices[identifier] else { return }
             rest -= box.range.count
+            guard rest >= 0 else { return }
             let bytes = box.range.map { file[$0] }
             for index in found {
                 items[index].properties.append(Property(box: bytes, isEssential: isEssential))
             }
         }
+        guard rest >= 0 else { return nil }
+    }
+
+    /// Adds a compatible brand.
+    mutating func addBrand(_ brand: String) {
+        fileType = Self.box("ftyp", Array(fileType.dropFirst(8)) + Array(brand.utf8))
     }
 
     /// The bytes of the file.
@@ -103,7 +135,9 @@ struct ItemFile {
     private var list: [UInt8] {
         let entries = items.enumerated().flatMap { index, item in
             Self.fullBox(
-                "infe", Self.integers((index + 1, 2), (0, 2)) + Array(item.coding.utf8) + [0],
+                "infe",
+                Self.integers((index + 1, 2), (0, 2)) + Array(item.coding.utf8)
+                    + item.name,
                 version: 2, flags: item.isHidden ? 1 : 0)
         }
         return Self.fullBox("iinf", Self.integers((items.count, 2)) + entries)

@@ -32,6 +32,45 @@ enum ItemGainMap {
         return GainMap(metadata, file: mapFile.bytes)
     }
 
+    /// Returns a file with a gain map.
+    ///
+    /// The alternate image has the primaries of the base image and PQ.
+    ///
+    /// - Parameters:
+    ///   - base: a file without a map.
+    ///   - map: the map, a file of the same format with one item.
+    /// - Returns: `nil` if a file is damaged.
+    static func joined(_ base: [UInt8], _ map: GainMap) -> [UInt8]? {
+        let limits = DecodeLimits()
+        guard (try? ItemGraph.check(base.span, limits)) != nil,
+            (try? ItemGraph.check(map.file.span, limits)) != nil,
+            var file = ItemFile(base.span), var mapItem = ItemFile(map.file.span)?.items.first
+        else { return nil }
+        let index = file.items.count
+        mapItem.isHidden = true
+        mapItem.references = []
+        var primaries: [UInt8] = [0, 1]
+        var derived = ItemFile.Item(
+            coding: "tmap", data: [0] + map.metadata.isoBytes,
+            references: [("dimg", [0, index + 1])])
+        for property in file.items[0].properties {
+            let type = property.box.dropFirst(4)
+            if type.starts(with: "ispe".utf8) { derived.properties.append(property) }
+            if type.starts(with: "colrnclx".utf8), property.box.count >= 14 {
+                primaries = Array(property.box[12..<14])
+            }
+        }
+        derived.properties += [
+            ItemFile.Property(box: ItemFile.fullBox("pixi", [3, 10, 10, 10])),
+            ItemFile.Property(
+                box: ItemFile.box("colr", Array("nclx".utf8) + primaries + [0, 16, 0, 0, 0x80])),
+        ]
+        file.items += [derived, mapItem]
+        file.alternatives = [index, 0]
+        file.addBrand("tmap")
+        return file.bytes
+    }
+
     /// Returns the item that is derived from the primary item and a map.
     private static func derivedItem(_ list: ItemList, _ file: Span<UInt8>) -> Int? {
         let found = list.items.filter { $0.value.coding == "tmap" }.keys.filter { item in

@@ -10,6 +10,9 @@ struct ItemList {
     struct Item {
         let coding: String
         let isProtected: Bool
+        let isHidden: Bool
+        /// The bytes of the name, and of the media type if the coding is `mime`.
+        let name: Range<Int>
     }
 
     /// The primary item; 0 without one.
@@ -18,6 +21,8 @@ struct ItemList {
     /// The images from which an image is derived (`dimg`), and its auxiliary images (`auxl`).
     private(set) var inputs: [Int: [Int]] = [:]
     private(set) var auxiliaries: [Int: [Int]] = [:]
+    /// All references, in the order of the file.
+    private(set) var references: [(type: String, from: Int, items: [Int])] = []
 
     /// Reads the items of a file that ``ItemGraph`` has checked.
     init(_ file: Span<UInt8>) {
@@ -46,12 +51,15 @@ struct ItemList {
         while items.count < count, let entry = reader.next(file) {
             guard entry.type == "infe",
                 let version = file.integer(at: entry.start, byteCount: 1), version >= 2,
+                let flags = file.integer(at: entry.start + 1, byteCount: 3),
                 let item = file.integer(at: entry.start + 4, byteCount: version == 2 ? 2 : 4)
             else { continue }
             let place = entry.start + (version == 2 ? 6 : 8)
             items[item] = Item(
                 coding: file.text(at: place + 2, byteCount: 4),
-                isProtected: file.integer(at: place, byteCount: 2) != 0)
+                isProtected: file.integer(at: place, byteCount: 2) != 0,
+                isHidden: flags & 1 == 1,
+                name: min(place + 6, entry.range.upperBound)..<entry.range.upperBound)
         }
     }
 
@@ -62,21 +70,23 @@ struct ItemList {
         guard references.start + 4 <= references.range.upperBound else { return }
         var reader = BoxReader(references.start + 4..<references.range.upperBound)
         while let box = reader.next(file) {
-            guard box.type == "dimg" || box.type == "auxl",
-                let from = file.integer(at: box.start, byteCount: width),
+            guard let from = file.integer(at: box.start, byteCount: width),
                 let count = file.integer(at: box.start + width, byteCount: 2)
             else { continue }
+            var targets: [Int] = []
             for index in 0..<count {
                 let place = box.start + width + 2 + index * width
                 guard place + width <= box.range.upperBound,
                     let to = file.integer(at: place, byteCount: width)
                 else { break }
-                if box.type == "dimg" {
-                    inputs[from, default: []].append(to)
-                } else {
-                    auxiliaries[to, default: []].append(from)
+                targets.append(to)
+                switch box.type {
+                case "dimg": inputs[from, default: []].append(to)
+                case "auxl": auxiliaries[to, default: []].append(from)
+                default: break
                 }
             }
+            self.references.append((box.type, from, targets))
         }
     }
 }
