@@ -202,6 +202,18 @@ public protocol ImageEncoder: Sendable {
     /// Whether ``EncodeOptions/gainMap`` is written.
     var writesGainMaps: Bool { get }
 
+    /// Adds the gain map to a file that ``encode(_:_:)`` returned, unless that has written it.
+    ///
+    /// - Parameters:
+    ///   - map: the gain map, whose file is of the same format.
+    ///   - file: the file of the image.
+    /// - Returns: the file of both.
+    /// - Throws: ``CodecError``.
+    func adding(_ map: GainMap, to file: [UInt8]) throws(CodecError) -> [UInt8]
+
+    /// Whether files contain more than 8 bits per sample and state the transfer function PQ.
+    var writesHDR: Bool { get }
+
     /// Whether the file states this colour space of the samples.
     func stores(_ profile: ColorProfile) -> Bool
 
@@ -224,6 +236,12 @@ extension ImageEncoder {
 
     /// `false`.
     public var writesGainMaps: Bool { false }
+
+    /// Returns the file unchanged.
+    public func adding(_ map: GainMap, to file: [UInt8]) throws(CodecError) -> [UInt8] { file }
+
+    /// `false`.
+    public var writesHDR: Bool { false }
 
     /// Returns whether the samples are sRGB or profiles are written.
     public func stores(_ profile: ColorProfile) -> Bool { writesColorProfiles || profile.isSRGB }
@@ -278,7 +296,7 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isPyramid = false
     /// The metadata that is written in addition to the colour profile.
     public var metadata = MetadataBlocks()
-    /// The gain map that is written beside the image, a JPEG file; JPEG only.
+    /// The gain map that is written beside the image, a file of the same format, if that has any.
     ///
     /// It shows the same part as the image, at a resolution of its own.
     public var gainMap: GainMap?

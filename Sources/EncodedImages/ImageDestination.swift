@@ -49,6 +49,9 @@ public struct ImageDestination: Sendable {
     /// Whether files of the format contain gain maps.
     public var writesGainMaps: Bool { encoder.writesGainMaps }
 
+    /// Whether files of the format contain images in HDR; see ``ImageSource/imageInHDR(_:headroom:cancellation:)``.
+    public var writesHDR: Bool { encoder.writesHDR }
+
     /// Returns the destination for an image with a gain map; unchanged if its format has none.
     public func adding(_ map: GainMap?) -> ImageDestination {
         guard writesGainMaps else { return self }
@@ -73,6 +76,14 @@ public struct ImageDestination: Sendable {
     /// - Throws: ``CodecError``.
     public func encode(
         _ image: PixelBuffer, cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> [UInt8] {
+        let file = try encodeAlone(image, cancellation)
+        guard let map = options.gainMap else { return file }
+        return try encoder.adding(map, to: file)
+    }
+
+    private func encodeAlone(
+        _ image: PixelBuffer, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> [UInt8] {
         if let remote, encoder.isSlow(image.size, options) {
             return try remote.encode(

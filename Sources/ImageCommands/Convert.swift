@@ -98,6 +98,14 @@ package struct Convert: ParsableCommand {
             """)
     var keepProfile = false
 
+    @Option(
+        help: """
+            The headroom in stops, from 0 to 6, for which --gain-map apply makes the image (default: \
+            all that the gain map contains).
+            """,
+        transform: parseHeadroom)
+    var headroom: Double?
+
     @Option(help: "The metadata to write: all, color or none.")
     var metadata = MetadataPolicy.Kept.all
 
@@ -116,7 +124,24 @@ package struct Convert: ParsableCommand {
         if effects.watermark != nil && keepProfile {
             throw ValidationError("--watermark and --keep-profile exclude each other")
         }
+        try validateGainMap()
         if page < 1 { throw ValidationError("invalid --page: \(page); use at least 1") }
+    }
+
+    private func validateGainMap() throws {
+        guard resizing.gainMap == .apply else {
+            if headroom != nil { throw ValidationError("--headroom requires --gain-map apply") }
+            return
+        }
+        if keepProfile {
+            throw ValidationError("--gain-map apply and --keep-profile exclude each other")
+        }
+        let destination = try destination()
+        guard destination.writesHDR else {
+            throw ValidationError(
+                "the format \(destination.format.name) cannot store HDR; use png, avif or jxl with "
+                    + "--gain-map apply")
+        }
     }
 
     package func run() throws {
@@ -141,6 +166,12 @@ package struct Convert: ParsableCommand {
             options.keepsDepth = deep
             options.acceptsTruncated = !strict
             let destination = try destination(try blocks(of: source, options))
+            if resizing.gainMap == .apply {
+                guard effect.isEmpty else {
+                    throw FileFailure(inputName, "--gain-map apply excludes effects; omit them")
+                }
+                return try destination.encode(try imageInHDR(source, options))
+            }
             if source.header.frameCount > 1, !still, destination.writesAnimations {
                 return try encodeFrames(source, options, effect, for: destination)
             }
@@ -154,6 +185,16 @@ package struct Convert: ParsableCommand {
         } catch let error as CodecError {
             throw FileFailure(inputName, error)
         }
+    }
+
+    private func imageInHDR(
+        _ source: ImageSource, _ options: DecodeOptions
+    ) throws -> PixelBuffer {
+        guard let decoded = try source.imageInHDR(options, headroom: headroom) else {
+            throw FileFailure(inputName, "no gain map; omit --gain-map apply")
+        }
+        if let problem = decoded.report.problem { warn(inputName, "\(problem)") }
+        return decoded.image
     }
 
     private var inputName: String { input == "-" ? "standard input" : input }

@@ -23,8 +23,9 @@ struct ResizeArguments: ParsableArguments {
 
     @Option(
         help: """
-            What happens to the HDR gain map of an image: keep resizes it too, if the output is JPEG \
-            and no effect changes the image; drop omits it.
+            What happens to the HDR gain map of an image: keep resizes it too, if the output is \
+            JPEG, AVIF or JPEG XL and no effect changes the image; drop omits it; apply, of convert only, writes an HDR \
+            image (PNG, AVIF or JPEG XL).
             """)
     var gainMap = GainMapUse.keep
 
@@ -39,7 +40,7 @@ struct ResizeArguments: ParsableArguments {
 
 /// What happens to the gain map of an image.
 enum GainMapUse: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case keep, drop
+    case keep, drop, apply
 }
 
 extension ImageSource {
@@ -58,7 +59,8 @@ extension ImageSource {
     ) throws(CodecError) -> GainMap? {
         guard use == .keep, destination.writesGainMaps else { return nil }
         return try gainMap(
-            options, quality: destination.options.quality, cancellation: cancellation)
+            options, format: destination.format.name, quality: destination.options.quality,
+            cancellation: cancellation)
     }
 }
 
@@ -114,4 +116,12 @@ func parseEffort(_ text: String) throws -> Int {
         throw ValidationError("invalid effort: \(text); use a whole number from 0 to 9")
     }
     return effort
+}
+
+/// Parses a headroom in stops from 0 to 6.
+func parseHeadroom(_ text: String) throws -> Double {
+    guard let headroom = Double(text), 0...6 ~= headroom else {
+        throw ValidationError("invalid headroom: \(text); use a number of stops from 0 to 6")
+    }
+    return headroom
 }

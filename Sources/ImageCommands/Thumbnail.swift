@@ -109,6 +109,9 @@ package struct Thumbnail: AsyncParsableCommand {
 
     package func validate() throws {
         _ = try OutputPattern(parsing: output)
+        if resizing.gainMap == .apply {
+            throw ValidationError("--gain-map apply is an option of calotype convert")
+        }
         if let jobs, jobs < 1 { throw ValidationError("invalid --jobs: \(jobs); use at least 1") }
         if let format = try format ?? OutputPattern(parsing: output).fixedExtension {
             do throws(CodecError) {

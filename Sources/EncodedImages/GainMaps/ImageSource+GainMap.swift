@@ -6,25 +6,30 @@ extension ImageSource {
     /// Returns the gain map for an image that ``decodedImage(_:cancellation:)`` makes with these options.
     ///
     /// The map is cropped, resized and turned like the image, and keeps its resolution relative to it.
-    /// Its file is encoded as `quality` specifies.
+    /// Its file is encoded as `format` and `quality` specify.
     ///
     /// - Parameters:
     ///   - options: the options of the image.
+    ///   - format: the name of the format of the file.
     ///   - quality: the quality of the file, from 1 to 100.
     ///   - cancellation: cancels the work from another thread.
     /// - Returns: `nil` if the file contains no map; also if the map is damaged, since the image is
-    ///   complete without it.
+    ///   complete without it, and if the base image in HDR is converted to sRGB, to which it does not
+    ///   apply.
     /// - Throws: ``CodecError/cancelled``, or another error if the file cannot be read.
     public func gainMap(
-        _ options: DecodeOptions, quality: Int = 80, cancellation: CancellationFlag? = nil
+        _ options: DecodeOptions, format: String = "jpeg", quality: Int = 80,
+        cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> GainMap? {
-        guard var map = try gainMap() else { return nil }
+        guard var map = try gainMap(), !(map.metadata.isBaseHDR && options.convertsToSRGB) else {
+            return nil
+        }
         do throws(CodecError) {
             let image = try mapImage(map, DecodePlan(header, options), cancellation)
             var encodeOptions = EncodeOptions()
             encodeOptions.quality = quality
             map.file = try ImageDestination(
-                format: "jpeg", codecs: codecs, options: encodeOptions
+                format: format, codecs: codecs, options: encodeOptions
             ).encode(image, cancellation: cancellation)
             return map
         } catch .cancelled {
@@ -32,6 +37,42 @@ extension ImageSource {
         } catch {
             return nil
         }
+    }
+
+    /// Decodes the image as a display with headroom shows it: the base image with its gain map.
+    ///
+    /// - Parameters:
+    ///   - options: the size and the part of the result; its form is always the same.
+    ///   - headroom: the logarithm to base 2 of the headroom of the display; `nil` means all that the
+    ///     map contains.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `PixelFormat/rgb16` in BT.2020 with PQ, in which white of SDR content has 203 cd/m²;
+    ///   `nil` if the file contains no map.
+    /// - Throws: ``CodecError``, also if the map is damaged, and for a base image in HDR.
+    public func imageInHDR(
+        _ options: DecodeOptions, headroom: Double? = nil, cancellation: CancellationFlag? = nil
+    ) throws(CodecError) -> DecodedImage? {
+        guard let map = try gainMap() else { return nil }
+        guard !map.metadata.isBaseHDR else {
+            throw .unsupported(feature: "applying the gain map of a base image in HDR")
+        }
+        var options = options
+        options.convertsToSRGB = true
+        options.acceptsYCbCr = false
+        options.pixelFormat = .rgbaHalf
+        options.embeddedThumbnail = .ignore
+        let decoded = try decodedImage(options, cancellation: cancellation)
+        let size = decoded.image.size
+        try limits.check(.memoryByteCount, 3 * PixelBuffer.byteCount(of: size, .rgba16))
+        var samples = try mapImage(map, DecodePlan(header, options), cancellation)
+        // Interpolation between gains of 8 bits would round them.
+        samples = samples.converted(to: samples.format == .gray8 ? .gray16 : .rgb16)
+        samples = samples.resized(SampleRegion(samples.size), to: size, kernel: .triangle)
+        let renderer = GainMapRenderer(
+            map.metadata, headroom: headroom ?? map.metadata.alternateHeadroom)
+        return DecodedImage(
+            image: try renderer.image(decoded.image, samples, cancellation),
+            report: decoded.report)
     }
 
     /// Returns the size of a map in pixels, before the orientation of the image is applied; `nil` if its

@@ -12,8 +12,15 @@ struct AVIFDecoder: ImageDecoder {
         var header = try reader.info.header(limits)
         if header.frameCount > 1 {
             header.loopCount = SequenceLoops.count(bytes)
+        } else {
+            header.hasGainMap = ItemGainMap.isPresent(in: bytes)
         }
         return header
+    }
+
+    func gainMap(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> GainMap? {
+        try ItemGraph.check(bytes, limits)
+        return ItemGainMap.read(bytes, limits)
     }
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {

@@ -18,6 +18,14 @@ struct AVIFEncoder: AnimationEncoder {
 
     var writesColorProfiles: Bool { true }
 
+    var writesHDR: Bool { true }
+
+    var writesGainMaps: Bool { true }
+
+    func adding(_ map: GainMap, to file: [UInt8]) throws(CodecError) -> [UInt8] {
+        ItemGainMap.joined(file, map) ?? file
+    }
+
     func prefersYCbCr(_ options: EncodeOptions) -> Bool {
         options.chromaSubsampling == .half && !options.isLossless
     }

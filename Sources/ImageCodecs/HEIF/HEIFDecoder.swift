@@ -13,8 +13,16 @@ struct HEIFDecoder: ImageDecoder {
 
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         try withImage(bytes, limits) { picture throws(CodecError) in
-            try picture.header(limits)
+            var header = try picture.header(limits)
+            header.hasGainMap = page == 0 && ItemGainMap.isPresent(in: bytes)
+            return header
         }
+    }
+
+    func gainMap(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> GainMap? {
+        guard page == 0 else { return nil }
+        try ItemGraph.check(bytes, limits)
+        return ItemGainMap.read(bytes, limits)
     }
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {

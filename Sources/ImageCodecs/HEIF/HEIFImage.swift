@@ -29,7 +29,7 @@ internal import Pixels
         let bytes = unsafe Span(_unsafeElements: file)
         transformations = HEIFTransformations(ofItem: Int(info.item), bytes)
         // libheif skips items of other types, and decodes others as if they were not protected.
-        let items = HEIFItems(bytes)
+        let items = ItemList(bytes)
         let item = status == calotype_heif_ok ? Int(info.item) : items.primary
         if status == calotype_heif_ok || status == calotype_heif_malformed,
             let feature = items.unsupportedFeature(ofItem: item, bytes)

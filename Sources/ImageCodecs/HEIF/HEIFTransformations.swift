@@ -16,7 +16,7 @@ struct HEIFTransformations {
     init(ofItem item: Int, _ file: Span<UInt8>) {
         var turned = Orientation.upright
         var isCropped = false
-        HEIFProperties(file).forEachAssociation(file) { owner, property, _ in
+        ItemProperties(file).forEachAssociation(file) { owner, property, _ in
             guard owner == item, let box = property else { return }
             let value = file.integer(at: box.start, byteCount: 1) ?? 0
             switch box.type {

@@ -14,7 +14,19 @@ struct JPEGXLDecoder: ImageDecoder {
             header.frameCount = max(
                 1, try JPEGXLReader.frameCount(bytes, limit: limits.maximumFrameCount))
         }
+        header.hasGainMap = JPEGXLGainMap.isPresent(in: bytes)
         return header
+    }
+
+    func gainMap(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> GainMap? {
+        guard JPEGXLGainMap.isPresent(in: bytes) else { return nil }
+        do throws(CodecError) {
+            let contents = try JPEGXLReader.box(JPEGXLGainMap.boxType, bytes, limits)
+            return contents.flatMap { JPEGXLGainMap.map($0.span) }
+        } catch {
+            // The image is complete without it.
+            return nil
+        }
     }
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {

@@ -20,6 +20,14 @@ struct JPEGXLEncoder: AnimationEncoder {
 
     var writesColorProfiles: Bool { true }
 
+    var writesHDR: Bool { true }
+
+    var writesGainMaps: Bool { true }
+
+    func adding(_ map: GainMap, to file: [UInt8]) throws(CodecError) -> [UInt8] {
+        JPEGXLGainMap.joined(file, map) ?? file
+    }
+
     func encode(
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {

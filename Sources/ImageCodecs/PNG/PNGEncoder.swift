@@ -13,6 +13,8 @@ struct PNGEncoder: ImageEncoder {
 
     var writesColorProfiles: Bool { true }
 
+    var writesHDR: Bool { true }
+
     func encode(
         _ image: PixelBuffer, _ options: EncodeOptions
     ) throws(CodecError) -> [UInt8] {

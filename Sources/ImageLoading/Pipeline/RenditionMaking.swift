@@ -199,7 +199,8 @@ final class RenditionMaking: Sendable {
                     original.bytes, codecs: codecs, limits: resources.limits)
                 destination = destination.adding(
                     try source.gainMap(
-                        request.image.options, quality: destination.options.quality,
+                        request.image.options, format: destination.format.name,
+                        quality: destination.options.quality,
                         cancellation: cancellation))
             }
             var rendition = Rendition(

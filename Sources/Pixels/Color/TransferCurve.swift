@@ -39,14 +39,14 @@ package struct TransferCurve {
             let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
             let scene =
                 signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
-            return toneMapped(Self.quantized(pow(scene, 1.2) * 1000))
+            return toneMapped(Self.signal(ofLuminance: pow(scene, 1.2) * 1000))
         }
     }
 
     /// Returns the tone-mapped light of a PQ signal, relative to 203 cd/m².
     private func toneMapped(_ signal: Double) -> Double {
-        let peak = Self.quantized(1000)
-        let maximum = Self.quantized(203) / peak
+        let peak = Self.signal(ofLuminance: 1000)
+        let maximum = Self.signal(ofLuminance: 203) / peak
         let knee = 1.5 * maximum - 0.5
         var value = min(signal / peak, 1)
         if value > knee {
@@ -67,7 +67,7 @@ package struct TransferCurve {
     }
 
     /// Returns the PQ signal of a luminance in cd/m².
-    private static func quantized(_ luminance: Double) -> Double {
+    package static func signal(ofLuminance luminance: Double) -> Double {
         let power = pow(max(luminance, 0) / 10_000, 0.1593017578125)
         return pow(
             (0.8359375 + 18.8515625 * power) / (1 + 18.6875 * power), 78.84375)

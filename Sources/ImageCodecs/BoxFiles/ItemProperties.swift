@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if HEIF
+#if AVIF || HEIF
 internal import EncodedImages
 
 /// The properties of a file's items and their associations.
 ///
 /// - SeeAlso: ISO/IEC 23008-12, 9.3.1 (`ipma`).
-struct HEIFProperties {
+struct ItemProperties {
     private var boxes: [BoxReader.Box] = []
     private var associations: Range<Int> = 0..<0
 
