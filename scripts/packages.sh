@@ -12,7 +12,7 @@ viewer_test_packages=("${viewer_packages[@]}" dbus imagemagick xdotool xvfb)
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    curl libjpeg-turbo-progs librsvg2-dev openssl python3-venv
+    curl libjpeg-turbo-progs librsvg2-dev openssl pkg-config python3-dev python3-venv
 )
 # The package name differs on Ubuntu; any installed Chromium is sufficient.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then
