@@ -6,6 +6,7 @@ build_packages=(
     libavif-dev libheif-dev libisal-dev libjpeg-dev libjxl-dev liblcms2-dev libopenjp2-7-dev
     libpangocairo-1.0-0 libpng-dev libraw-dev libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev zlib1g-dev
 )
+wheel_packages=(pkg-config python3-dev python3-venv)
 # For the trait Viewer.
 viewer_packages=(libgtk-4-dev)
 viewer_test_packages=("${viewer_packages[@]}" dbus imagemagick xdotool xvfb)

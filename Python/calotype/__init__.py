@@ -153,7 +153,7 @@ class Source(_native.Source):
 
     def thumbnail(
         self, size: tuple[int, int], *, mode: Mode | None = None, fit: Fit = "fit", enlarge: bool = False,
-        fast: bool = False, embedded: bool = False, page: int = 0,
+        fast: bool = False, half_chroma: bool = False, embedded: bool = False, page: int = 0,
         region: tuple[int, int, int, int] | None = None,
     ) -> Image:
         """Decodes the image at a size.
@@ -162,17 +162,19 @@ class Source(_native.Source):
         - fit: "fit" the whole image in the box, "fill" it and crop the excess, or make it "exact".
         - enlarge: whether the result may be larger than the image.
         - fast: whether precision is traded for speed.
+        - half_chroma: whether colours have half the resolution of the result, as in most JPEG files, which saves
+          time.
         - embedded: whether the thumbnail in the file may replace the image.
         - region: the part that is decoded: left, top, width and height in pixels of the upright image.
         """
-        return self._decode(Image, _options(size, mode, fit, enlarge, fast, embedded, page, region))
+        return self._decode(Image, _options(size, mode, fit, enlarge, fast, half_chroma, embedded, page, region))
 
     def encode_thumbnail(
         self, size: tuple[int, int], format: str = "jpeg", *, quality: int = 0, lossless: bool = False,
         fit: Fit = "fit", enlarge: bool = False,
     ) -> bytes:
         """Decodes the image at a size and returns it as a file."""
-        options = _options(size, None, fit, enlarge, False, False, 0, None)
+        options = _options(size, None, fit, enlarge, False, False, False, 0, None)
         return self._encode(options, format, quality, lossless)
 
     def metadata(self, kind: Literal["exif", "xmp", "iptc", "icc"]) -> bytes | None:
@@ -180,9 +182,9 @@ class Source(_native.Source):
         return self._metadata(_METADATA[kind])
 
 
-def _options(size, mode, fit, enlarge, fast, embedded, page, region):
+def _options(size, mode, fit, enlarge, fast, half_chroma, embedded, page, region):
     width, height = size
-    flags = (1 if enlarge else 0) | (4 if fast else 0) | (32 if embedded else 0)
+    flags = (1 if enlarge else 0) | (4 if fast else 0) | (32 if embedded else 0) | (64 if half_chroma else 0)
     return (width, height, _FITS[fit], _MODES[mode], flags, page, *(region or (0, 0, 0, 0)))
 
 

@@ -81,6 +81,19 @@ def test_modes_determine_the_shape(photograph, mode, shape, depth):
     assert numpy.asarray(image).dtype == (numpy.uint8 if depth == 1 else numpy.uint16)
 
 
+def test_half_chroma_keeps_lightness(photograph, drawing):
+    source = calotype.open(photograph)
+    exact, half = (numpy.asarray(source.thumbnail((80, 80), half_chroma=value)) for value in (False, True))
+    assert half.shape == exact.shape
+    assert not numpy.array_equal(half, exact)
+    assert numpy.abs(half.astype(int) - exact).max() <= 12
+    for mode in ("L", "RGBA", "RGB;16"):
+        image = source.thumbnail((80, 80), mode=mode, half_chroma=True)
+        assert image.shape == source.thumbnail((80, 80), mode=mode).shape
+    drawings = [calotype.open(drawing).thumbnail((80, 80), half_chroma=value) for value in (False, True)]
+    assert numpy.array_equal(*map(numpy.asarray, drawings))
+
+
 def test_region_is_a_part_of_the_image(drawing):
     whole = numpy.asarray(calotype.open(drawing).decode())
     part = calotype.open(drawing).thumbnail((0, 0), region=(50, 20, 30, 10))

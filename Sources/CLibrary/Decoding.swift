@@ -33,7 +33,16 @@ extension SourceHandle {
         _ options: DecodeOptions, page: Int, _ cancellation: CancellationFlag?
     ) throws(Failure) -> PixelBuffer {
         try naming { () throws(CodecError) in
-            try source.page(page).image(options, cancellation: cancellation)
+            let page = try source.page(page)
+            guard options.acceptsYCbCr else {
+                return try page.image(options, cancellation: cancellation)
+            }
+            // Decoded as luma and chroma if possible, then converted.
+            var planar = options
+            planar.pixelFormat = nil
+            let image = try page.image(planar, cancellation: cancellation)
+            let format = options.pixelFormat ?? image.format.withIntegerSamples
+            return image.format == format ? image : image.converted(to: format)
         }
     }
 }
@@ -57,6 +66,7 @@ public func calotype_decode_into(
         if options.mode != .fill { options.mode = .stretch }
         options.allowsEnlarging = true
         options.pixelFormat = target.format
+        options.acceptsYCbCr = options.acceptsYCbCr && !target.format.isDeep
         let flag = unsafe try flag(cancellation)
         let decoded = try handle.decode(options, page: page, flag)
         guard decoded.size == target.size, decoded.format == target.format else {

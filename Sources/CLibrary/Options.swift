@@ -107,6 +107,7 @@ extension DecodeOptions {
         let known =
             CALOTYPE_ALLOW_ENLARGING | CALOTYPE_IGNORE_ORIENTATION | CALOTYPE_FAST
             | CALOTYPE_KEEP_COLORS | CALOTYPE_REJECT_TRUNCATED | CALOTYPE_USE_EMBEDDED_THUMBNAIL
+            | CALOTYPE_HALF_CHROMA
         guard flags & ~UInt32(known) == 0 else {
             throw .argument("invalid flags \(flags): this version has those up to \(known)")
         }
@@ -116,6 +117,7 @@ extension DecodeOptions {
         convertsToSRGB = !has(Int(CALOTYPE_KEEP_COLORS))
         acceptsTruncated = !has(Int(CALOTYPE_REJECT_TRUNCATED))
         if has(Int(CALOTYPE_USE_EMBEDDED_THUMBNAIL)) { embeddedThumbnail = .ifLargeEnough }
+        acceptsYCbCr = has(Int(CALOTYPE_HALF_CHROMA)) && pixelFormat?.isDeep != true
     }
 }
 

@@ -106,7 +106,10 @@ enum {
     // A truncated file is an error; otherwise the pixels that it lacks are grey, black or transparent.
     CALOTYPE_REJECT_TRUNCATED = 16,
     // The thumbnail in the file replaces the image if it has enough pixels.
-    CALOTYPE_USE_EMBEDDED_THUMBNAIL = 32
+    CALOTYPE_USE_EMBEDDED_THUMBNAIL = 32,
+    // Colours have half the resolution of the result, as in most JPEG files; lightness is not affected. Saves time
+    // in formats with luma and chroma; has no effect on others and on results of 16 bits.
+    CALOTYPE_HALF_CHROMA = 64
 };
 
 // Bounds on the resources of one file; 0 selects the default. They are checked on the header.
