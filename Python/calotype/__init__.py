@@ -147,14 +147,14 @@ class Source(_native.Source):
         """The width and the height of the upright image."""
         return self.width, self.height
 
-    def decode(self, mode: Mode | None = None, *, page: int = 0, fast: bool = False) -> Image:
+    def decode(self, mode: Mode | None = None, *, page: int = 0, accept_truncated: bool = True) -> Image:
         """Decodes the image at its own size; the mode of the file if none is given."""
-        return self._decode(Image, (0, 0, 0, _MODES[mode], 4 if fast else 0, page, 0, 0, 0, 0))
+        return self.thumbnail((0, 0), mode=mode, page=page, accept_truncated=accept_truncated)
 
     def thumbnail(
         self, size: tuple[int, int], *, mode: Mode | None = None, fit: Fit = "fit", enlarge: bool = False,
         fast: bool = False, half_chroma: bool = False, embedded: bool = False, page: int = 0,
-        region: tuple[int, int, int, int] | None = None,
+        accept_truncated: bool = True, region: tuple[int, int, int, int] | None = None,
     ) -> Image:
         """Decodes the image at a size.
 
@@ -165,16 +165,19 @@ class Source(_native.Source):
         - half_chroma: whether colours have half the resolution of the result, as in most JPEG files, which saves
           time.
         - embedded: whether the thumbnail in the file may replace the image.
+        - accept_truncated: whether missing pixels of a truncated file are grey, black or transparent; it is an error
+          otherwise.
         - region: the part that is decoded: left, top, width and height in pixels of the upright image.
         """
-        return self._decode(Image, _options(size, mode, fit, enlarge, fast, half_chroma, embedded, page, region))
+        return self._decode(Image, _options(
+            size, mode, fit, enlarge, fast, half_chroma, embedded, page, accept_truncated, region))
 
     def encode_thumbnail(
         self, size: tuple[int, int], format: str = "jpeg", *, quality: int = 0, lossless: bool = False,
         fit: Fit = "fit", enlarge: bool = False,
     ) -> bytes:
         """Decodes the image at a size and returns it as a file."""
-        options = _options(size, None, fit, enlarge, False, False, False, 0, None)
+        options = _options(size, None, fit, enlarge, False, False, False, 0, True, None)
         return self._encode(options, format, quality, lossless)
 
     def metadata(self, kind: Literal["exif", "xmp", "iptc", "icc"]) -> bytes | None:
@@ -182,9 +185,11 @@ class Source(_native.Source):
         return self._metadata(_METADATA[kind])
 
 
-def _options(size, mode, fit, enlarge, fast, half_chroma, embedded, page, region):
+def _options(size, mode, fit, enlarge, fast, half_chroma, embedded, page, accept_truncated, region):
     width, height = size
-    flags = (1 if enlarge else 0) | (4 if fast else 0) | (32 if embedded else 0) | (64 if half_chroma else 0)
+    flags = (
+        (1 if enlarge else 0) | (4 if fast else 0) | (0 if accept_truncated else 16) | (32 if embedded else 0)
+        | (64 if half_chroma else 0))
     return (width, height, _FITS[fit], _MODES[mode], flags, page, *(region or (0, 0, 0, 0)))
 
 

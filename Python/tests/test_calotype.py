@@ -272,3 +272,46 @@ def test_pillow_opens_jpeg_with_a_draft(photograph):
         PIL.Image.ID[:] = identifiers
         PIL.Image.OPEN.clear()
         PIL.Image.OPEN.update(opener)
+
+
+CORPUS = pathlib.Path(__file__).parents[2] / "Corpus"
+
+
+def test_valid_files_decode_at_the_size_of_their_header():
+    count = 0
+    for path in sorted(CORPUS.glob("*/valid/*")):
+        try:
+            source = calotype.open(path)
+        except calotype.UnsupportedError:
+            # A format without its trait.
+            continue
+        assert source.decode("RGB").size == source.size, path
+        count += 1
+    assert count > 50
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/invalid/*")), ids=lambda path: path.name)
+def test_invalid_files_raise_typed_errors_with_their_names(path):
+    with pytest.raises(calotype.CalotypeError) as raised:
+        calotype.open(path).decode(accept_truncated=False)
+    assert str(path) in str(raised.value)
+
+
+def test_pillow_opens_jpeg_xl_and_heic():
+    identifiers, opener = list(PIL.Image.ID), dict(PIL.Image.OPEN)
+    try:
+        calotype.pillow.register()
+        for name in ("JXL", "HEIF"):
+            folder = {"JXL": "jpegxl", "HEIF": "heif"}[name]
+            paths = [path for path in sorted((CORPUS / folder / "valid").iterdir())
+                     if not path.name.endswith((".avif", ".json"))]
+            assert paths
+            for path in paths:
+                with PIL.Image.open(path) as image:
+                    assert image.format == name, path
+                    image.load()
+                    assert image.size == calotype.open(path).size
+    finally:
+        PIL.Image.ID[:] = identifiers
+        PIL.Image.OPEN.clear()
+        PIL.Image.OPEN.update(opener)
