@@ -16,7 +16,7 @@ COUNT =
 export PHOTOS HOST PORT
 
 .PHONY: help run check test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
-        bench bench-server build wheel docs format lint clean
+        bench bench-server build wheel deb docs format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
@@ -69,6 +69,9 @@ build: ## build the calotype command in release mode
 
 wheel: ## build the Python wheel (artifacts/wheel)
 	@scripts/wheel
+
+deb: ## build the Debian packages (artifacts/deb)
+	@scripts/deb
 
 docs: ## build the documentation site (artifacts/documentation/site)
 	@scripts/docs

@@ -7,6 +7,7 @@ build_packages=(
     libpangocairo-1.0-0 libpng-dev libraw-dev libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev zlib1g-dev
 )
 wheel_packages=(pkg-config python3-dev python3-venv)
+deb_packages=(dpkg-dev help2man lintian pkg-config python3-dev xz-utils)
 # For the trait Viewer.
 viewer_packages=(libgtk-4-dev)
 viewer_test_packages=("${viewer_packages[@]}" dbus imagemagick xdotool xvfb)
