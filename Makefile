@@ -16,7 +16,7 @@ COUNT =
 export PHOTOS HOST PORT
 
 .PHONY: help run check test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
-        bench bench-server build docs format lint clean
+        bench bench-server build wheel deb docs format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the goals
@@ -66,6 +66,12 @@ bench-server: ## compare the server with nginx's image_filter and with thumbor
 
 build: ## build the calotype command in release mode
 	@scripts/build
+
+wheel: ## build the Python wheel (artifacts/wheel)
+	@scripts/wheel
+
+deb: ## build the Debian packages (artifacts/deb)
+	@scripts/deb
 
 docs: ## build the documentation site (artifacts/documentation/site)
 	@scripts/docs

@@ -191,6 +191,14 @@ let package = Package(
                 "ImageCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // The interface in C. scripts/c-library links it as a shared library.
+        .target(name: "CCalotype", path: "Sources/CLibrary/CCalotype"),
+        .target(
+            name: "CLibrary",
+            dependencies: [
+                "CCalotype", "DecoderSandbox", "EncodedImages", "ImageCodecs", "Pixels",
+            ],
+            exclude: ["CCalotype", "calotype.pc.in", "libcalotype.map"]),
         // The state of the viewer, without a window.
         .target(
             name: "ViewerModel",
@@ -346,6 +354,22 @@ if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
     ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
+    }
+}
+
+// The shared library contains Swift's runtime and exports the functions of its header only. Such flags
+// exclude a package as a dependency, so that only scripts/c-library asks for it.
+if Context.environment["CALOTYPE_C_LIBRARY"] != nil {
+    package.products.append(
+        .library(name: "calotype-c", type: .dynamic, targets: ["CLibrary"]))
+    for target in package.targets where target.name == "CLibrary" {
+        let linkerArguments = [
+            "-soname=libcalotype.so.1", "--gc-sections",
+            "--version-script=\(Context.packageDirectory)/Sources/CLibrary/libcalotype.map",
+        ]
+        target.linkerSettings = [
+            .unsafeFlags(["-static-stdlib"] + linkerArguments.flatMap { ["-Xlinker", $0] })
+        ]
     }
 }
 

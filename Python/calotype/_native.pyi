@@ -1,0 +1,6 @@
+from typing import Any
+
+class Image: ...
+
+class Source:
+    def __new__(cls, *arguments: Any) -> Any: ...
