@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "Placeholders", targets: ["Placeholders"]),
         .library(name: "Textures", targets: ["Textures"]),
         .library(name: "Sprites", targets: ["Sprites"]),
+        .library(name: "AssetCatalogs", targets: ["AssetCatalogs"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
@@ -53,6 +54,7 @@ let package = Package(
         .executable(name: "calotype-server", targets: ["CalotypeServer"]),
         .executable(name: "calotype-decoder", targets: ["DecoderWorker"]),
         .executable(name: "calotype-thumbnailer", targets: ["Thumbnailer"]),
+        .executable(name: "calotype-assets", targets: ["AssetTool"]),
         .executable(name: "calotype-viewer", targets: ["ViewerGTK"]),
     ],
     traits: Set(
@@ -101,6 +103,7 @@ let package = Package(
             exclude: codecLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
+        .target(name: "AssetCatalogs", dependencies: ["EncodedImages"]),
         .target(name: "LoadScheduling", dependencies: ["EncodedImages"]),
         .target(
             name: "DiskStore",
@@ -219,6 +222,13 @@ let package = Package(
             ], exclude: ["CGTK"]),
         // The program that file managers execute for each image without a thumbnail.
         .executableTarget(name: "Thumbnailer", dependencies: ["ImageCommands"]),
+        // A program of its own, so that the command stays small and `make run` does not build it.
+        .executableTarget(
+            name: "AssetTool",
+            dependencies: [
+                "AssetCatalogs", "EncodedImages", "ImageCodecs", "ImageCommands", "Pixels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
@@ -310,6 +320,7 @@ let package = Package(
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
                 "LoadScheduling", "Pixels", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
+        .testTarget(name: "AssetCatalogsTests", dependencies: ["AssetCatalogs", "ImageTesting"]),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
             name: "HTTPLoadingTests",

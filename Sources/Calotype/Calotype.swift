@@ -15,8 +15,7 @@ struct Calotype: AsyncParsableCommand {
         commandName: "calotype", version: "calotype \(calotypeVersion)",
         subcommands: [
             Info.self, Thumbnail.self, Batch.self, Thumbnails.self, Convert.self,
-            TextureCommand.self,
-            Draw.self, Sheet.self, View.self,
+            TextureCommand.self, Draw.self, Sheet.self, AssetsCommand.self, View.self,
         ])
 
     static func main() async {

@@ -27,7 +27,8 @@ struct CalotypeCommand: AsyncParsableCommand {
         version: "calotype \(calotypeVersion)",
         subcommands: [
             Info.self, ExplainedThumbnail.self, Batch.self, Thumbnails.self, Convert.self,
-            Draw.self, Sheet.self, TextureCommand.self, Bench.self, Serve.self, Sign.self,
+            Draw.self, Sheet.self, TextureCommand.self, AssetsCommand.self, Bench.self, Serve.self,
+            Sign.self,
             View.self,
         ])
 

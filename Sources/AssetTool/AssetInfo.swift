@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import AssetCatalogs
+internal import EncodedImages
+internal import ImageCodecs
+internal import ImageCommands
+internal import Pixels
+
+/// The `assets info` command.
+struct AssetInfo: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info", abstract: "Prints the slots of a catalog as JSON.",
+        discussion: """
+            The objects have the names of Apple's assetutil --info. A file that is missing or is \
+            not an image is reported on standard error, and the exit status is 1.
+            """)
+
+    @Argument(help: "The folder of a catalog, Assets.xcassets.", completion: .directory)
+    var catalog: String
+
+    func run() throws {
+        let assets: [Asset]
+        do throws(AssetCatalogError) {
+            assets = try AssetCatalog(folder: catalog).assets
+        } catch {
+            writeToStandardError("calotype: \(error)\n")
+            throw ExitCode(1)
+        }
+        var objects: [JSON] = []
+        var hasFailed = false
+        for asset in assets {
+            if case .other = asset.key.kind {
+                objects.append(.object([asset.typeMember, .init("Name", .string(asset.key.name))]))
+            }
+            for slot in asset.slots where slot.content != .empty {
+                do throws(FileFailure) {
+                    objects.append(.object(try slot.members(of: asset)))
+                } catch {
+                    report(error)
+                    hasFailed = true
+                }
+            }
+        }
+        print(JSON.array(objects).text())
+        if hasFailed { throw ExitCode(1) }
+    }
+}
+
+extension Asset {
+    fileprivate var typeMember: JSON.Member {
+        let name =
+            switch key.kind {
+            case .image: "Image"
+            case .appIcon: "Icon Image"
+            case .color: "Color"
+            case .data: "Data"
+            case .symbol: "Vector Glyph"
+            case .other(let name): name
+            }
+        return .init("AssetType", .string(name))
+    }
+
+    fileprivate var containsImages: Bool {
+        switch key.kind {
+        case .image, .appIcon: true
+        default: false
+        }
+    }
+}
+
+extension AssetSlot {
+    /// The properties of the slot; its file is opened for the size.
+    fileprivate func members(of asset: Asset) throws(FileFailure) -> [JSON.Member] {
+        var members = [asset.typeMember, .init("Name", .string(asset.key.name))]
+        members += traitMembers
+        if let mode = asset.renderingMode {
+            members.append(.init("Template Mode", .string(mode.rawValue)))
+        }
+        if asset.preservesVectors {
+            members.append(.init("Preserved Vector Representation", .bool(true)))
+        }
+        switch content {
+        case .empty: break
+        case .file(let name):
+            members += try fileMembers(name, asset)
+        case .color(let color):
+            members.append(.init("Colorspace", .string(color.space)))
+            members.append(
+                .init(
+                    "Color components",
+                    .array((color.components + [color.alpha]).map { .number($0) })))
+        case .systemColor(let name): members.append(.init("System Color", .string(name)))
+        }
+        return members
+    }
+
+    private var traitMembers: [JSON.Member] {
+        let texts = [
+            ("Idiom", traits.idiom ?? "universal"), ("Platform", traits.platform),
+            ("Subtype", traits.subtype), ("Screen Width", traits.screenWidth),
+            ("SizeClass Horizontal", traits.widthClass), ("SizeClass Vertical", traits.heightClass),
+            ("Luminosity", traits.luminosity), ("Contrast", traits.contrast),
+            ("DisplayGamut", traits.gamut), ("LanguageDirection", traits.direction),
+            ("Localization", traits.locale), ("GraphicsFeatureSet", traits.graphics),
+            ("Size", size),
+        ]
+        let numbers = [("Memory", traits.memory), ("Scale", traits.scale)]
+        return texts.compactMap { name, value in value.map { .init(name, .string($0)) } }
+            + numbers.compactMap { name, value in value.map { .init(name, .integer($0)) } }
+    }
+
+    private func fileMembers(_ name: String, _ asset: Asset) throws(FileFailure) -> [JSON.Member] {
+        let path = "\(asset.path)/\(name)"
+        var members: [JSON.Member] = [.init("RenditionName", .string(name))]
+        let bytes: EncodedBytes
+        do {
+            bytes = try EncodedBytes(mapping: path)
+        } catch {
+            throw FileFailure(path, error)
+        }
+        // Without a codec, as for PDF, the size is unknown.
+        if asset.containsImages, !name.lowercased().hasSuffix(".pdf") {
+            do {
+                let size = try ImageSource(bytes, codecs: builtInCodecs).pixelSize
+                members.append(.init("PixelWidth", .integer(size.width)))
+                members.append(.init("PixelHeight", .integer(size.height)))
+            } catch CodecError.unsupported {
+                // The build has no codec for the format.
+            } catch {
+                throw FileFailure(path, error)
+            }
+        }
+        members.append(.init("SizeOnDisk", .integer(bytes.count)))
+        return members
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ImageCommands
+
+/// The program `calotype-assets`.
+@main
+struct AssetTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assets", _superCommandName: "calotype",
+        abstract: "Lists what an asset catalog contains.",
+        version: "calotype-assets \(calotypeVersion)",
+        subcommands: [AssetInfo.self])
+
+    static func main() {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        // `calotype assets` executes this program with its own arguments.
+        if arguments.first == "assets" { arguments.removeFirst() }
+        main(arguments)
+    }
+}

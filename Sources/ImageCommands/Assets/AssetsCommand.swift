@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+
+/// The `assets` command, which the program `calotype-assets` implements.
+package struct AssetsCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "assets", _superCommandName: "calotype",
+        abstract: "Lists what an asset catalog contains.",
+        discussion: "Requires the program calotype-assets: scripts/build calotype-assets.",
+        helpNames: [])
+
+    @Argument(parsing: .captureForPassthrough, help: "A subcommand with its arguments.")
+    var arguments: [String] = []
+
+    package init() {}
+
+    package func run() throws {
+        report(execute(siblingProgram: "calotype-assets"))
+        throw ExitCode(1)
+    }
+}
