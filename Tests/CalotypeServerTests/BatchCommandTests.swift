@@ -197,6 +197,10 @@ struct BatchCommandTests {
     @Test("names what is missing") func missing() async throws {
         #expect(try await batch(["--outputs", "x=1"]).code == 64)
         #expect(try await batch([folder.path("in"), "--outputs", "x=1", "x=2"]).code == 64)
+        let apply = try await batch([
+            folder.path("in"), "--gain-map", "apply", "--outputs", "x=1",
+        ])
+        #expect(apply.code == 64 && apply.errors.contains("option of convert"))
         let answer = try await batch(["--manifest", folder.path("none"), "--outputs", "x=1"])
         #expect(answer.code == 1)
         #expect(answer.errors == "calotype: \(folder.path("none")): No such file or directory\n")

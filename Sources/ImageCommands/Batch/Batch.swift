@@ -69,7 +69,10 @@ package struct Batch: ParsableCommand {
     @Option(name: .shortAndLong, help: "The number of sources in parallel (default: one per core).")
     var jobs: Int?
 
-    @Option(help: "What happens to HDR gain maps: keep writes them into JPEG, drop omits them.")
+    @Option(
+        help:
+            "What happens to HDR gain maps: keep writes them into JPEG, AVIF and JPEG XL; drop omits them."
+    )
     var gainMap = GainMapUse.keep
 
     @Flag(help: "Print a JSON object with the numbers of sources and files.") var json = false
@@ -87,6 +90,9 @@ package struct Batch: ParsableCommand {
             throw ValidationError("no sources; name files or folders, or use --manifest")
         }
         guard !outputs.isEmpty else { throw ValidationError("no --outputs") }
+        if gainMap == .apply {
+            throw ValidationError("--gain-map apply is an option of convert; use keep or drop")
+        }
         guard Set(outputs.map(\.name)).count == outputs.count else {
             throw ValidationError("two --outputs have the same name")
         }
