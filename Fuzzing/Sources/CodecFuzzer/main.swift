@@ -123,7 +123,7 @@ struct CodecFuzzer: CustomStringConvertible {
         return input
     }
 
-    /// Reads header, metadata, a page, frames and a reduced image.
+    /// Reads header, metadata, a page, frames, a gain map and a reduced image.
     mutating func decode(_ input: [UInt8]) {
         var limits = DecodeLimits()
         limits.maximumPixelCount = 4_000_000
@@ -142,6 +142,10 @@ struct CodecFuzzer: CustomStringConvertible {
             if source.header.frameCount > 1 {
                 var frames = try source.frames(options)
                 for _ in 0..<4 { if try frames.next() == nil { break } }
+            }
+            if source.header.hasGainMap {
+                _ = try? source.gainMap(options)
+                _ = try? source.imageInHDR(options)
             }
             let image = try source.image(options)
             precondition(image.size == source.resultSize(options), "unexpected size")

@@ -2,6 +2,16 @@
 
 public import Pixels
 
+extension PixelBuffer {
+    /// The same samples without a colour profile, which some maps have by mistake.
+    fileprivate var withoutProfile: PixelBuffer {
+        guard !colorProfile.isSRGB else { return self }
+        var result = MutablePixelBuffer(size: size, format: format)
+        result.copy(self, to: (0, 0))
+        return result.finish()
+    }
+}
+
 extension ImageSource {
     /// Returns the gain map for an image that ``decodedImage(_:cancellation:)`` makes with these options.
     ///
@@ -112,6 +122,6 @@ extension ImageSource {
         if image.size != size || region != SampleRegion(stored) {
             image = image.resized(region, to: size, kernel: plan.kernel)
         }
-        return image.turned(plan.orientation)
+        return image.turned(plan.orientation).withoutProfile
     }
 }
