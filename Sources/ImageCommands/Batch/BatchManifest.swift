@@ -107,7 +107,10 @@ struct BatchManifest {
             return try unwrapped(
                 Result { () throws(FileFailure) in try BatchSource(path, key: key) })
         } catch {
-            throw FileFailure(line, "\(error)")
+            // The caller adds the number of the line in the manifest.
+            let reason = "\(error)"
+            throw FileFailure(
+                line, reason.hasPrefix("line 1: ") ? String(reason.dropFirst(8)) : reason)
         }
     }
 
