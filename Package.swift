@@ -226,7 +226,7 @@ let package = Package(
         .executableTarget(
             name: "AssetTool",
             dependencies: [
-                "AssetCatalogs", "EncodedImages", "ImageCodecs", "ImageCommands", "Pixels",
+                "AssetCatalogs", "DecoderSandbox", "EncodedImages", "ImageCommands", "Pixels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(

@@ -2,8 +2,8 @@
 
 internal import ArgumentParser
 internal import AssetCatalogs
+internal import DecoderSandbox
 internal import EncodedImages
-internal import ImageCodecs
 internal import ImageCommands
 internal import Pixels
 
@@ -19,7 +19,11 @@ struct AssetInfo: ParsableCommand {
     @Argument(help: "The folder of a catalog, Assets.xcassets.", completion: .directory)
     var catalog: String
 
+    @OptionGroup var sandboxing: SandboxArguments
+
     func run() throws {
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
         let assets: [Asset]
         do throws(AssetCatalogError) {
             assets = try AssetCatalog(folder: catalog).assets
@@ -35,7 +39,7 @@ struct AssetInfo: ParsableCommand {
             }
             for slot in asset.slots where slot.content != .empty {
                 do throws(FileFailure) {
-                    objects.append(.object(try slot.members(of: asset)))
+                    objects.append(.object(try slot.members(of: asset, codecs)))
                 } catch {
                     report(error)
                     hasFailed = true
@@ -71,7 +75,9 @@ extension Asset {
 
 extension AssetSlot {
     /// The properties of the slot; its file is opened for the size.
-    fileprivate func members(of asset: Asset) throws(FileFailure) -> [JSON.Member] {
+    fileprivate func members(
+        of asset: Asset, _ codecs: CodecSet
+    ) throws(FileFailure) -> [JSON.Member] {
         var members = [asset.typeMember, .init("Name", .string(asset.key.name))]
         members += traitMembers
         if let mode = asset.renderingMode {
@@ -83,7 +89,7 @@ extension AssetSlot {
         switch content {
         case .empty: break
         case .file(let name):
-            members += try fileMembers(name, asset)
+            members += try fileMembers(name, asset, codecs)
         case .color(let color):
             members.append(.init("Colorspace", .string(color.space)))
             members.append(
@@ -110,7 +116,9 @@ extension AssetSlot {
             + numbers.compactMap { name, value in value.map { .init(name, .integer($0)) } }
     }
 
-    private func fileMembers(_ name: String, _ asset: Asset) throws(FileFailure) -> [JSON.Member] {
+    private func fileMembers(
+        _ name: String, _ asset: Asset, _ codecs: CodecSet
+    ) throws(FileFailure) -> [JSON.Member] {
         let path = "\(asset.path)/\(name)"
         var members: [JSON.Member] = [.init("RenditionName", .string(name))]
         let bytes: EncodedBytes
@@ -122,7 +130,7 @@ extension AssetSlot {
         // Without a codec, as for PDF, the size is unknown.
         if asset.containsImages, !name.lowercased().hasSuffix(".pdf") {
             do {
-                let size = try ImageSource(bytes, codecs: builtInCodecs).pixelSize
+                let size = try ImageSource(bytes, codecs: codecs).pixelSize
                 members.append(.init("PixelWidth", .integer(size.width)))
                 members.append(.init("PixelHeight", .integer(size.height)))
             } catch CodecError.unsupported {

@@ -33,9 +33,13 @@ public final class FontCollection: Sendable {
     /// cairo keeps them open once each has been drawn, so that a process that then gives up its access
     /// to files can continue to draw.
     ///
-    /// - Parameter usual: nothing.
+    /// - Returns: the fonts.
     /// - Throws: ``DrawingError`` if the libraries are missing.
-    public init(usual: Void) throws(DrawingError) {
+    public static func usual() throws(DrawingError) -> FontCollection {
+        try FontCollection(few: ())
+    }
+
+    private init(few: Void) throws(DrawingError) {
         #if Drawing
         engine = Mutex(try FontEngine())
         #else

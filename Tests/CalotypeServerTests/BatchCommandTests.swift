@@ -167,6 +167,26 @@ struct BatchCommandTests {
         #expect(kind == "paths" || answer.errors.contains(", line "))
     }
 
+    @Test("distinguishes names by their bytes") func equalLookingNames() async throws {
+        let names = ["\u{E9}", "e\u{301}"]
+        for name in names {
+            try write(TestImage.photograph(PixelSize(width: 40, height: 30)), "same/\(name).png")
+        }
+        let answer = try await batch([folder.path("same"), "--outputs", "s=20", "--json"])
+        #expect(answer.code == 0, "\(answer.errors)")
+        for name in names { #expect(try size("out/s/\(name).jpg").width == 20) }
+    }
+
+    @Test("reads a manifest from a pipe") func pipe() async throws {
+        let pipe = folder.path("pipe")
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        let line = Data("\(folder.path("in/b.jpg"))\n".utf8)
+        Thread { try? line.write(to: URL(filePath: pipe)) }.start()
+        let answer = try await batch(["--manifest", pipe, "--outputs", "s=20", "--json"])
+        #expect(answer.code == 0, "\(answer.errors)")
+        #expect(answer.output.contains("\"made\": 1"))
+    }
+
     @Test("refuses a key that an earlier source has") func keys() async throws {
         let manifest = folder.path("list")
         try Data(

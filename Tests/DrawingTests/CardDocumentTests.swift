@@ -58,7 +58,7 @@ import Testing
         var requested: [Template.ImageRequest] = []
         _ = try template.image(
             document.values, format: ImageRendererFormat(scale: document.scale),
-            fonts: try FontCollection(usual: ())
+            fonts: try FontCollection.usual()
         ) { (request) throws(DrawingError) in
             requested.append(request)
             return document.images[0]
@@ -92,7 +92,7 @@ import Testing
 
     @Test("draw with the usual fonts what the fonts of the system draw") func fonts() throws {
         let document = document()
-        let few = try document.image(fonts: try FontCollection(usual: ()))
+        let few = try document.image(fonts: try FontCollection.usual())
         let all = try document.image(fonts: try FontCollection())
         #expect(few.size == PixelSize(width: 120, height: 60) && few.format == .rgb8)
         #expect(few.packedBytes == all.packedBytes)

@@ -242,7 +242,11 @@ extension GainMapMetadata: WireValue {
 
     init(from reader: inout WireReader) throws(WireError) {
         self.init()
-        channels = try reader.array()
+        let values = try reader.array(Channel.self)
+        guard values.count == channels.count else {
+            throw WireError(reason: "a gain map has \(values.count) channels")
+        }
+        channels = values
         baseHeadroom = try reader.finite()
         alternateHeadroom = try reader.finite()
         usesBaseColorSpace = try reader.value()

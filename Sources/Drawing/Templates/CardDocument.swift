@@ -59,7 +59,7 @@ public struct CardDocument: Sendable {
             append(channelCount)
             for y in 0..<image.size.height {
                 let row = image.row(y).extracting(first: image.size.width * channelCount)
-                for index in row.indices { bytes.append(row[index]) }
+                unsafe row.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
             }
         }
         return bytes

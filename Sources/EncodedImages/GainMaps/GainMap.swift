@@ -43,7 +43,11 @@ public struct GainMapMetadata: Hashable, Sendable {
     }
 
     /// The values of red, green and blue; equal for a map of one channel.
-    public var channels: [Channel]
+    ///
+    /// - Precondition: there are three.
+    public var channels: [Channel] {
+        didSet { precondition(channels.count == 3, "a gain map has three channels") }
+    }
     /// The logarithm to base 2 of the headroom for which the base image is made; 0 for one in SDR.
     public var baseHeadroom = 0.0
     /// The logarithm to base 2 of the headroom for which base image and map together are made.

@@ -17,7 +17,7 @@ struct CardsCodec: ImageCodec {
     let encoder: (any ImageEncoder)? = nil
 
     /// A process without access to files opens its fonts beforehand.
-    fileprivate static let fonts = Result { () throws(DrawingError) in try FontCollection(usual: ())
+    fileprivate static let fonts = Result { () throws(DrawingError) in try FontCollection.usual()
     }
 
     private static let fontNames = [

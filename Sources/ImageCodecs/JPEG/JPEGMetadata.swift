@@ -117,7 +117,8 @@ enum JPEGMetadata {
         return segments
     }
 
-    private static func content(
+    /// Returns the rest of the body of a segment that begins with a name; `nil` for another one.
+    static func content(
         _ file: Span<UInt8>, _ body: Range<Int>, _ name: [UInt8]
     ) -> Range<Int>? {
         guard body.count > name.count,

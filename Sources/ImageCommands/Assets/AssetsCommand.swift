@@ -7,7 +7,7 @@ package struct AssetsCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "assets", _superCommandName: "calotype",
         abstract: "Lists what an asset catalog contains.",
-        discussion: "Requires the program calotype-assets: scripts/build calotype-assets.",
+        discussion: "Executes the program calotype-assets, which is installed beside calotype.",
         helpNames: [])
 
     @Argument(parsing: .captureForPassthrough, help: "A subcommand with its arguments.")

@@ -48,9 +48,13 @@ struct BatchManifest {
     /// - Throws: ``FileFailure``.
     init(_ path: String) throws(FileFailure) { lines = try LineReader(path) }
 
-    /// Returns the number of lines of a file, for the progress; 0 for standard input.
+    /// Returns the number of lines of a file, for the progress; 0 for standard input and pipes, which can
+    /// be read only once.
     static func lineCount(_ path: String) -> Int {
-        guard path != "-", var lines = try? LineReader(path) else { return 0 }
+        var status = stat()
+        guard path != "-", unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            var lines = try? LineReader(path)
+        else { return 0 }
         var count = 0
         while lines.next() != nil { count += 1 }
         return count
@@ -96,30 +100,25 @@ struct BatchManifest {
             return try BatchSource(fields[columns.source], key: key == "" ? nil : key)
         }
         guard line.hasPrefix("{") else { return try BatchSource(line) }
+        let (path, key) = try Self.members(line)
+        return try BatchSource(path, key: key)
+    }
+
+    /// Returns the members `source` and `key` of a JSON object.
+    private static func members(_ line: String) throws(FileFailure) -> (String, String?) {
         do throws(DrawingError) {
             guard case .object(let members) = try TemplateValue(parsing: line),
                 case .string(let path) = members.first(where: { $0.key == "source" })?.value
             else { throw .invalid(reason: "a JSON object with the member source is expected") }
-            let key: String? =
-                if case .string(let text) = members.first(where: { $0.key == "key" })?.value {
-                    text
-                } else { nil }
-            return try unwrapped(
-                Result { () throws(FileFailure) in try BatchSource(path, key: key) })
+            guard case .string(let key) = members.first(where: { $0.key == "key" })?.value else {
+                return (path, nil)
+            }
+            return (path, key)
         } catch {
             // The caller adds the number of the line in the manifest.
             let reason = "\(error)"
             throw FileFailure(
                 line, reason.hasPrefix("line 1: ") ? String(reason.dropFirst(8)) : reason)
-        }
-    }
-
-    private func unwrapped(
-        _ result: Result<BatchSource, FileFailure>
-    ) throws(DrawingError) -> BatchSource {
-        switch result {
-        case .success(let source): return source
-        case .failure(let failure): throw .invalid(reason: failure.reason)
         }
     }
 

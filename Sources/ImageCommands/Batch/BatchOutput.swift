@@ -9,8 +9,6 @@ internal import Pixels
 struct BatchOutput: Hashable, Sendable {
     /// The name, which is also that of the folder of the files.
     let name: String
-    /// The text after the name.
-    let text: String
     let size: SizeArgument
     private(set) var mode = ResizeMode.fit
     private(set) var allowsEnlarging = false
@@ -29,7 +27,6 @@ struct BatchOutput: Hashable, Sendable {
                     + "the name, such as thumb=320x320,fill,webp")
         }
         name = halves[0]
-        self.text = halves[1]
         let parts = halves[1].split(separator: ",", omittingEmptySubsequences: false)
         size = try SizeArgument(parsing: parts.first.map(String.init) ?? "")
         for part in parts.dropFirst() { try read(String(part)) }

@@ -75,7 +75,7 @@ struct BatchRun: Sendable {
         didFinish: @escaping @Sendable (BatchRecord) -> Void
     ) {
         let cancellation = CancellationFlag(or: isInterrupted)
-        // The keys of earlier sources, by their hashes: 8 bytes each.
+        // The keys of earlier sources, by the hashes of their bytes: equal-looking names are other files.
         let keys = Mutex(Set<Int>())
         DispatchQueue.concurrentPerform(iterations: jobCount) { _ in
             while !isInterrupted(), let item = next() {
@@ -84,7 +84,9 @@ struct BatchRun: Sendable {
                 case .failure(let failure):
                     record = BatchRecord(path: failure.path, failure: failure)
                 case .success(let source):
-                    let isNew = keys.withLock { $0.insert(source.key.hashValue).inserted }
+                    let isNew = keys.withLock {
+                        $0.insert(ComparedByBytes(source.key).hashValue).inserted
+                    }
                     record =
                         isNew
                         ? make(source, cancellation)

@@ -123,10 +123,8 @@ final class RenditionMaking: Sendable {
         // The file must not depend on what else was requested before.
         image.isReproducible = true
         guard image.processors.allSatisfy(\.acceptsYCbCr) else { return image }
-        // Without a format it is JPEG, or PNG for an image with alpha, which never comes in planes.
-        let destination = try? ImageDestination(
-            format: request.format ?? "jpeg", codecs: resources.codecs,
-            options: request.encodeOptions)
+        // An image with alpha never comes in planes.
+        let destination = try? destination(of: request, hasAlpha: false)
         image.options.acceptsYCbCr = destination?.prefersYCbCr ?? false
         return image
     }
@@ -139,7 +137,9 @@ final class RenditionMaking: Sendable {
         _ made: MadeImage, _ load: RenditionLoad
     ) async throws(LoadError) -> LoadedOriginal? {
         let request = load.request
-        guard request.keepsGainMap, made.loaded.mayHaveGainMap, request.image.processors.isEmpty
+        let hasAlpha = made.loaded.image.format.hasAlpha
+        guard request.keepsGainMap, made.loaded.mayHaveGainMap, request.image.processors.isEmpty,
+            (try? destination(of: request, hasAlpha: hasAlpha))?.writesGainMaps == true
         else { return nil }
         let identity = made.loaded.key.original
         let data = try await originals.data(
@@ -152,6 +152,16 @@ final class RenditionMaking: Sendable {
             throw .fileChanged(path: request.image.source.name)
         }
         return data
+    }
+
+    /// Returns the destination of a rendition; without a format it is JPEG, or PNG for an image with
+    /// alpha.
+    private func destination(
+        of request: RenditionRequest, hasAlpha: Bool
+    ) throws(CodecError) -> ImageDestination {
+        try ImageDestination(
+            format: request.format ?? (hasAlpha ? "png" : "jpeg"), codecs: resources.codecs,
+            options: request.encodeOptions)
     }
 
     /// Encodes an image and stores the rendition, unless another load has stored it meanwhile.
@@ -185,16 +195,14 @@ final class RenditionMaking: Sendable {
         let codecs = resources.codecs
         do throws(CodecError) {
             var image = made.loaded.image
-            var destination = try ImageDestination(
-                format: request.format ?? (image.format.hasAlpha ? "png" : "jpeg"),
-                codecs: codecs, options: request.encodeOptions)
+            var destination = try destination(of: request, hasAlpha: image.format.hasAlpha)
             if !request.image.options.convertsToSRGB {
                 image =
                     destination.writesColorProfiles
                     ? try codecs.inPortableColors(image)
                     : try codecs.inSRGB(image)
             }
-            if let original, destination.writesGainMaps {
+            if let original {
                 let source = try ImageSource(
                     original.bytes, codecs: codecs, limits: resources.limits)
                 destination = destination.adding(

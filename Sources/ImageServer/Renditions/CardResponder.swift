@@ -13,7 +13,7 @@ internal import Pixels
 /// The images of a card are decoded by the pipeline at the size at which they are drawn. The drawing is
 /// done where images are decoded, in the sandbox, since texts come from clients.
 struct CardResponder: Sendable {
-    /// Parameters that are not placeholders.
+    /// Parameters of all cards that are not placeholders.
     private static let ownParameters: Set = ["scale", "format", "v", "expires", "signature"]
     private static let scales = 0.25...4.0
 
@@ -29,13 +29,15 @@ struct CardResponder: Sendable {
     /// - Parameters:
     ///   - card: the template.
     ///   - values: values of placeholders, which those of the query override.
+    ///   - further: parameters of the route that are not placeholders.
     ///   - request: the request.
     /// - Returns: 200 with the card, or 304.
     /// - Throws: ``ServerError`` or ``ImageLoading/LoadError``.
     func response(
-        _ card: CardTemplates.Entry, values: [String: String], _ request: IncomingRequest
+        _ card: CardTemplates.Entry, values: [String: String] = [:],
+        parameters further: Set<String> = [], _ request: IncomingRequest
     ) async throws -> Response {
-        let values = try self.values(card.template, values, request)
+        let values = try self.values(card.template, values, further, request)
         let scale = try scale(request, card.template.size)
         let format = try format(request)
         let requests: [Template.ImageRequest]
@@ -68,17 +70,19 @@ struct CardResponder: Sendable {
 
     /// Returns the values of placeholders; a parameter that is none is an error.
     private func values(
-        _ template: Template, _ given: [String: String], _ request: IncomingRequest
+        _ template: Template, _ given: [String: String], _ further: Set<String>,
+        _ request: IncomingRequest
     ) throws(ServerError) -> [String: String] {
         var values = given
         let names = template.placeholders.union(template.values.keys)
         for (name, value) in request.http.uri.queryParameters {
             let name = String(name)
             guard names.contains(name) else {
-                guard Self.ownParameters.contains(name) else {
+                guard Self.ownParameters.contains(name) || further.contains(name) else {
                     throw .malformedRequest(
                         reason: "unknown parameter \(name); expected "
-                            + names.union(["scale", "format"]).sorted().joined(separator: ", "))
+                            + names.union(further).union(["scale", "format"]).sorted().joined(
+                                separator: ", "))
                 }
                 continue
             }

@@ -16,7 +16,7 @@ struct CardRoute: Route {
         guard request.segments.count == 2,
             let card = cards.templates.entries[request.segments[1]]
         else { throw ServerError.notFound }
-        return try await cards.response(card, values: [:], request)
+        return try await cards.response(card, request)
     }
 }
 
@@ -40,13 +40,13 @@ struct AvatarRoute: Route {
         }
         if request.query("size") != nil { try cards.grammar.checkOwnOptions() }
         let text = """
-            {"size": [\(side), \(side)], "values": {"image": "", "initials": "", "size": ""},
+            {"size": [\(side), \(side)], "values": {"image": ""},
              "layers": [{"type": "avatar", "box": [0, 0, \(side), \(side)],
                "source": "{image}", "initials": "{initials}"}]}
             """
         let template = try Template(parsing: text)
         return try await cards.response(
             CardTemplates.Entry(text: text, template: template),
-            values: ["initials": request.segments[1]], request)
+            values: ["initials": request.segments[1]], parameters: ["size"], request)
     }
 }

@@ -60,10 +60,10 @@ enum JPEGGainMapReader {
 
     /// Reads the list of images in the body of a segment.
     private static func entries(_ body: Span<UInt8>) -> [(byteCount: Int, offset: Int)] {
-        let name = multiPictureName
-        guard body.count > name.count + 8, name.indices.allSatisfy({ body[$0] == name[$0] })
+        guard let rest = JPEGMetadata.content(body, 0..<body.count, multiPictureName),
+            rest.count > 8
         else { return [] }
-        let block = body.extracting(droppingFirst: name.count)
+        let block = body.extracting(rest)
         let order: ByteOrder = block[0] == UInt8(ascii: "I") ? .littleEndian : .bigEndian
         func number(_ offset: Int, _ byteCount: Int) -> Int? {
             block.integer(at: offset, byteCount: byteCount, order)
@@ -92,23 +92,16 @@ enum JPEGGainMapReader {
             segment.marker != JPEGSegments.startOfScan,
             segment.marker != JPEGSegments.endOfImage
         {
-            let body = map.extracting(segment.body)
-            if segment.marker == 0xE2, let rest = content(body, isoName) {
-                let iso = GainMapMetadata(iso: rest.map { body[$0] })
-                if let iso { return iso }
+            let body = segment.body
+            if segment.marker == 0xE2, let rest = JPEGMetadata.content(map, body, isoName) {
+                if let iso = GainMapMetadata(iso: rest.map { map[$0] }) { return iso }
             } else if segment.marker == 0xE1, packet == nil,
-                let rest = content(body, JPEGMetadata.xmp)
+                let rest = JPEGMetadata.content(map, body, JPEGMetadata.xmp)
             {
-                packet = GainMapMetadata(xmp: rest.map { body[$0] })
+                packet = GainMapMetadata(xmp: rest.map { map[$0] })
             }
         }
         return packet
-    }
-
-    private static func content(_ body: Span<UInt8>, _ name: [UInt8]) -> Range<Int>? {
-        guard body.count > name.count, name.indices.allSatisfy({ body[$0] == name[$0] })
-        else { return nil }
-        return name.count..<body.count
     }
 }
 #endif
