@@ -26,6 +26,7 @@ public struct ServedFile: Sendable {
         "info-panel.js": script(PackageResources.info_panel_js),
         "ladder.js": script(PackageResources.ladder_js),
         "layout.js": script(PackageResources.layout_js),
+        "login.css": style(PackageResources.login_css),
         "magnifier.js": script(PackageResources.magnifier_js),
         "main.js": script(PackageResources.main_js),
         "placeholder-painter.js": script(PackageResources.placeholder_painter_js),
