@@ -15,6 +15,7 @@ POLICY = (
     "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+LIBRARY_STATUS = "/-/library/status"
 TIMEOUT = 60_000  # ms; a server may make each rendition for the first time
 
 # The tiles that overlap the window, with their contents.
@@ -133,6 +134,9 @@ class Traffic:
         page.on("response", self._response)
 
     def _console(self, message):
+        # The page checks whether the server has an index of the library.
+        if urlsplit(message.location["url"]).path == LIBRARY_STATUS:
+            return
         if message.type in ("error", "warning"):
             self.troubles.append(f"console {message.type}: {message.text}")
 
@@ -158,7 +162,8 @@ class Traffic:
             self.troubles.append(f"failed: {request.url} {request.failure}")
 
     def _response(self, response):
-        if response.status >= 400:
+        is_check = urlsplit(response.url).path == LIBRARY_STATUS and response.status == 404
+        if response.status >= 400 and not is_check:
             self.troubles.append(f"status {response.status}: {response.url}")
 
 

@@ -2,9 +2,9 @@
 """A server of synthetic images: any number, of any size.
 
 Implements the routes that the page uses: its own files, listings, renditions, Deep Zoom tiles and
-information. `#/many/` has the given number of images, drawn from a thousand originals. `#/large/` has one
+information, and the index of `synthetic_library.py` over the images of `#/many/`. `#/many/` has the given number of images, drawn from a thousand originals. `#/large/` has one
 of 8000 x 6000 pixels whose pixels are known, and two small ones. `#/plain/` has images without tiles
-or information.
+or information, `#/tree/` 200 folders.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy
 from PIL import Image, ImageDraw
+from synthetic_library import Library
 from thumbhash import _thumbhash as thumbhash
 
 PAGE = pathlib.Path(__file__).parents[2] / "Sources/ServedFiles/Gallery"
@@ -82,9 +83,10 @@ def jpeg(image):
 class Folder:
     """A listing in columns, in the format of the server."""
 
-    def __init__(self, count, sizes, names):
-        self.count, self.names = count, names
-        self.widths, self.heights = zip(*(sizes[i % len(sizes)] for i in range(count)))
+    def __init__(self, count, sizes, names, folders=()):
+        self.count, self.names, self.folders = count, names, list(folders)
+        shown = [sizes[i % len(sizes)] for i in range(count)]
+        self.widths, self.heights = [size[0] for size in shown], [size[1] for size in shown]
         # Dates over ten years, not in the order of the names.
         self.modified = [NOW - (i * 7919 % count) * 3650 * DAY // count for i in range(count)]
         self.places = {name: i for i, name in enumerate(names)}
@@ -110,7 +112,8 @@ class Folder:
             },
         }
         if offset == 0:
-            listing["folders"] = {"name": [], "pictures": []}
+            images = [i % 3 * 40 for i in range(len(self.folders))]
+            listing["folders"] = {"name": self.folders, "pictures": images}
         return json.dumps(listing, separators=(",", ":")).encode()
 
     def placeholder(self, index):
@@ -120,7 +123,10 @@ class Folder:
 def folders(count):
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     names = [f"{letters[i * 26 // count]}-{i:07}.jpg" for i in range(count)]
+    inside = [f"folder {i:03}" for i in range(200)]
     return {
+        "": Folder(0, SIZES, [], ["large", "many", "plain", "tree"]),
+        "tree": Folder(0, SIZES, [], inside),
         "many": Folder(count, SIZES, names),
         "large": Folder(3, [LARGE, SIZES[0], SIZES[2]], ["large.jpg", "next.jpg", "third.jpg"]),
         "plain": Folder(2, [LARGE], ["one.jpg", "two.jpg"]),
@@ -132,13 +138,18 @@ class Server:
 
     def __init__(self, count, delay):
         self.folders, self.delay = folders(count), delay
+        self.library = Library("many", self.folders["many"])
+        self.archives = []
 
     async def serve(self, reader, writer):
         try:
             while line := await reader.readline():
-                while (await reader.readline()).strip():
-                    pass
-                status, media_type, body, caching = await self.respond(line.split()[1].decode())
+                length = 0
+                while field := (await reader.readline()).strip():
+                    if field.lower().startswith(b"content-length:"):
+                        length = int(field.split(b":")[1])
+                sent = await reader.readexactly(length)
+                status, media_type, body, caching = await self.respond(line.split()[1].decode(), sent)
                 writer.write(
                     f"HTTP/1.1 {status} -\r\nContent-Type: {media_type}\r\n"
                     f"Content-Length: {len(body)}\r\nCache-Control: {caching}\r\n"
@@ -151,7 +162,7 @@ class Server:
         finally:
             writer.close()
 
-    async def respond(self, target):
+    async def respond(self, target, sent=b""):
         url = urlsplit(target)
         segments = [unquote(segment) for segment in url.path[1:].split("/")]
         if url.path == "/" or segments[:2] == ["-", "gallery"]:
@@ -163,12 +174,30 @@ class Server:
             query = parse_qs(url.query)
             page = self.folders[segments[2]].page(int(query["offset"][0]), int(query["limit"][0]))
             return 200, "application/json", page, "no-cache"
+        if segments[:2] in (["-", "library"], ["-", "test"], ["-", "download"]):
+            return self.indexed(segments, url.query, sent)
         body = self.image(segments)
         if body is None:
             return self.missing()
         await asyncio.sleep(self.delay)
         media_type = "application/json" if body.startswith(b"{") else "image/jpeg"
         return 200, media_type, body, "max-age=31536000, immutable"
+
+    def indexed(self, segments, query, sent):
+        if segments[1] == "download" and len(segments) == 2:
+            self.archives.append(json.loads(sent))
+            url = json.dumps({"url": f"/-/download/{len(self.archives) - 1}.zip"})
+            return 200, "application/json", url.encode(), "no-store"
+        if segments[1] == "download":
+            paths = self.archives[int(segments[2].removesuffix(".zip"))]["images"]
+            return 200, "application/zip", self.library.archive(paths), "no-store"
+        answer = self.library.respond(segments, query, sent)
+        if answer is None:
+            return self.missing()
+        if isinstance(answer, bytes):
+            return (200, "image/png", answer, "no-cache") if answer else (204, "text/plain", b"", "no-store")
+        body = json.dumps(answer, separators=(",", ":")).encode()
+        return 200, "application/json", body, "no-cache"
 
     def missing(self):
         return 404, "application/json", b'{"error": "not found"}', "no-store"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { t } from "./strings.js";
+
 /** How long the result is shown, in milliseconds. */
 const SHOWN_FOR = 1600;
 
@@ -11,7 +13,7 @@ const SHOWN_FOR = 1600;
  */
 export async function shareAddress(title, button, announcement) {
   const url = location.href;
-  let outcome = "URL copied";
+  let outcome = t("copied");
   try {
     // With a mouse, the URL is copied instead.
     if (navigator.share && matchMedia("(pointer: coarse)").matches) {
@@ -22,7 +24,7 @@ export async function shareAddress(title, button, announcement) {
   } catch (error) {
     if (error.name === "AbortError") return;
     // Browsers disable the clipboard API on pages without TLS.
-    if (!copyByHand(url, button)) outcome = "Copying is not permitted";
+    if (!copyByHand(url, button)) outcome = t("copyFails");
   }
   announcement.textContent = outcome;
   button.dataset.outcome = outcome;

@@ -5,15 +5,19 @@ import { InfoPanel } from "./info-panel.js";
 import { ladderStep } from "./ladder.js";
 import { Magnifier } from "./magnifier.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
+import { folderHash } from "./routing.js";
 import { shareAddress } from "./share.js";
+import { t } from "./strings.js";
 import { followSwipes } from "./swipe.js";
-import { date, number } from "./text.js";
+import { date, localTime, number } from "./text.js";
 import { prefersStillness } from "./zoom.js";
 
 // Negative: the image in the viewer precedes every tile of the grid.
 const EXACT = -3;
 const PREVIEW = -2;
 const NEIGHBOUR = -1;
+
+const UNKNOWN_SIDE = 10_000;
 
 /** The side of the first rendition if the grid has loaded none. */
 const PREVIEW_SIDE = 256;
@@ -27,7 +31,7 @@ const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 
 export class Viewer {
   /** Called with the index of the image to which the user moved. */
   onMove = () => {};
-  /** Called on closing, with the index of the last image shown. */
+  /** Called on closing, with the index of the last image shown, and its listing. */
   onClose = () => {};
 
   #dialog;
@@ -48,7 +52,7 @@ export class Viewer {
     this.#loader = loader;
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
-      ["name", "details", "position", "magnify", "info", "share", "original", "close", "stage",
+      ["name", "folder", "details", "position", "magnify", "info", "share", "original", "close", "stage",
         "frame", "preview", "exact", "tiles", "failure", "facts", "previous", "next",
         "announcement"].map((name) => [name, part(name)]),
     );
@@ -88,7 +92,7 @@ export class Viewer {
     return `${has}, ${this.#magnifier.statistics}, ${this.#requests.size} renditions kept`;
   }
 
-  /** Shows an image, opening the viewer when it is closed. */
+  /** Shows an image whose properties are loaded, opening the viewer when it is closed. */
   show(listing, index) {
     const isSame = this.isOpen && listing.key(index) === this.#listing.key(this.#index);
     if (this.isOpen && index !== this.#index) this.#direction = Math.sign(index - this.#index);
@@ -98,7 +102,8 @@ export class Viewer {
     if (isSame) return;
     this.#originalFails = false;
     this.#clear();
-    this.#magnifier.enter(this.#image());
+    const { error, folder, name, version, width } = this.#image;
+    this.#magnifier.enter(error === null ? { folder, name, version, width } : null);
     if (!this.isOpen) this.#dialog.showModal();
     this.#load();
   }
@@ -108,32 +113,31 @@ export class Viewer {
   }
 
   #describe() {
-    const { names, widths, heights, modified, versions, total, folder } = this.#listing;
-    const index = this.#index;
-    const { name, details, position, original, previous, next, exact, announcement } = this.#parts;
-    const size = widths[index] > 0 ? `${widths[index]} × ${heights[index]}` : "size unknown";
-    name.textContent = names[index];
-    details.textContent = `${size} · ${date(modified[index])}`;
+    const { folder, name, width, height, version, modified, taken } = this.#image;
+    const [index, { total }] = [this.#index, this.#listing];
+    const parts = this.#parts;
+    const { details, position, original, previous, next, exact, announcement } = parts;
+    const size = width > 0 ? `${width} × ${height}` : t("sizeUnknown");
+    parts.name.textContent = name;
+    // The timeline shows images of many folders.
+    parts.folder.hidden = taken === undefined;
+    parts.folder.textContent = folder === "" ? t("root") : folder;
+    parts.folder.href = folderHash(folder);
+    details.textContent = `${size} · ${taken === undefined ? date(modified) : localTime(taken)}`;
     position.textContent = `${number(index + 1)} / ${number(total)}`;
-    announcement.textContent = `${names[index]}, ${number(index + 1)} of ${number(total)}`;
-    original.href = originalURL(folder, names[index], versions[index]);
-    original.download = names[index];
-    exact.alt = names[index];
-    const facts = {
-      name: names[index], width: widths[index], height: heights[index], modified: modified[index],
-    };
-    this.#info.show(folder, facts, versions[index]);
+    announcement.textContent =
+      t("announcement", { name, index: number(index + 1), total: number(total) });
+    original.href = originalURL(folder, name, version);
+    original.download = name;
+    exact.alt = name;
+    this.#info.show(folder, { name, width, height, modified, taken }, version);
     // `disabled` would move the focus out of the dialog at the last image.
     previous.setAttribute("aria-disabled", index === 0);
     next.setAttribute("aria-disabled", index === this.#listing.count - 1);
   }
 
-  /** Returns the argument of the magnifier; null for an image that cannot be read. */
-  #image() {
-    const index = this.#index;
-    const { folder, names, versions, widths } = this.#listing;
-    if (this.#listing.error(index) !== null) return null;
-    return { folder, name: names[index], version: versions[index], width: widths[index] };
+  get #image() {
+    return this.#listing.image(this.#index);
   }
 
   #clear() {
@@ -149,8 +153,7 @@ export class Viewer {
 
   /** Requests the image at its displayed size, and shows a loaded rendition until then. */
   #load() {
-    const listing = this.#listing;
-    const error = listing.error(this.#index);
+    const { error, placeholder } = this.#image;
     if (error !== null) {
       this.#keepOnly([]);
       this.#exactURL = "";
@@ -168,7 +171,6 @@ export class Viewer {
     this.#exactURL = url;
     const previewURL = this.#bestAtHand() ?? this.#still(this.#index, PREVIEW_SIDE);
     this.#keepOnly([url, previewURL, ...this.#neighbours().map((index) => this.#url(index))]);
-    const placeholder = listing.placeholder(this.#index);
     if (placeholder !== undefined && exact.hidden) this.#painter.paint(frame, placeholder);
     this.#request(url, EXACT);
     if (url !== previewURL && this.#exactURL === url) this.#request(previewURL, PREVIEW);
@@ -208,7 +210,7 @@ export class Viewer {
   /** Browsers do not support the format of every original, but that of every rendition. */
   #undecodable() {
     if (this.#originalFails) {
-      this.#fail("the image cannot be shown");
+      this.#fail(t("undecodable"));
       return;
     }
     this.#originalFails = true;
@@ -221,7 +223,8 @@ export class Viewer {
 
   #neighbours() {
     return NEIGHBOURS.map((distance) => this.#index + distance * this.#direction).filter(
-      (index) => index >= 0 && index < this.#listing.count && !this.#listing.error(index));
+      (index) => index >= 0 && index < this.#listing.count
+        && this.#listing.image(index)?.error === null);
   }
 
   #request(url, priority) {
@@ -251,15 +254,17 @@ export class Viewer {
     const { frame, failure } = this.#parts;
     frame.hidden = true;
     failure.hidden = false;
-    failure.textContent = `This image cannot be shown: ${reason}.`;
+    failure.textContent = t("imageFails", { reason });
   }
 
   /** Returns the displayed size of an image, in CSS pixels; small images are not enlarged. */
   #fitted(index) {
     const { clientWidth, clientHeight } = this.#parts.stage;
-    const { widths, heights } = this.#listing;
-    const scale = Math.min(clientWidth / widths[index], clientHeight / heights[index], 1);
-    return { width: widths[index] * scale, height: heights[index] * scale };
+    let { width, height } = this.#listing.image(index);
+    // Before its header has been read, an image is taken to be larger than the window.
+    if (!(width > 0)) [width, height] = [UNKNOWN_SIDE * this.#listing.aspect(index), UNKNOWN_SIDE];
+    const scale = Math.min(clientWidth / width, clientHeight / height, 1);
+    return { width: width * scale, height: height * scale };
   }
 
   #url(index) {
@@ -272,15 +277,14 @@ export class Viewer {
   }
 
   #rendition(index, side) {
-    const { folder, names, versions } = this.#listing;
-    const plays = !prefersStillness();
-    return renditionURL(folder, names[index], versions[index], side, { plays });
+    const { folder, name, version } = this.#listing.image(index);
+    return renditionURL(folder, name, version, side, { plays: !prefersStillness() });
   }
 
   /** The URL that the grid requests. */
   #still(index, side) {
-    const { folder, names, versions } = this.#listing;
-    return renditionURL(folder, names[index], versions[index], side);
+    const { folder, name, version } = this.#listing.image(index);
+    return renditionURL(folder, name, version, side);
   }
 
   /** Returns the largest loaded rendition of the image, or null. */
@@ -293,10 +297,17 @@ export class Viewer {
     return null;
   }
 
-  #move(index) {
-    const target = Math.max(0, Math.min(this.#listing.count - 1, index));
+  async #move(index) {
+    const listing = this.#listing;
+    const target = Math.max(0, Math.min(listing.count - 1, index));
     if (target === this.#index) return;
-    this.show(this.#listing, target);
+    if (listing.image(target) === null) {
+      const left = this.#index;
+      await listing.load(target, target + 1).catch(() => {});
+      const isOutdated = !this.isOpen || listing !== this.#listing || left !== this.#index;
+      if (isOutdated || listing.image(target) === null) return;
+    }
+    this.show(listing, target);
     this.onMove(target);
   }
 
@@ -317,7 +328,7 @@ export class Viewer {
 
   #share() {
     const { share, announcement } = this.#parts;
-    shareAddress(this.#listing.names[this.#index], share, announcement);
+    shareAddress(this.#image.name, share, announcement);
   }
 
   #closed() {
@@ -325,7 +336,7 @@ export class Viewer {
     this.#exactURL = "";
     this.#clear();
     this.#magnifier.enter(null);
-    this.onClose(this.#index);
+    this.onClose(this.#index, this.#listing);
   }
 }
 
