@@ -38,6 +38,7 @@ public struct ServedFile: Sendable {
         "scroll-pace.js": script(PackageResources.scroll_pace_js),
         "scroll-space.js": script(PackageResources.scroll_space_js),
         "scrubber.js": script(PackageResources.scrubber_js),
+        "search-box.js": script(PackageResources.search_box_js),
         "sections.js": script(PackageResources.sections_js),
         "share.js": script(PackageResources.share_js),
         "sort-order.js": script(PackageResources.sort_order_js),

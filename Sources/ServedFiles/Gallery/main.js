@@ -10,6 +10,7 @@ import { ImageLoader } from "./image-loader.js";
 import { fetchStatus } from "./library.js";
 import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
+import { SearchBox } from "./search-box.js";
 import { SortControl } from "./sort-order.js";
 import { localize } from "./strings.js";
 import { TimelineView } from "./timeline-view.js";
@@ -34,6 +35,7 @@ class Gallery {
   );
   #sort = new SortControl(document.querySelector("#sort select"), () => this.#reorder());
   #scrubber = new Scrubber(document.querySelector("#scrubber"), this.#grid);
+  #search = new SearchBox(document.querySelector("#search"));
   #known = new Map();
   #visit = null;
   #key = null;
@@ -47,6 +49,7 @@ class Gallery {
     this.#loader.onUnreachable = () => this.#check();
     this.#viewer.onMove = (index) => this.#moved(index);
     this.#viewer.onClose = (index, listing) => this.#closed(index, listing);
+    this.#search.onSearch = (query) => this.#searched(query);
     addEventListener("hashchange", () => this.#follow());
     document.addEventListener("visibilitychange", () => this.#check());
     for (const type of ["wheel", "touchstart", "keydown"]) {
@@ -85,6 +88,20 @@ class Gallery {
     else this.#enter(route, offset);
   }
 
+  /** Shows the images that a query finds; the queries while the user types are one history entry. */
+  #searched(query) {
+    const { isTimeline, query: last } = parseHash(location.hash);
+    const hash = timelineHash(query);
+    if (hash === location.hash) return;
+    if (!isTimeline || last === "") {
+      location.hash = hash;
+      return;
+    }
+    scrollTo({ top: 0, behavior: "instant" });
+    history.replaceState(history.state, "", hash);
+    this.#follow();
+  }
+
   async #enter(route, offset) {
     this.#visit?.end();
     clearTimeout(this.#timer);
@@ -96,6 +113,7 @@ class Gallery {
       else link.removeAttribute("aria-current");
     }
     document.documentElement.classList.toggle("in-timeline", route.isTimeline);
+    this.#search.show(route.query);
     const Visit = route.isTimeline ? TimelineVisit : FolderVisit;
     const visit = new Visit(this.#visitParts, route, this.#visit);
     this.#visit = visit;
