@@ -17,6 +17,7 @@ public struct ServedFile: Sendable {
         "connection.js": script(PackageResources.connection_js),
         "density.js": script(PackageResources.density_js),
         "developer-panel.js": script(PackageResources.developer_panel_js),
+        "folder-cards.js": script(PackageResources.folder_cards_js),
         "folder-listing.js": script(PackageResources.folder_listing_js),
         "folder-view.js": script(PackageResources.folder_view_js),
         "folder-visit.js": script(PackageResources.folder_visit_js),

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { folderHash, join } from "./routing.js";
+import { FolderCards } from "./folder-cards.js";
+import { folderHash } from "./routing.js";
 import { t } from "./strings.js";
-import { counted, element, folderName, number } from "./text.js";
-
-/** The maximum number of folder cards before “Show all”. */
-const FIRST_CARDS = 60;
+import { counted, element, folderName } from "./text.js";
 
 /** The path, title, counts and subfolders of a folder. */
 export class FolderView {
   #path = document.querySelector("#path");
   #title = document.querySelector("#title");
   #summary = document.querySelector("#summary");
-  #folders = document.querySelector("#folders");
-  #cards = document.querySelector("#cards");
-  #more = document.querySelector("#more-folders");
+  #cards = new FolderCards(
+    document.querySelector("#folders"), document.querySelector("#folder-card"));
   #message = document.querySelector("#message");
-  #template = document.querySelector("#folder-card");
-  #shownFolders = "";
   #loadingTimer = 0;
+
+  /** Shows covers of folders from now on. */
+  showCovers() {
+    this.#cards.showCovers();
+  }
 
   /** Shows the name of a folder before its listing has arrived. */
   enter(folder) {
@@ -28,9 +28,7 @@ export class FolderView {
     this.#summary.textContent = "";
     // Most listings arrive before a message could be read.
     this.#loadingTimer = setTimeout(() => (this.#summary.textContent = t("loading")), 400);
-    this.#folders.hidden = true;
-    this.#cards.replaceChildren();
-    this.#shownFolders = "";
+    this.#cards.clear();
     this.#message.hidden = true;
   }
 
@@ -50,11 +48,11 @@ export class FolderView {
 
   show(listing) {
     const counts = [];
-    const { folders, total, folder } = listing;
+    const { folders, total } = listing;
     if (total > 0) counts.push(counted("images", total));
     if (folders.name.length > 0) counts.push(counted("folderCount", folders.name.length));
     this.showSummary(counts.join(" · ") || t("noImages"));
-    this.#showFolders(folder, folders);
+    this.#cards.show(listing);
     if (counts.length > 0) this.hideMessage();
     else this.showMessage(t("emptyFolder"), t("emptyFolderHint"));
   }
@@ -98,34 +96,5 @@ export class FolderView {
     this.#path.replaceChildren(...items);
     // In a narrow window the end of the path is the most relevant part.
     this.#path.scrollLeft = this.#path.scrollWidth;
-  }
-
-  #showFolders(folder, folders) {
-    const shown = JSON.stringify([folder, folders]);
-    if (shown === this.#shownFolders) return;
-    this.#shownFolders = shown;
-    const count = folders.name.length;
-    const card = (index) => this.#card(folder, folders.name[index], folders.pictures[index]);
-    const first = Math.min(count, FIRST_CARDS);
-    this.#cards.replaceChildren(...Array.from({ length: first }, (_, index) => card(index)));
-    this.#more.hidden = count <= first;
-    this.#more.textContent = t("showAllFolders", { number: number(count) });
-    this.#more.onclick = () => {
-      this.#more.hidden = true;
-      const rest = Array.from({ length: count - first }, (_, index) => card(first + index));
-      this.#cards.append(...rest);
-      rest[0].querySelector("a").focus();
-    };
-    this.#folders.hidden = count === 0;
-  }
-
-  #card(folder, name, images) {
-    const item = this.#template.content.cloneNode(true).firstElementChild;
-    const link = item.querySelector("a");
-    link.href = folderHash(join(folder, name));
-    link.title = name;
-    item.querySelector("strong").textContent = name;
-    item.querySelector("small").textContent = images > 0 ? counted("images", images) : "";
-    return item;
   }
 }

@@ -70,8 +70,10 @@ class Gallery {
     } catch {
       return false;
     }
-    document.documentElement.classList.toggle("has-library", status !== null);
-    return status !== null;
+    if (status === null) return false;
+    document.documentElement.classList.add("has-library");
+    this.#folderView.showCovers();
+    return true;
   }
 
   #follow() {

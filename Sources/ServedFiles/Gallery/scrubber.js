@@ -68,7 +68,8 @@ export class Scrubber {
     // Read here because reading during scrolling would cause a second layout per frame.
     this.#range = document.documentElement.scrollHeight - innerHeight;
     // A page of at most one and a half screens needs no scrubber.
-    this.#element.hidden = this.#sections === null || this.#range < innerHeight / 2;
+    const isNeeded = this.#sections !== null && this.#total > 0 && this.#range >= innerHeight / 2;
+    this.#element.hidden = !isNeeded;
     if (this.#element.hidden) return;
     this.#travel = this.#element.clientHeight - this.#handle.offsetHeight;
     this.#showMarks();
