@@ -83,12 +83,12 @@ def jpeg(image):
 class Folder:
     """A listing in columns, in the format of the server."""
 
-    def __init__(self, count, sizes, names, folders=()):
+    def __init__(self, count, sizes, names, folders=(), days=3650):
         self.count, self.names, self.folders = count, names, list(folders)
         shown = [sizes[i % len(sizes)] for i in range(count)]
         self.widths, self.heights = [size[0] for size in shown], [size[1] for size in shown]
-        # Dates over ten years, not in the order of the names.
-        self.modified = [NOW - (i * 7919 % count) * 3650 * DAY // count for i in range(count)]
+        # Dates not in the order of the names.
+        self.modified = [NOW - (i * 7919 % count) * days * DAY // count for i in range(count)]
         self.places = {name: i for i, name in enumerate(names)}
 
     @functools.cache
@@ -120,14 +120,14 @@ class Folder:
         return placeholder(index % ORIGINALS)
 
 
-def folders(count):
+def folders(count, days):
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     names = [f"{letters[i * 26 // count]}-{i:07}.jpg" for i in range(count)]
     inside = [f"folder {i:03}" for i in range(200)]
     return {
         "": Folder(0, SIZES, [], ["large", "many", "plain", "tree"]),
         "tree": Folder(0, SIZES, [], inside),
-        "many": Folder(count, SIZES, names),
+        "many": Folder(count, SIZES, names, days=days),
         "large": Folder(3, [LARGE, SIZES[0], SIZES[2]], ["large.jpg", "next.jpg", "third.jpg"]),
         "plain": Folder(2, [LARGE], ["one.jpg", "two.jpg"]),
     }
@@ -136,8 +136,8 @@ def folders(count):
 class Server:
     """Responds to GET requests, one after the other on each connection."""
 
-    def __init__(self, count, delay):
-        self.folders, self.delay = folders(count), delay
+    def __init__(self, count, days, delay):
+        self.folders, self.delay = folders(count, days), delay
         self.library = Library("many", self.folders["many"])
         self.archives = []
 
@@ -266,8 +266,8 @@ INFORMATION = {
 }
 
 
-async def run(count, port, delay):
-    server = await asyncio.start_server(Server(count, delay).serve, "127.0.0.1", port)
+async def run(count, days, port, delay):
+    server = await asyncio.start_server(Server(count, days, delay).serve, "127.0.0.1", port)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await server.serve_forever()
 
@@ -275,10 +275,11 @@ async def run(count, port, delay):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=100_000, help="images in `many`")
+    parser.add_argument("--days", type=int, default=3650, help="days of the images in `many`")
     parser.add_argument("--port", type=int, default=0, help="0 selects a free port")
     parser.add_argument("--delay", type=float, default=0, help="delay of each image in seconds")
     options = parser.parse_args()
-    asyncio.run(run(options.count, options.port, options.delay))
+    asyncio.run(run(options.count, options.days, options.port, options.delay))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import { element } from "./text.js";
 export class Headings {
   #container;
   #shown = new Map();
-  /** Adds controls to a new heading: called with the element and the section. */
+  /** Adds and updates controls of a heading: called with the element and the section. */
   decorate = () => {};
 
   /** @param {HTMLElement} container is moved together with the tiles */
@@ -27,7 +27,6 @@ export class Headings {
       if (heading === undefined) {
         heading = element("div", "day");
         heading.append(element("h2"));
-        this.decorate(heading, section);
         this.#shown.set(section, heading);
         this.#container.append(heading);
       }
@@ -35,7 +34,13 @@ export class Headings {
       if (title.textContent !== text) title.textContent = text;
       const top = layout.y[listing.sections.starts[section]] - layout.heading - base;
       heading.style.top = `${top}px`;
+      this.decorate(heading, section);
     }
+  }
+
+  /** Updates the controls of all headings. */
+  redecorate() {
+    for (const [section, heading] of this.#shown) this.decorate(heading, section);
   }
 
   clear() {

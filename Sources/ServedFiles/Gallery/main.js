@@ -8,6 +8,7 @@ import { FolderView } from "./folder-view.js";
 import { FolderVisit } from "./folder-visit.js";
 import { ImageLoader } from "./image-loader.js";
 import { fetchStatus } from "./library.js";
+import { LibraryControls } from "./library-controls.js";
 import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
 import { SearchBox } from "./search-box.js";
@@ -36,6 +37,7 @@ class Gallery {
   #sort = new SortControl(document.querySelector("#sort select"), () => this.#reorder());
   #scrubber = new Scrubber(document.querySelector("#scrubber"), this.#grid);
   #search = new SearchBox(document.querySelector("#search"));
+  #controls = null;
   #known = new Map();
   #visit = null;
   #key = null;
@@ -73,6 +75,8 @@ class Gallery {
     if (status === null) return false;
     document.documentElement.classList.add("has-library");
     this.#folderView.showCovers();
+    this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
+    this.#viewer.marks = this.#controls.marks;
     return true;
   }
 
@@ -144,6 +148,7 @@ class Gallery {
       this.#grid.clear();
       return;
     }
+    if (this.#controls !== null) this.#controls.selection.listing = visit.listing;
     this.#grid.show(visit.listing);
     this.#scrubber.show(visit.sections, visit.listing.total);
     this.#scrollToGoal();

@@ -27,6 +27,7 @@ export class Tile {
   #priority = Infinity;
   #shown = null;
   #pending = new Set();
+  #check = null;
 
   constructor(listing, index, loader, painter) {
     this.index = index;
@@ -56,6 +57,26 @@ export class Tile {
     if (this.#picture !== null) return;
     this.#describe(listing, this.index);
     if (this.#picture !== null) this.#fit(layout, pace);
+  }
+
+  /** The properties of the image; null before they have arrived. */
+  get picture() {
+    return this.#picture;
+  }
+
+  /** Shows whether the image is a favourite or selected; the check mark is created on demand. */
+  mark({ isFavourite, isSelected, hasCheck }) {
+    const { classList } = this.element;
+    classList.toggle("favourite", isFavourite);
+    classList.toggle("selected", isSelected);
+    if ((hasCheck || isSelected) && this.#check === null && this.#picture !== null) {
+      this.#check = element("button", "check");
+      this.#check.type = "button";
+      this.#check.tabIndex = -1;
+      this.#check.ariaLabel = t("select", { name: this.#picture.name });
+      this.element.append(this.#check);
+    }
+    if (this.#check !== null) this.#check.ariaPressed = isSelected;
   }
 
   get hasFailed() {

@@ -19,6 +19,9 @@ const NEIGHBOUR = -1;
 
 const UNKNOWN_SIDE = 10_000;
 
+/** How long an error of a mark is shown, in milliseconds. */
+const FAILURE_SHOWN_FOR = 4000;
+
 /** The side of the first rendition if the grid has loaded none. */
 const PREVIEW_SIDE = 256;
 
@@ -35,6 +38,7 @@ export class Viewer {
   onClose = () => {};
 
   #dialog;
+  #marks = null;
   #parts;
   #loader;
   #painter = new PlaceholderPainter();
@@ -52,16 +56,18 @@ export class Viewer {
     this.#loader = loader;
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
-      ["name", "folder", "details", "position", "magnify", "info", "share", "original", "close", "stage",
+      ["name", "folder", "details", "position", "magnify", "favourite", "info", "share", "original", "close", "stage",
         "frame", "preview", "exact", "tiles", "failure", "facts", "previous", "next",
         "announcement"].map((name) => [name, part(name)]),
     );
-    const { stage, frame, previous, next, close, magnify, share, info, facts } = this.#parts;
+    const { stage, frame, previous, next, close, magnify, favourite, share, info, facts } =
+      this.#parts;
     previous.addEventListener("click", () => this.#move(this.#index - 1));
     next.addEventListener("click", () => this.#move(this.#index + 1));
     close.addEventListener("click", () => dialog.close());
     magnify.addEventListener("click", () => this.#magnifier.toggle());
     share.addEventListener("click", () => this.#share());
+    favourite.addEventListener("click", () => this.#toggleFavourite());
     this.#info = new InfoPanel(facts, info);
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
@@ -83,6 +89,13 @@ export class Viewer {
 
   get isOpen() {
     return this.#dialog.open;
+  }
+
+  /** Sets the favourites; without them there is no button for them. */
+  set marks(marks) {
+    this.#marks = marks;
+    this.#parts.favourite.hidden = false;
+    if (this.isOpen) this.#showFavourite();
   }
 
   /** A description for the developer panel. */
@@ -130,6 +143,7 @@ export class Viewer {
     original.href = originalURL(folder, name, version);
     original.download = name;
     exact.alt = name;
+    this.#showFavourite();
     this.#info.show(folder, { name, width, height, modified, taken }, version);
     // `disabled` would move the focus out of the dialog at the last image.
     previous.setAttribute("aria-disabled", index === 0);
@@ -321,9 +335,29 @@ export class Viewer {
     else if (distance !== undefined) this.#move(this.#index + distance);
     else if (event.key === "Home") this.#move(0);
     else if (event.key === "i") this.#info.toggle();
+    else if (event.key === "f") this.#toggleFavourite();
     else if (event.key === "End") this.#move(this.#listing.count - 1);
     else if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
+  }
+
+  #showFavourite() {
+    if (this.#marks === null) return;
+    this.#parts.favourite.ariaPressed = this.#marks.isFavourite(this.#image);
+  }
+
+  async #toggleFavourite() {
+    if (this.#marks === null) return;
+    const saved = this.#marks.toggleFavourites([this.#image]);
+    this.#showFavourite();
+    try {
+      await saved;
+    } catch (error) {
+      this.#parts.announcement.textContent = t("markFails", { reason: error.message });
+      this.#parts.favourite.dataset.outcome = t("markFails", { reason: error.message });
+      setTimeout(() => delete this.#parts.favourite.dataset.outcome, FAILURE_SHOWN_FOR);
+      if (this.isOpen) this.#showFavourite();
+    }
   }
 
   #share() {

@@ -23,6 +23,8 @@ export class VirtualGrid {
   layout = justifiedRows([], 1, 1, 0);
   /** Called after a layout. */
   onLayout = () => {};
+  /** Called with a tile that shows another image. */
+  onTile = () => {};
   /** Called before drawing in a frame in which the page was scrolled. */
   onScroll = () => {};
   listing = null;
@@ -78,7 +80,7 @@ export class VirtualGrid {
     new ResizeObserver(() => this.#resized()).observe(element);
     this.#list.addEventListener("keydown", (event) => this.#pressed(event));
     this.#list.addEventListener("focusin", (event) => {
-      const tile = this.#tileOf.get(event.target.closest("li"));
+      const tile = this.tileAt(event.target);
       if (tile !== undefined) this.#setActive(tile.index);
     });
     this.#list.addEventListener("pointerdown", () => this.#keyboard.reset());
@@ -153,7 +155,27 @@ export class VirtualGrid {
   fill() {
     for (const tile of this.#tiles.values()) {
       tile.fill(this.listing, this.layout, this.#pace.current);
+      this.onTile(tile);
     }
+  }
+
+  /** The tab stop among the images. */
+  get active() {
+    return this.#active;
+  }
+
+  get tiles() {
+    return this.#tiles.values();
+  }
+
+  /** Returns the tile that contains an element; undefined for others. */
+  tileAt(target) {
+    return this.#tileOf.get(target.closest?.("li"));
+  }
+
+  /** Returns the image to which a key moves; null for other keys. */
+  keyTarget(key) {
+    return this.#keyboard.target(key, this.#active, this.layout, innerHeight);
   }
 
   /** Returns the image at a point of the window, or the nearest one of its row; -1 without images. */
@@ -324,6 +346,7 @@ export class VirtualGrid {
     tile.link.tabIndex = index === this.#active ? 0 : -1;
     this.#tiles.set(index, tile);
     this.#tileOf.set(tile.element, tile);
+    this.onTile(tile);
     return tile;
   }
 
@@ -399,7 +422,7 @@ export class VirtualGrid {
 
   #pressed(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const target = this.#keyboard.target(event.key, this.#active, this.layout, innerHeight);
+    const target = this.keyTarget(event.key);
     if (target === null) return;
     event.preventDefault();
     this.focus(target);
