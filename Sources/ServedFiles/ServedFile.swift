@@ -47,6 +47,7 @@ public struct ServedFile: Sendable {
         "selection-gestures.js": script(PackageResources.selection_gestures_js),
         "selection.js": script(PackageResources.selection_js),
         "share.js": script(PackageResources.share_js),
+        "slideshow.js": script(PackageResources.slideshow_js),
         "sort-order.js": script(PackageResources.sort_order_js),
         "strings.js": script(PackageResources.strings_js),
         "swipe.js": script(PackageResources.swipe_js),

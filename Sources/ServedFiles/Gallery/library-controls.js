@@ -11,6 +11,8 @@ import { element } from "./text.js";
 export class LibraryControls {
   selection = new Selection();
   marks = new Marks();
+  /** Called with the images of a slideshow. */
+  onPlay = () => {};
   #grid;
   #bar;
   #hovered = null;
@@ -19,6 +21,7 @@ export class LibraryControls {
   constructor(element, grid) {
     this.#grid = grid;
     this.#bar = new SelectionBar(document.querySelector("#selection"), this.selection, this.marks);
+    this.#bar.onPlay = (images) => this.onPlay(images);
     new SelectionGestures(element, grid, this.selection);
     this.selection.listing = grid.listing;
     this.selection.onChange = () => this.#changed();

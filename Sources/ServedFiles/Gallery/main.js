@@ -12,6 +12,7 @@ import { LibraryControls } from "./library-controls.js";
 import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
 import { SearchBox } from "./search-box.js";
+import { Slideshow } from "./slideshow.js";
 import { SortControl } from "./sort-order.js";
 import { localize } from "./strings.js";
 import { TimelineView } from "./timeline-view.js";
@@ -37,6 +38,7 @@ class Gallery {
   #sort = new SortControl(document.querySelector("#sort select"), () => this.#reorder());
   #scrubber = new Scrubber(document.querySelector("#scrubber"), this.#grid);
   #search = new SearchBox(document.querySelector("#search"));
+  #slideshow = new Slideshow(document.querySelector("#slideshow"), this.#loader);
   #controls = null;
   #known = new Map();
   #visit = null;
@@ -50,6 +52,10 @@ class Gallery {
     new DeveloperPanel(panel, document.querySelector("#viewer"), () => parts);
     this.#loader.onUnreachable = () => this.#check();
     this.#viewer.onMove = (index) => this.#moved(index);
+    this.#viewer.onPlay = (listing, index) => {
+      this.#slideshow.onClose = (last) => this.#viewer.move(last);
+      this.#slideshow.start(listing, index);
+    };
     this.#viewer.onClose = (index, listing) => this.#closed(index, listing);
     this.#search.onSearch = (query) => this.#searched(query);
     addEventListener("hashchange", () => this.#follow());
@@ -76,8 +82,16 @@ class Gallery {
     document.documentElement.classList.add("has-library");
     this.#folderView.showCovers();
     this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
+    this.#controls.onPlay = (images) => this.#play(images);
     this.#viewer.marks = this.#controls.marks;
     return true;
+  }
+
+  /** Shows selected images in a slideshow. */
+  #play(images) {
+    const { ladder } = this.#visit.listing;
+    this.#slideshow.onClose = () => {};
+    this.#slideshow.start({ count: images.length, ladder, image: (i) => images[i] }, 0);
   }
 
   #follow() {

@@ -14,6 +14,8 @@ const SHOWN_FOR = 6000;
 
 /** The number of selected images, and what can be done with them. */
 export class SelectionBar {
+  /** Called with the images of a slideshow. */
+  onPlay = () => {};
   #bar;
   #selection;
   #marks;
@@ -25,7 +27,7 @@ export class SelectionBar {
     this.#bar = bar;
     this.#selection = selection;
     this.#marks = marks;
-    const names = ["count", "size", "download", "favourite", "copy", "clear", "note"];
+    const names = ["count", "size", "download", "favourite", "slideshow", "copy", "clear", "note"];
     this.#parts = Object.fromEntries(
       names.map((name) => [name, bar.querySelector(`[data-part="${name}"]`)]));
     const { size, download, favourite, copy, clear } = this.#parts;
@@ -33,6 +35,7 @@ export class SelectionBar {
       new Option(t("upTo", { number: number(side) }), `${side}x${side}`)));
     download.addEventListener("click", () => this.#download());
     favourite.addEventListener("click", () => this.#toggleFavourites());
+    this.#parts.slideshow.addEventListener("click", () => this.onPlay(selection.images));
     copy.addEventListener("click", () => this.#copy());
     clear.addEventListener("click", () => selection.clear());
     selection.onFull = () => this.#tell(t("selectionFull", { number: number(MOST_SELECTED) }));

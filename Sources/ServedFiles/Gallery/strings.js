@@ -129,6 +129,7 @@ const STRINGS = {
 
   // The slideshow.
   slideshow: ["Slideshow", "Diashow"],
+  slideshowKey: ["Slideshow (S)", "Diashow (S)"],
   interval: ["Seconds for each image", "Sekunden je Bild"],
   shuffle: ["Shuffle", "Zufällige Reihenfolge"],
   pause: ["Pause", "Anhalten"],

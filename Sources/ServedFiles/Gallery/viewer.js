@@ -34,6 +34,8 @@ const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 
 export class Viewer {
   /** Called with the index of the image to which the user moved. */
   onMove = () => {};
+  /** Called with the listing and the index of the image at which a slideshow starts. */
+  onPlay = () => {};
   /** Called on closing, with the index of the last image shown, and its listing. */
   onClose = () => {};
 
@@ -56,17 +58,18 @@ export class Viewer {
     this.#loader = loader;
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
-      ["name", "folder", "details", "position", "magnify", "favourite", "info", "share", "original", "close", "stage",
+      ["name", "folder", "details", "position", "magnify", "favourite", "slideshow", "info", "share", "original", "close", "stage",
         "frame", "preview", "exact", "tiles", "failure", "facts", "previous", "next",
         "announcement"].map((name) => [name, part(name)]),
     );
     const { stage, frame, previous, next, close, magnify, favourite, share, info, facts } =
       this.#parts;
-    previous.addEventListener("click", () => this.#move(this.#index - 1));
-    next.addEventListener("click", () => this.#move(this.#index + 1));
+    previous.addEventListener("click", () => this.move(this.#index - 1));
+    next.addEventListener("click", () => this.move(this.#index + 1));
     close.addEventListener("click", () => dialog.close());
     magnify.addEventListener("click", () => this.#magnifier.toggle());
     share.addEventListener("click", () => this.#share());
+    this.#parts.slideshow.addEventListener("click", () => this.#play());
     favourite.addEventListener("click", () => this.#toggleFavourite());
     this.#info = new InfoPanel(facts, info);
     dialog.addEventListener("close", () => this.#closed());
@@ -80,8 +83,8 @@ export class Viewer {
     });
     this.#magnifier = new Magnifier(this.#parts, loader, () => this.#load());
     followSwipes(stage, frame, () => this.#magnifier.isZoomed, {
-      left: () => this.#move(this.#index + 1),
-      right: () => this.#move(this.#index - 1),
+      left: () => this.move(this.#index + 1),
+      right: () => this.move(this.#index - 1),
       down: () => dialog.close(),
     });
     new ResizeObserver(() => this.isOpen && this.#load()).observe(stage);
@@ -311,7 +314,8 @@ export class Viewer {
     return null;
   }
 
-  async #move(index) {
+  /** Shows another image of the listing. */
+  async move(index) {
     const listing = this.#listing;
     const target = Math.max(0, Math.min(listing.count - 1, index));
     if (target === this.#index) return;
@@ -332,13 +336,18 @@ export class Viewer {
     if (event.key === " " && isOnControl) return;
     const distance = DISTANCES[event.key];
     if (this.#magnifier.pressed(event.key)) event.preventDefault();
-    else if (distance !== undefined) this.#move(this.#index + distance);
-    else if (event.key === "Home") this.#move(0);
+    else if (distance !== undefined) this.move(this.#index + distance);
+    else if (event.key === "Home") this.move(0);
     else if (event.key === "i") this.#info.toggle();
     else if (event.key === "f") this.#toggleFavourite();
-    else if (event.key === "End") this.#move(this.#listing.count - 1);
+    else if (event.key === "s") this.#play();
+    else if (event.key === "End") this.move(this.#listing.count - 1);
     else if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
+  }
+
+  #play() {
+    this.onPlay(this.#listing, this.#index);
   }
 
   #showFavourite() {
