@@ -160,11 +160,18 @@ let package = Package(
             name: "ServedFiles",
             resources: [.embedInCode("Gallery"), .embedInCode("Description")]),
         .target(
+            name: "PhotoLibrary",
+            dependencies: [
+                "DiskStore", "EncodedImages", "ImageLoading", "LoadScheduling", "Pixels",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
             name: "ImageServer",
             dependencies: [
                 "Drawing", "Effects", "EncodedImages", "HTTPCaching", "ImageLoading",
-                "LoadScheduling", "MessageDigests", "Pixels", "Placeholders", "ServedFiles",
-                "Sprites",
+                "LoadScheduling", "MessageDigests", "PhotoLibrary", "Pixels", "Placeholders",
+                "ServedFiles", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -321,6 +328,14 @@ let package = Package(
                 "LoadScheduling", "Pixels", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
         .testTarget(name: "AssetCatalogsTests", dependencies: ["AssetCatalogs", "ImageTesting"]),
+        .testTarget(
+            name: "PhotoLibraryTests",
+            dependencies: [
+                "EncodedImages", "ImageLoading", "ImageTesting", "LoadingTesting", "PhotoLibrary",
+                "Pixels",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
             name: "HTTPLoadingTests",
@@ -345,7 +360,8 @@ let package = Package(
             dependencies: [
                 "Drawing", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
                 "ImageCodecs",
-                "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "Pixels",
+                "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "PhotoLibrary",
+                "Pixels",
                 "Placeholders", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

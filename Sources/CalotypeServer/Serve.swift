@@ -182,6 +182,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw failure("\(error)")
         }
+        if !serving.noLibrary { configuration.libraryDirectory = cacheFolder }
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
         let directory = directory
         do throws(ServerError) {

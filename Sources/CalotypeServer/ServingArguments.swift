@@ -198,6 +198,13 @@ struct ServingArguments: ParsableArguments {
     @Flag(help: "Follow symbolic links that lead out of the folder; they are ignored otherwise.")
     var followLinks = false
 
+    @Flag(
+        help: """
+            Offer no timeline and no search. Otherwise the first request of the gallery page starts \
+            an index of all images below the folder, which is stored in the cache.
+            """)
+    var noLibrary = false
+
     @Flag(help: "Serve Prometheus metrics at /metrics.")
     var metrics = false
 

@@ -16,7 +16,8 @@ public final class DecoderSandbox: Sendable {
         public var workerCount: Int
         /// The maximum number of animations that are read at the same time.
         public var animationCount: Int
-        /// The number of images after which a worker is replaced.
+        /// The number of images after which a worker is replaced; reading a header or metadata counts as a
+        /// tenth of an image.
         public var maximumImageCount = 1000
         /// The time limit for one image, in seconds, after which the worker is killed.
         public var deadlineSeconds = 30.0

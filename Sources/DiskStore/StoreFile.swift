@@ -111,15 +111,25 @@ package struct StoreFile: Sendable {
 
     /// Whether the tables of a database are those that ``schema`` makes.
     private func hasOwnTables(_ db: Database) throws -> Bool {
-        let statements = try String.fetchAll(
+        let tables = try Row.fetchAll(
             db,
             sql: """
-                SELECT ifnull(CAST(sql AS TEXT), '') FROM sqlite_master
+                SELECT ifnull(CAST(name AS TEXT), '') AS name, ifnull(CAST(sql AS TEXT), '') AS sql
+                FROM sqlite_master
                 WHERE ifnull(name, '') NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
-        let count = schema.split(separator: "\n").count { $0.hasPrefix("CREATE ") }
+        let lines = schema.split(separator: "\n")
+        // SQLite creates the tables that a virtual table consists of.
+        let virtualNames = lines.compactMap {
+            $0.hasPrefix("CREATE VIRTUAL TABLE ") ? $0.split(separator: " ")[3] + "_" : nil
+        }
+        let statements = try tables.compactMap { row -> String? in
+            let name = try row.decode(String.self, forColumn: "name")
+            guard !virtualNames.contains(where: { name.hasPrefix($0) }) else { return nil }
+            return try row.decode(String.self, forColumn: "sql")
+        }
         // SQLite keeps a statement as it was written.
-        return statements.count == count
+        return statements.count == lines.count { $0.hasPrefix("CREATE ") }
             && statements.allSatisfy { !$0.isEmpty && schema.contains($0) }
     }
 

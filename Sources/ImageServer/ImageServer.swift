@@ -123,7 +123,9 @@ public struct ImageServer: Sendable {
         // The services log their errors and throw them; logging them here would repeat them.
         var logger = logger
         if logger.logLevel > .debug { logger.logLevel = .critical }
-        let services = try services(requestHandler(), logger, onListening)
+        let parts = try parts()
+        var services = try services(requestHandler(parts), logger, onListening)
+        if let library = parts.library { services.append(LibraryService(library: library)) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: signals, logger: logger)
         group.maximumGracefulShutdownDuration = configuration.stopTimeout
@@ -185,8 +187,19 @@ public struct ImageServer: Sendable {
     ///
     /// - Throws: ``ServerError`` if the folder does not exist, or a preset or device is invalid.
     func requestHandler() throws(ServerError) -> RequestHandler {
-        let services = try ServerServices(configuration, state, logger)
-        return RequestHandler(
+        requestHandler(try parts())
+    }
+
+    /// Returns what the routes are made of.
+    ///
+    /// - Throws: ``ServerError`` if the folder does not exist, or a preset or device is invalid.
+    func parts() throws(ServerError) -> ServerServices {
+        try ServerServices(configuration, state, logger)
+    }
+
+    /// Returns the handler of requests with these parts.
+    func requestHandler(_ services: ServerServices) -> RequestHandler {
+        RequestHandler(
             routes: RouteTable(services),
             admission: RequestAdmission(
                 pageGuard: services.pageGuard, signatures: configuration.signatureRule),

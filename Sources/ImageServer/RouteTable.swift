@@ -32,6 +32,14 @@ struct RouteTable: Sendable {
             ListingRoute(
                 folders: s.folders, pipeline: s.pipeline, queue: s.queues.folders,
                 limiter: s.limiter, maximumSide: s.grammar.maximumSide),
+        ]
+        if let library = s.library {
+            routes.append(
+                LibraryRoute(
+                    library: library, pipeline: s.pipeline, queue: s.queues.folders,
+                    limiter: s.limiter))
+        }
+        routes += [
             TileRoute(originals: s.originals, tiles: s.tiles, hot: s.hotResponder),
             InformationRoute(originals: s.originals, pipeline: s.pipeline),
             PlaceholderRoute(originals: s.originals, pipeline: s.pipeline),

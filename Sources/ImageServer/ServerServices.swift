@@ -2,7 +2,9 @@
 
 internal import EncodedImages
 internal import ImageLoading
+internal import LoadScheduling
 internal import Logging
+internal import PhotoLibrary
 
 /// What the requests of a server share for its whole lifetime: caches, limits and queues.
 struct ServerState: Sendable {
@@ -38,6 +40,8 @@ struct ServerServices: Sendable {
     let pipeline: ImagePipeline
     let originals: Originals
     let folders: FolderReader
+    /// All images by date; `nil` if it is disabled, or its database cannot be opened.
+    let library: PhotoLibrary?
     let renditions: RenditionResponder
     let localRenditions: LocalRenditions
     let hotResponder: HotResponder
@@ -77,6 +81,7 @@ struct ServerServices: Sendable {
         folders = FolderReader(
             directory, extensions: configuration.imageExtensions,
             maximumNameCount: configuration.folderNameLimit)
+        library = Self.library(configuration, directory, state.pipeline, logger)
         negotiation = configuration.negotiation
         grammar = OptionGrammar(
             formats: configuration.formatNames, presets: try configuration.presetOptions(),
@@ -99,6 +104,23 @@ struct ServerServices: Sendable {
         sheets = SpriteSheets(
             pipeline: pipeline, memory: state.sheetMemory, formats: grammar.formats,
             maximumSide: grammar.maximumSide)
+    }
+
+    private static func library(
+        _ configuration: ImageServer.Configuration, _ directory: ServedDirectory,
+        _ pipeline: ImagePipeline, _ logger: Logger
+    ) -> PhotoLibrary? {
+        guard let folder = configuration.libraryDirectory else { return nil }
+        let source = ServedLibrary(
+            directory: directory, extensions: configuration.imageExtensions, pipeline: pipeline)
+        do throws(LoadError) {
+            return try PhotoLibrary(
+                source: source, directory: folder,
+                session: String(UInt64.random(in: 0 ... .max), radix: 36), logger: logger)
+        } catch {
+            logger.error("there is no timeline", metadata: ["error": "\(error)"])
+            return nil
+        }
     }
 }
 

@@ -3,12 +3,12 @@
 internal import EncodedImages
 
 /// Base64 (RFC 4648, section 4).
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
-    static func encode(_ bytes: Span<UInt8>) -> String {
+    package static func encode(_ bytes: Span<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {

@@ -5,6 +5,7 @@ import EncodedImages
 import Foundation
 import HTTPTypes
 import ImageCodecs
+import ImageTesting
 import Pixels
 import Testing
 
@@ -14,6 +15,7 @@ import Testing
     private typealias Object = [String: Any]
 
     let gallery: TestGallery
+    private let libraryFolder: TemporaryFolder
     private let document: Object
 
     init() async throws {
@@ -21,7 +23,9 @@ import Testing
         let cards = CardTemplates(
             directory: "/none",
             entries: ["1": .init(text: text, template: try Template(parsing: text))])
-        gallery = try TestGallery(codecs: sandboxCodecs(loading: [])) {
+        libraryFolder = try TemporaryFolder()
+        gallery = try TestGallery(codecs: sandboxCodecs(loading: [])) { [libraryFolder] in
+            $0.libraryDirectory = libraryFolder.path
             $0.cards = cards
             $0.imgproxy = ImgproxyKeys()
             $0.metrics = PrometheusMetrics()

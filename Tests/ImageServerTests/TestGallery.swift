@@ -132,13 +132,20 @@ final class TestGallery: Sendable {
         _ method: HTTPRequest.Method, _ address: String, _ headers: HTTPFields = [:],
         body: [UInt8] = [], from other: ImageServer? = nil
     ) async throws -> Answer {
+        try await self.request(
+            method, address, headers, body: body, to: (other ?? server).requestHandler())
+    }
+
+    func request(
+        _ method: HTTPRequest.Method, _ address: String, _ headers: HTTPFields = [:],
+        body: [UInt8] = [], to handler: RequestHandler
+    ) async throws -> Answer {
         let request = Request(
             head: HTTPRequest(
                 method: method, scheme: "http", authority: "localhost", path: address,
                 headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body)))
-        let response = try await (other ?? server).requestHandler().respond(
-            to: request, over: nil)
+        let response = await handler.respond(to: request, over: nil)
         let collector = BodyCollector()
         try await response.body.write(collector)
         return Answer(

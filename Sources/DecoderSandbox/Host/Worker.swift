@@ -22,7 +22,8 @@ final class Worker: Sendable {
 
     private struct State {
         var lastRequest: UInt32 = 0
-        var imageCount = 0
+        /// The number of images in tenths: reading a header or metadata counts as one tenth.
+        var imageTenths = 0
         var hasEnded = false
     }
 
@@ -142,7 +143,7 @@ final class Worker: Sendable {
     var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     /// The number of images that it has processed.
-    var imageCount: Int { state.withLock { $0.imageCount } }
+    var imageCount: Int { state.withLock { $0.imageTenths / 10 } }
 
     /// The processor time that it has used, in seconds.
     var processorSeconds: Double { calotype_processor_seconds(process) }
@@ -175,7 +176,11 @@ final class Worker: Sendable {
         _ request: WorkerRequest, descriptors: [Int32], _ timeLimit: TimeLimit
     ) throws(Failure) -> [UInt8] {
         let number = state.withLock { state in
-            state.imageCount += request.kind == .nextFrame ? 0 : 1
+            switch request.kind {
+            case .nextFrame: break
+            case .header, .metadata, .metadataFields: state.imageTenths += 1
+            default: state.imageTenths += 10
+            }
             state.lastRequest &+= 1
             // 0 means no request.
             if state.lastRequest == 0 { state.lastRequest = 1 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
+package import EncodedImages
 internal import LoadScheduling
 
 /// Reads the facts and the metadata of files; nothing is decoded.
@@ -124,6 +124,60 @@ struct FactReading: Sendable {
         return try ImageSource(bytes, codecs: codecs, limits: limits)
     }
 
+    /// Returns the facts and the metadata of files at the priority of prefetching; the facts are
+    /// stored.
+    func details(of originals: [FileIdentity]) async -> [Result<ImageDetails, LoadError>] {
+        let results = await withTaskGroup(of: (Int, Result<ImageDetails, LoadError>).self) {
+            group in
+            for (index, original) in originals.enumerated() {
+                group.addTask { (index, await details(of: original)) }
+            }
+            return await group.reduce(
+                into: [Result<ImageDetails, LoadError>](
+                    repeating: .failure(.cancelled), count: originals.count)
+            ) { $0[$1.0] = $1.1 }
+        }
+        if let store = resources.store, !Task.isCancelled {
+            var facts: [FileIdentity: ImageFacts] = [:]
+            for (original, result) in zip(originals, results) {
+                facts[original] = try? result.get().facts
+            }
+            let read = facts
+            // Facts that cannot be stored are read again by a later request.
+            _ = try? await resources.queues.lookups.run(.prefetch, continuing: true) {
+                () throws(LoadError) in store.insert(read)
+            }
+        }
+        return results
+    }
+
+    private func details(
+        of original: FileIdentity
+    ) async -> Result<ImageDetails, LoadError> {
+        let (codecs, limits) = (resources.codecs, resources.limits)
+        do throws(LoadError) {
+            return .success(
+                try await resources.queues.loads.run(.prefetch) { () throws(LoadError) in
+                    let details: ImageDetails
+                    do throws(CodecError) {
+                        let source = try ImageSource(
+                            EncodedBytes(opening: original.path, limits: limits), codecs: codecs,
+                            limits: limits)
+                        // Damaged metadata cost the metadata, not the image.
+                        let metadata = (try? source.metadataFields()) ?? MetadataFields()
+                        details = ImageDetails(facts: ImageFacts(source), metadata: metadata)
+                    } catch {
+                        try checkCurrent(original)
+                        throw LoadError(decoding: original.path, error)
+                    }
+                    try checkCurrent(original)
+                    return details
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Returns the parsed metadata of a file; empty if the file is damaged.
     func metadataFields(of path: String) async throws(LoadError) -> MetadataFields {
         let (codecs, limits) = (resources.codecs, resources.limits)
@@ -139,6 +193,12 @@ struct FactReading: Sendable {
             }
         }
     }
+}
+
+/// What the header and the metadata of a file contain.
+package struct ImageDetails: Sendable {
+    package let facts: ImageFacts
+    package let metadata: MetadataFields
 }
 
 extension ImageFacts {

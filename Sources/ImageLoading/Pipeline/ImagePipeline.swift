@@ -254,6 +254,19 @@ public final class ImagePipeline: Sendable {
         return await facts.facts(of: originals)
     }
 
+    /// Returns the facts and the metadata of files, in the order of `originals`.
+    ///
+    /// They are read at the priority of prefetching; the facts are stored.
+    package func details(of originals: [FileIdentity]) async -> [Result<ImageDetails, LoadError>] {
+        do throws(LoadError) {
+            try admission.enter()
+        } catch {
+            return originals.map { _ in .failure(error) }
+        }
+        defer { admission.leave() }
+        return await facts.details(of: originals)
+    }
+
     /// Returns the facts that are in the store; reads no file.
     ///
     /// - Returns: the facts of the files for which there are some.

@@ -44,6 +44,14 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         inode = UInt64(status.st_ino)
     }
 
+    /// The identity that was stored when the status of the file was read.
+    package init(path: String, byteCount: Int, modificationTime: Int, inode: UInt64) {
+        self.path = path
+        self.byteCount = byteCount
+        self.modificationTime = modificationTime
+        self.inode = inode
+    }
+
     /// A version string of 13 characters that changes whenever the file changes; stable across runs.
     ///
     /// It does not depend on the path.

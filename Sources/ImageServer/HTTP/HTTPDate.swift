@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import FoundationEssentials
 
 /// A date in whole seconds in the format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -32,7 +33,7 @@ struct HTTPDate: Hashable {
             (0...60).contains(time[2])
         else { return nil }
         seconds =
-            Self.dayNumber(year: year, month: month + 1, day: day) * 86_400
+            CalendarDate(year: year, month: month + 1, day: day).daysSince1970 * 86_400
             + time[0] * 3_600 + time[1] * 60 + time[2]
     }
 
@@ -40,39 +41,14 @@ struct HTTPDate: Hashable {
     var text: String {
         let dayNumber = Int((Double(seconds) / 86_400).rounded(.down))
         let time = seconds - dayNumber * 86_400
-        let (year, month, day) = Self.date(dayNumber: dayNumber)
+        let date = CalendarDate(daysSince1970: dayNumber)
         let name = Self.days[(dayNumber % 7 + 7) % 7]
         let clock = [time / 3_600, time / 60 % 60, time % 60].map(Self.twoDigits)
-        return "\(name), \(Self.twoDigits(day)) \(Self.months[month - 1]) \(year) "
+        return "\(name), \(Self.twoDigits(date.day)) \(Self.months[date.month - 1]) \(date.year) "
             + clock.joined(separator: ":") + " GMT"
     }
 
     private static func twoDigits(_ number: Int) -> String {
         number < 10 ? "0\(number)" : "\(number)"
-    }
-
-    // Howard Hinnant, “chrono-Compatible Low-Level Date Algorithms”: years begin in March, so that
-    // the leap day is the last day; an era is 400 years or 146,097 days.
-
-    private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
-        let year = month <= 2 ? year - 1 : year
-        let era = year / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - 719_468
-    }
-
-    private static func date(dayNumber: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = dayNumber + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 }

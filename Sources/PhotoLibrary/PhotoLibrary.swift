@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+
+package import LoadScheduling
+package import Logging
+internal import Synchronization
+
+/// All images below a folder by the time at which they were taken, with a search.
+///
+/// The files are listed and read in the background once ``start()`` was called, while ``run()`` runs;
+/// what has been found is available at once. What was read is stored, so that only changed files are
+/// read again. Nothing is written into the folder.
+///
+/// Lock: held for operations in memory.
+package final class PhotoLibrary: Sendable {
+    private struct State {
+        var timeline = Timeline()
+        var progress = IndexProgress.scanning
+    }
+
+    /// The maximum number of images that a search lists.
+    package static let maximumMatchCount = 10_000
+
+    private let source: any LibrarySource
+    private let store: LibraryStore
+    /// One thread scans; the others remain for requests.
+    private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
+    private let state = Mutex(State())
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    /// Distinguishes the generations of this process from those of others.
+    private let session: String
+
+    /// Opens the database of a library; nothing is listed yet.
+    ///
+    /// - Parameters:
+    ///   - source: lists and reads the files.
+    ///   - directory: the folder of the database.
+    ///   - session: a text that differs between processes.
+    ///   - logger: receives the errors of the database at `debug`.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
+    package init(
+        source: any LibrarySource, directory: String, session: String, logger: Logger
+    ) throws(LoadError) {
+        self.source = source
+        self.session = session
+        store = try LibraryStore(directory: directory, root: source.root, logger: logger)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Lets ``run()`` begin, if it has not begun.
+    package func start() { wake.yield() }
+
+    /// Waits for ``start()``, then keeps the library true until the task is cancelled.
+    package func run() async {
+        var starts = wakes.makeAsyncIterator()
+        if await starts.next() != nil {
+            try? await queue.run(.visible) { [self] () throws(LoadError) in
+                store.forEachPart { apply($0) }
+            }
+            let indexer = LibraryIndexer(
+                source: source, store: store, queue: queue, apply: { [self] in apply($0) },
+                progress: { [self] progress in state.withLock { $0.progress = progress } })
+            await indexer.run(wakes, wake)
+        }
+        store.close()
+        queue.stop()
+    }
+
+    private func apply(_ changes: [Timeline.Change]) {
+        state.withLock { $0.timeline.apply(changes) }
+    }
+
+    // MARK: Requests
+
+    /// How far the files have been read.
+    package var status: LibraryStatus {
+        let (timeline, progress) = state.withLock { ($0.timeline, $0.progress) }
+        let generation = generation(timeline)
+        switch progress {
+        case .scanning:
+            return LibraryStatus(
+                isComplete: false, foundCount: timeline.count, readCount: 0, secondsLeft: nil,
+                generation: generation)
+        case .reading(let unread, let secondsLeft):
+            return LibraryStatus(
+                isComplete: false, foundCount: timeline.count,
+                readCount: max(0, timeline.count - unread), secondsLeft: secondsLeft,
+                generation: generation)
+        case .complete:
+            return LibraryStatus(
+                isComplete: true, foundCount: timeline.count, readCount: timeline.count,
+                secondsLeft: nil, generation: generation)
+        }
+    }
+
+    /// The days of the timeline.
+    ///
+    /// - Parameters:
+    ///   - query: what the images must meet; empty for all.
+    ///   - since: a generation of this process: only days that have changed since are returned.
+    /// - Returns: all days of a search, or those since a generation.
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func timeline(
+        matching query: String, since: String? = nil
+    ) async throws(LoadError) -> LibraryTimeline {
+        let query = SearchQuery(query)
+        let timeline = state.withLock { $0.timeline }
+        let generation = generation(timeline)
+        if query.isEmpty {
+            let known = since.flatMap(number(ofGeneration:))
+            return LibraryTimeline(timeline, since: known, generation)
+        }
+        guard query.isImpossible || query.hasConditions else {
+            return LibraryTimeline(timeline, inDays: query.days, generation)
+        }
+        var ids = try await search(query, query.range, offset: 0, Self.maximumMatchCount + 1)
+        let isCut = ids.count > Self.maximumMatchCount
+        if isCut { ids.removeLast() }
+        var found = LibraryTimeline(timeline.selecting(ids), since: nil, generation)
+        found.isCut = isCut
+        return found
+    }
+
+    /// The images of some days.
+    ///
+    /// - Parameters:
+    ///   - query: what the images must meet; empty for all.
+    ///   - days: the days, as days since 1970.
+    ///   - offset: the number of newest images to leave out.
+    ///   - limit: the maximum number of images.
+    /// - Returns: the newest images, newest first.
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func images(
+        matching query: String, inDays days: ClosedRange<Int>, offset: Int, limit: Int
+    ) async throws(LoadError) -> [LibraryImage] {
+        let query = SearchQuery(query)
+        var days = days
+        if let range = query.days {
+            guard days.overlaps(range) else { return [] }
+            days = days.clamped(to: range)
+        }
+        guard !query.isImpossible else { return [] }
+        let range = ImageID.range(ofDays: days)
+        let ids: [ImageID]? =
+            query.hasConditions ? try await search(query, range, offset: offset, limit) : nil
+        let root = source.root
+        return try await queue.run(.visible) { [store] () throws(LoadError) in
+            let files =
+                ids.map { store.images($0) }
+                ?? store.images(range, offset: offset, limit: limit)
+            return files.map { LibraryImage($0, root: root) }
+        }
+    }
+
+    /// The values that complete a text.
+    ///
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func completions(
+        of text: String, limit: Int
+    ) async throws(LoadError) -> [Completion] {
+        try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.completions(text, limit: limit)
+        }
+    }
+
+    private func search(
+        _ query: SearchQuery, _ range: ClosedRange<ImageID>, offset: Int, _ limit: Int
+    ) async throws(LoadError) -> [ImageID] {
+        try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.search(query, range, offset: offset, limit: limit)
+        }
+    }
+
+    private func generation(_ timeline: Timeline) -> String {
+        "\(session)-\(timeline.generation)"
+    }
+
+    private func number(ofGeneration text: String) -> Int? {
+        guard text.hasPrefix(session + "-") else { return nil }
+        return Int(text.dropFirst(session.count + 1))
+    }
+}
+
+extension SearchQuery {
+    /// Whether the database has to be searched.
+    fileprivate var hasConditions: Bool { !words.isEmpty || place != nil }
+
+    fileprivate var range: ClosedRange<ImageID> {
+        ImageID.range(ofDays: days ?? -1_000_000...10_000_000)
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DiskStore
+internal import EncodedImages
+internal import GRDB
+internal import ImageLoading
+internal import LoadScheduling
+internal import Logging
+
+/// The images of a library in a database.
+///
+/// All functions block; a failure is logged by the database, and reads as if there were nothing.
+final class LibraryStore: Sendable {
+    /// A file as the store knows it.
+    struct KnownFile: Sendable {
+        let row: ImageRow
+        /// The path of its folder in the library.
+        @ComparedByBytes var folder: String
+    }
+
+    let database: StoreDatabase
+
+    /// - Parameters:
+    ///   - directory: the folder of the cache.
+    ///   - root: the path of the library, which selects the database.
+    ///   - logger: receives the errors of the database at `debug`.
+    /// - Throws: `LoadError.storeFailed(reason:)`.
+    init(directory: String, root: String, logger: Logger) throws(LoadError) {
+        database = try StoreDatabase(.library(directory: directory, root: root), logger: logger)
+    }
+
+    func close() { database.close() }
+
+    /// Calls `body` with all images in some order, in parts.
+    func forEachPart(_ body: ([Timeline.Change]) -> Void) {
+        var last = Int64.min
+        while true {
+            let part = database.read { db in
+                try Row.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT id, aspect FROM image INDEXED BY image_aspect WHERE id > ?
+                            ORDER BY id LIMIT 20000
+                            """),
+                    arguments: [last])
+            }
+            guard let part, !part.isEmpty else { return }
+            var changes: [Timeline.Change] = []
+            changes.reserveCapacity(part.count)
+            for row in part {
+                guard let id = try? row.decode(Int64.self, forColumn: "id") else { continue }
+                last = max(last, id)
+                let aspect = (try? row.decode(Int.self, forColumn: "aspect")) ?? 0
+                changes.append(
+                    .set(ImageID(rawValue: id), aspect: UInt8(exactly: aspect) ?? 0))
+            }
+            guard !changes.isEmpty else { return }
+            body(changes)
+        }
+    }
+
+    /// The paths of all folders with images.
+    func folders() -> [String] {
+        let rows = database.read { db in
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT path FROM folder"))
+        }
+        return (rows ?? []).compactMap { try? $0.decode(String.self, forColumn: "path") }
+    }
+
+    /// The known files of a folder by name, and the numbers of rows that are damaged.
+    func files(
+        inFolder path: String
+    ) -> (files: [ComparedByBytes: ImageRow], damaged: [ImageID]) {
+        let rows = database.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(ImageRow.columns) FROM image
+                        WHERE folder = (SELECT id FROM folder WHERE path = ?)
+                        """),
+                arguments: [path])
+        }
+        var files: [ComparedByBytes: ImageRow] = [:]
+        var damaged: [ImageID] = []
+        for row in rows ?? [] {
+            if let image = try? ImageRow(row) {
+                files[ComparedByBytes(image.name)] = image
+            } else if let id = try? row.decode(Int64.self, forColumn: "id") {
+                damaged.append(ImageID(rawValue: id))
+            }
+        }
+        return (files, damaged)
+    }
+
+    /// The newest files that have not been read.
+    func unread(limit: Int) -> [KnownFile] {
+        knownFiles(
+            """
+            SELECT \(ImageRow.columns), folder.path FROM image JOIN folder ON folder.id = folder
+            WHERE state = 0 ORDER BY image.id DESC LIMIT \(limit)
+            """, [])
+    }
+
+    /// The number of files that have not been read.
+    func unreadCount() -> Int {
+        database.read { db in
+            try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM image WHERE state = 0"))
+        } ?? 0
+    }
+
+    /// The images of a range, newest first.
+    func images(
+        _ range: ClosedRange<ImageID>, offset: Int, limit: Int
+    ) -> [KnownFile] {
+        knownFiles(
+            """
+            SELECT \(ImageRow.columns), folder.path FROM image JOIN folder ON folder.id = folder
+            WHERE image.id BETWEEN ? AND ? ORDER BY image.id DESC LIMIT ? OFFSET ?
+            """,
+            [range.lowerBound.rawValue, range.upperBound.rawValue, limit, offset])
+    }
+
+    /// The images of some numbers, newest first.
+    func images(_ ids: [ImageID]) -> [KnownFile] {
+        guard !ids.isEmpty else { return [] }
+        return knownFiles(
+            """
+            SELECT \(ImageRow.columns), folder.path FROM image JOIN folder ON folder.id = folder
+            WHERE image.id IN (\(databaseQuestionMarks(count: ids.count))) ORDER BY image.id DESC
+            """, StatementArguments(ids.map(\.rawValue)))
+    }
+
+    private func knownFiles(_ sql: String, _ arguments: StatementArguments) -> [KnownFile] {
+        let rows = database.read { db in
+            try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments)
+        }
+        return (rows ?? []).compactMap { row in
+            guard let image = try? ImageRow(row),
+                let path = try? row.decode(String.self, forColumn: "path")
+            else { return nil }
+            return KnownFile(row: image, folder: path)
+        }
+    }
+}

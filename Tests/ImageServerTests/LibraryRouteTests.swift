@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import HTTPTypes
+import ImageCodecs
+import ImageLoading
+import ImageTesting
+import Pixels
+import Testing
+
+@testable import ImageServer
+@testable import PhotoLibrary
+
+@Suite("The library of all images", .timeLimit(.minutes(2))) struct LibraryRouteTests {
+    private let store: TemporaryFolder
+    let gallery: TestGallery
+
+    init() throws {
+        store = try TemporaryFolder()
+        gallery = try TestGallery(keepsRenditions: true) { [store] in
+            $0.libraryDirectory = store.path
+        }
+    }
+
+    /// Writes a JPEG file with EXIF.
+    private func photo(
+        _ path: String, taken: String, camera: String = "Model 1", width: Int = 60
+    ) throws {
+        let destination = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
+        let file = try destination.encode(
+            TestImage.photograph(PixelSize(width: width, height: 40), seed: 3))
+        let exif = EXIFBlock.make([
+            (0x110, .ascii(camera)),
+            (0x8769, .directory([(0x9003, .ascii(taken))])),
+        ])
+        let segment = Array("Exif\0\0".utf8) + exif
+        let length = segment.count + 2
+        try gallery.file(
+            path,
+            Array(file[..<2]) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + segment
+                + file[2...])
+    }
+
+    /// Calls `body` with a handler of requests while the files are indexed.
+    private func whileRunning(
+        _ body: @Sendable @escaping (RequestHandler) async throws -> Void
+    ) async throws {
+        let server = gallery.server
+        let parts = try server.parts()
+        let library = try #require(parts.library)
+        let handler = server.requestHandler(parts)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await library.run() }
+            defer { group.cancelAll() }
+            try await body(handler)
+        }
+    }
+
+    private func json(_ address: String, _ handler: RequestHandler) async throws -> [String: Any] {
+        let answer = try await gallery.request(.get, address, to: handler)
+        #expect(answer.status == 200, "\(address): \(answer.text)")
+        return try answer.json()
+    }
+
+    private func waitUntilComplete(_ count: Int, _ handler: RequestHandler) async throws {
+        try await eventually {
+            let status = try await json("/-/library/status", handler)
+            return status["state"] as? String == "complete" && status["found"] as? Int == count
+        }
+    }
+
+    @Test("lists the days and the images of all folders, newest first")
+    func timeline() async throws {
+        try photo("2019/a/1.jpg", taken: "2019:07:01 10:00:00")
+        try photo("2019/2.jpg", taken: "2019:07:01 11:00:00", width: 80)
+        try photo("3 & 4.jpg", taken: "2020:01:05 00:00:00")
+        try gallery.file("2019/4.jpg", [0xFF, 0xD8, 1, 2])
+        try gallery.file("notes.txt", [1])
+        try gallery.file(".hidden/5.jpg", [1])
+        try await whileRunning { handler in
+            try await waitUntilComplete(4, handler)
+            let timeline = try await json("/-/library/timeline", handler)
+            let days = try #require(timeline["days"] as? [String: Any])
+            let dates = try #require(days["date"] as? [String])
+            #expect(dates.suffix(2) == ["2020-01-05", "2019-07-01"])
+            #expect((days["count"] as? [Int])?.suffix(2) == [1, 2])
+            let aspects = try #require(
+                (timeline["aspects"] as? String).flatMap { Data(base64Encoded: $0) })
+            #expect(Array(aspects) == [0, 147, 160, 147])
+            let page = try await json(
+                "/-/library/images?first=2020-12-31&last=2019-01-01", handler)
+            let images = try #require(page["pictures"] as? [String: Any])
+            #expect(images["name"] as? [String] == ["3 & 4.jpg", "2.jpg", "1.jpg"])
+            #expect(images["folder"] as? [String] == ["", "2019", "2019/a"])
+            #expect(images["width"] as? [Int] == [60, 80, 60])
+            #expect(
+                images["taken"] as? [String] == [
+                    "2020-01-05T00:00:00", "2019-07-01T11:00:00", "2019-07-01T10:00:00",
+                ])
+            let version = try gallery.identity("2019/2.jpg").version
+            #expect((images["version"] as? [String])?[1] == version)
+            // The address of a rendition follows from folder and name.
+            let rendition = try await gallery.request(.get, "/2019/20x20/2.jpg", to: handler)
+            #expect(try rendition.pixelSize() == PixelSize(width: 20, height: 10))
+            let shown = try await json(
+                "/-/library/images?first=2019-07-01&last=2019-07-01&limit=1", handler)
+            let columns = try #require(shown["pictures"] as? [String: Any])
+            #expect((columns["placeholder"] as? [String: String])?["0"] != nil)
+            let broken = try await json("/-/library/images?q=is:unreadable", handler)
+            let errors = (broken["pictures"] as? [String: Any])?["error"] as? [String: String]
+            #expect(errors?.count == 1)
+        }
+    }
+
+    @Test("answers searches and completions, and reports what has changed")
+    func search() async throws {
+        try photo("a/1.jpg", taken: "2019:07:01 10:00:00", camera: "Leica M6")
+        try photo("b/2.jpg", taken: "2021:07:01 10:00:00", camera: "Canon R5")
+        try await whileRunning { handler in
+            try await waitUntilComplete(2, handler)
+            let found = try await json("/-/library/images?q=camera%3A%22leica%20m6%22", handler)
+            #expect((found["pictures"] as? [String: Any])?["name"] as? [String] == ["1.jpg"])
+            let summer = try await json("/-/library/timeline?q=summer%202021", handler)
+            #expect((summer["days"] as? [String: Any])?["date"] as? [String] == ["2021-07-01"])
+            let values = try await json("/-/library/completions?q=can", handler)
+            let completions = try #require(values["completions"] as? [[String: Any]])
+            #expect(completions.map { $0["text"] as? String } == ["camera:\"Canon R5\""])
+
+            let all = try await gallery.request(.get, "/-/library/timeline", to: handler)
+            let tag = try #require(all.headers[.eTag])
+            let same = try await gallery.request(
+                .get, "/-/library/timeline", [.ifNoneMatch: tag], to: handler)
+            #expect(same.status == 304)
+            let generation = try #require(try all.json()["generation"] as? String)
+            try photo("b/3.jpg", taken: "2021:07:02 10:00:00")
+            try await waitUntilComplete(3, handler)
+            let changed = try await json("/-/library/timeline?since=\(generation)", handler)
+            #expect(changed["isPartial"] as? Bool == true)
+            let dates = try #require((changed["days"] as? [String: Any])?["date"] as? [String])
+            // The modification time counts until the file has been read.
+            #expect(dates.contains("2021-07-02") && !dates.contains("2019-07-01"))
+            let other = try await json("/-/library/timeline?since=other-1", handler)
+            #expect(other["isPartial"] as? Bool == false)
+        }
+    }
+
+    @Test("rejects malformed requests, and does not exist when it is disabled")
+    func errors() async throws {
+        for query in ["first=today", "first=2019-01-01&last=2020-01-01", "offset=-1", "limit=0"] {
+            #expect(try await gallery.get("/-/library/images?\(query)").status == 400, "\(query)")
+        }
+        #expect(try await gallery.get("/-/library/other").status == 404)
+        let without = try TestGallery()
+        #expect(try await without.get("/-/library/status").status == 404)
+    }
+}
