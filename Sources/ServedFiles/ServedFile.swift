@@ -24,6 +24,7 @@ public struct ServedFile: Sendable {
         "gallery.css": style(PackageResources.gallery_css),
         "grid-keyboard.js": script(PackageResources.grid_keyboard_js),
         "headings.js": script(PackageResources.headings_js),
+        "icon.svg": image(PackageResources.icon_svg),
         "image-loader.js": script(PackageResources.image_loader_js),
         "index.html": page(PackageResources.index_html),
         "info-panel.js": script(PackageResources.info_panel_js),
@@ -34,6 +35,7 @@ public struct ServedFile: Sendable {
         "library.js": script(PackageResources.library_js),
         "magnifier.js": script(PackageResources.magnifier_js),
         "main.js": script(PackageResources.main_js),
+        "manifest.webmanifest": manifest(PackageResources.manifest_webmanifest),
         "marks.js": script(PackageResources.marks_js),
         "placeholder-painter.js": script(PackageResources.placeholder_painter_js),
         "remembered.js": script(PackageResources.remembered_js),
@@ -46,6 +48,7 @@ public struct ServedFile: Sendable {
         "selection-bar.js": script(PackageResources.selection_bar_js),
         "selection-gestures.js": script(PackageResources.selection_gestures_js),
         "selection.js": script(PackageResources.selection_js),
+        "service-worker.js": script(PackageResources.service_worker_js),
         "share.js": script(PackageResources.share_js),
         "slideshow.js": script(PackageResources.slideshow_js),
         "sort-order.js": script(PackageResources.sort_order_js),
@@ -75,6 +78,12 @@ public struct ServedFile: Sendable {
     }
     private static func style(_ bytes: [UInt8]) -> ServedFile {
         ServedFile(mediaType: "text/css; charset=utf-8", bytes: bytes)
+    }
+    private static func image(_ bytes: [UInt8]) -> ServedFile {
+        ServedFile(mediaType: "image/svg+xml", bytes: bytes)
+    }
+    private static func manifest(_ bytes: [UInt8]) -> ServedFile {
+        ServedFile(mediaType: "application/manifest+json", bytes: bytes)
     }
     private static func script(_ bytes: [UInt8]) -> ServedFile {
         ServedFile(mediaType: "text/javascript; charset=utf-8", bytes: bytes)

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; "
+    "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 LIBRARY_STATUS = "/-/library/status"
@@ -137,6 +137,8 @@ class Traffic:
         # The page checks whether the server has an index of the library.
         if urlsplit(message.location["url"]).path == LIBRARY_STATUS:
             return
+        if "registration blocked by Playwright" in message.text:
+            return
         if message.type in ("error", "warning"):
             self.troubles.append(f"console {message.type}: {message.text}")
 
@@ -173,6 +175,8 @@ class GalleryPage:
     def __init__(self, browser, server, width=1440, height=900, scale=1, **options):
         self.server = server
         self.scale = scale
+        # The driver does not see requests of a service worker.
+        options = {"service_workers": "block"} | options
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=scale, **options
         )

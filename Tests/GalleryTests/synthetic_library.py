@@ -56,7 +56,7 @@ class Library:
         self.requests.append(("/".join(segments), query))
         match segments[2:]:
             case ["status"]:
-                return {"secondsLeft": None} | self.progress | {"generation": self.generation}
+                return {"secondsLeft": None, "canMark": True} | self.progress | {"generation": self.generation}
             case ["timeline"]:
                 return self.timeline(parameters.get("q", ""), parameters.get("since"))
             case ["images"]:
@@ -157,13 +157,14 @@ class Library:
             "width": column(self.folder.widths),
             "height": column(self.folder.heights),
             "taken": [date + self.taken(place)[10:] for date, place in part],
+            "modified": column(self.folder.modified),
             "version": [f"v{place}" for _, place in part],
             "error": {},
             "placeholder": {i: self.folder.placeholder(place) for i, (_, place) in enumerate(part)},
             "favourite": marked,
             "rating": rated,
         }
-        return {"generation": self.generation, "total": len(pairs), "pictures": pictures}
+        return {"generation": self.generation, "pictures": pictures}
 
     def dates_between(self, first, last):
         return [date for date in self.days if first >= date >= last]

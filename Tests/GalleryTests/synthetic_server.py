@@ -24,10 +24,16 @@ from thumbhash import _thumbhash as thumbhash
 PAGE = pathlib.Path(__file__).parents[2] / "Sources/ServedFiles/Gallery"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 LADDER = [64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096]
 ORIGINALS = 1000
 SIZES = [(4000, 3000), (6000, 4000), (3000, 4000), (4000, 4000), (5760, 3240)]
@@ -136,7 +142,8 @@ def folders(count, days):
 class Server:
     """Responds to GET requests, one after the other on each connection."""
 
-    def __init__(self, count, days, delay):
+    def __init__(self, count, days, delay, page):
+        self.page = page
         self.folders, self.delay = folders(count, days), delay
         self.library = Library("many", self.folders["many"])
         self.archives = []
@@ -153,6 +160,8 @@ class Server:
                 writer.write(
                     f"HTTP/1.1 {status} -\r\nContent-Type: {media_type}\r\n"
                     f"Content-Length: {len(body)}\r\nCache-Control: {caching}\r\n"
+                    # Permits the service worker, which is not at the root, to serve the whole page.
+                    f"Service-Worker-Allowed: /\r\n"
                     f"Content-Security-Policy: {POLICY}\r\n\r\n".encode()
                     + body
                 )
@@ -166,10 +175,10 @@ class Server:
         url = urlsplit(target)
         segments = [unquote(segment) for segment in url.path[1:].split("/")]
         if url.path == "/" or segments[:2] == ["-", "gallery"]:
-            file = PAGE / (segments[-1] or "index.html")
+            file = self.page / (segments[-1] or "index.html")
             if not file.is_file():
                 return self.missing()
-            return 200, MEDIA_TYPES[file.suffix] + "; charset=utf-8", file.read_bytes(), "no-cache"
+            return 200, MEDIA_TYPES[file.suffix], file.read_bytes(), "no-cache"
         if segments[:2] == ["-", "listing"] and segments[2:][:1][0] in self.folders:
             query = parse_qs(url.query)
             page = self.folders[segments[2]].page(int(query["offset"][0]), int(query["limit"][0]))
@@ -266,8 +275,8 @@ INFORMATION = {
 }
 
 
-async def run(count, days, port, delay):
-    server = await asyncio.start_server(Server(count, days, delay).serve, "127.0.0.1", port)
+async def run(count, days, port, delay, page):
+    server = await asyncio.start_server(Server(count, days, delay, page).serve, "127.0.0.1", port)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await server.serve_forever()
 
@@ -278,8 +287,8 @@ def main():
     parser.add_argument("--days", type=int, default=3650, help="days of the images in `many`")
     parser.add_argument("--port", type=int, default=0, help="0 selects a free port")
     parser.add_argument("--delay", type=float, default=0, help="delay of each image in seconds")
-    options = parser.parse_args()
-    asyncio.run(run(options.count, options.days, options.port, options.delay))
+    parser.add_argument("--page", type=pathlib.Path, default=PAGE, help="the folder of the page")
+    asyncio.run(run(**vars(parser.parse_args())))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import { encodePath } from "./routing.js";
  * Fetches the progress of the index; null when the server has none.
  *
  * @returns {Promise<{state: "reading" | "complete", found: number, read: number,
- *   secondsLeft: number | null, generation: string} | null>}
+ *   secondsLeft: number | null, generation: string, canMark: boolean} | null>}
  */
 export async function fetchStatus(signal) {
   const response = await fetch("/-/library/status", { cache: "no-cache", signal });

@@ -14,7 +14,7 @@ import { Scrubber } from "./scrubber.js";
 import { SearchBox } from "./search-box.js";
 import { Slideshow } from "./slideshow.js";
 import { SortControl } from "./sort-order.js";
-import { localize } from "./strings.js";
+import { language, localize } from "./strings.js";
 import { TimelineView } from "./timeline-view.js";
 import { TimelineVisit } from "./timeline-visit.js";
 import { Viewer } from "./viewer.js";
@@ -83,7 +83,10 @@ class Gallery {
     this.#folderView.showCovers();
     this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
     this.#controls.onPlay = (images) => this.#play(images);
-    this.#viewer.marks = this.#controls.marks;
+    if (status.canMark) {
+      document.documentElement.classList.add("can-mark");
+      this.#viewer.marks = this.#controls.marks;
+    }
     return true;
   }
 
@@ -247,5 +250,16 @@ async function isWithoutImages() {
   }
 }
 
+/** Keeps the files of the page; browsers permit it only over TLS and on the same machine. */
+async function keepPage() {
+  try {
+    await navigator.serviceWorker?.register("/-/gallery/service-worker.js", { scope: "/" });
+  } catch {
+    // The page works without it, but not while the server cannot be reached.
+  }
+}
+
+document.documentElement.lang = language;
 localize(document);
 new Gallery().start();
+keepPage();

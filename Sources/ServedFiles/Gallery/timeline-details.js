@@ -145,20 +145,28 @@ export class TimelineDetails {
       offset: first.start - this.#days.starts[first.day],
       limit: last.end - first.start,
     };
-    const answer = await fetchImages(this.#query, range, signal);
-    const expected = this.#days.starts[last.day + 1] - this.#days.starts[first.day];
-    const { name } = answer.pictures;
-    if (answer.total !== expected || name.length !== range.limit) {
+    const { pictures } = await fetchImages(this.#query, range, signal);
+    if (!this.#isConsistent(blocks, pictures.taken)) {
       // The days have changed since the timeline was fetched.
       this.onArrival(null);
       return;
     }
-    const images = name.map((_, i) => image(answer.pictures, i));
+    const images = pictures.name.map((_, i) => image(pictures, i));
     for (const block of blocks) {
       this.#store(block.key, images.slice(block.start - first.start, block.end - first.start));
     }
     this.#evict();
     this.onArrival(images);
+  }
+
+  /** Whether each image was taken on the day of its block. */
+  #isConsistent(blocks, taken) {
+    const start = blocks[0].start;
+    if (taken.length !== blocks.at(-1).end - start) return false;
+    return blocks.every((block) => {
+      const date = this.#days.date[block.day];
+      return taken.slice(block.start - start, block.end - start).every((time) => time.startsWith(date));
+    });
   }
 
   #touch(key) {
@@ -192,6 +200,7 @@ function image(columns, i) {
     width: columns.width[i],
     height: columns.height[i],
     taken: columns.taken[i],
+    modified: columns.modified?.[i],
     version: columns.version[i],
     error: columns.error?.[i] ?? null,
     placeholder: columns.placeholder?.[i],

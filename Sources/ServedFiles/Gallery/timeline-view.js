@@ -25,11 +25,12 @@ export class TimelineView {
     this.#page.enterTimeline(query === "" ? t("allPhotos") : query);
   }
 
-  show(timeline) {
+  /** @param {boolean} isReading whether more images may be found */
+  show(timeline, isReading) {
     const images = counted("images", timeline.total);
     const found = t(timeline.isCut ? "foundCut" : "found", { images, query: this.#query });
     this.#page.showSummary(this.#query === "" ? images : found);
-    if (timeline.total > 0) {
+    if (timeline.total > 0 || (this.#query === "" && isReading)) {
       this.#page.hideMessage();
     } else if (this.#query === "") {
       this.#page.showMessage(t("emptyLibrary"), "");

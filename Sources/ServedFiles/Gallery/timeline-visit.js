@@ -9,7 +9,6 @@ import { Timeline } from "./timeline.js";
 
 /** Shows the timeline or a search, and fetches its changes. */
 export class TimelineVisit {
-  pollInterval = 1000;
   /** Whether the previous view stays until this one has arrived, as while the user types. */
   replacesLater;
   listing = null;
@@ -17,6 +16,7 @@ export class TimelineVisit {
   #query;
   #controller = new AbortController();
   #isChecking = false;
+  #isReading = false;
 
   /**
    * @param {object} parts the `connection`, the `loader`, the `timelineView`, the `grid`, and `show`,
@@ -28,6 +28,11 @@ export class TimelineVisit {
     this.#query = query;
     this.view = timelineHash(query);
     this.replacesLater = previous instanceof TimelineVisit;
+  }
+
+  /** Milliseconds between checks; fewer before the first images are found. */
+  get pollInterval() {
+    return this.#isReading && this.listing?.total === 0 ? 200 : 1000;
   }
 
   get title() {
@@ -48,7 +53,7 @@ export class TimelineVisit {
       await connection.persist(async () => {
         const [answer, ladder, status] = await Promise.all([
           fetchTimeline(this.#query, { signal }), this.#ladder(signal), fetchStatus(signal)]);
-        timelineView.showProgress(status);
+        this.#showProgress(status);
         this.#show(Timeline.from(answer, this.#query, ladder));
       }, signal);
       loader.resume();
@@ -78,13 +83,13 @@ export class TimelineVisit {
   /** Checks whether the timeline has changed; redraws only then, and never during scrolling. */
   async check() {
     if (this.#isChecking || this.listing === null || !this.#parts.grid.isResting) return;
-    const { connection, loader, timelineView, grid } = this.#parts;
+    const { connection, loader, grid } = this.#parts;
     const { signal } = this.#controller;
     this.#isChecking = true;
     try {
       await connection.persist(async () => {
         const status = await fetchStatus(signal);
-        timelineView.showProgress(status);
+        this.#showProgress(status);
         if (status !== null && status.generation !== this.listing.generation) await this.#update();
       }, signal);
       loader.resume();
@@ -95,6 +100,13 @@ export class TimelineVisit {
       // May be temporary; the current view stays until the next check.
     }
     this.#isChecking = false;
+  }
+
+  #showProgress(status) {
+    const wasReading = this.#isReading;
+    this.#isReading = status?.state === "reading";
+    this.#parts.timelineView.showProgress(status);
+    if (wasReading && !this.#isReading && this.listing?.total === 0) this.#show(this.listing);
   }
 
   async #update() {
@@ -127,7 +139,7 @@ export class TimelineVisit {
       if (images === null) this.check();
       else grid.fill();
     };
-    timelineView.show(listing);
+    timelineView.show(listing, this.#isReading);
     show(this);
   }
 
