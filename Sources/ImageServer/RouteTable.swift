@@ -36,10 +36,20 @@ struct RouteTable: Sendable {
         if let library = s.library {
             routes.append(
                 LibraryRoute(
-                    library: library, pipeline: s.pipeline, queue: s.queues.folders,
+                    library: library, allowsMarks: s.allowsMarks, pipeline: s.pipeline,
+                    queue: s.queues.folders,
                     limiter: s.limiter))
+            routes.append(
+                CoverRoute(
+                    library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
+                    limiter: s.limiter))
+            if s.allowsMarks { routes.append(MarkRoute(library: library)) }
         }
         routes += [
+            DownloadRoute(
+                downloads: s.downloads, originals: s.originals, renditions: s.renditions,
+                negotiation: s.negotiation, grammar: s.grammar, outgoing: s.outgoing,
+                limiter: s.limiter),
             TileRoute(originals: s.originals, tiles: s.tiles, hot: s.hotResponder),
             InformationRoute(originals: s.originals, pipeline: s.pipeline),
             PlaceholderRoute(originals: s.originals, pipeline: s.pipeline),

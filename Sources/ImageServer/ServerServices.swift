@@ -17,6 +17,7 @@ struct ServerState: Sendable {
     let connections: OpenConnections
     let outgoing: OutgoingBytes
     let queues = WorkQueues()
+    let downloads = Downloads()
 
     init(_ configuration: ImageServer.Configuration, _ pipeline: ImagePipeline) {
         self.pipeline = pipeline
@@ -42,6 +43,9 @@ struct ServerServices: Sendable {
     let folders: FolderReader
     /// All images by date; `nil` if it is disabled, or its database cannot be opened.
     let library: PhotoLibrary?
+    /// Whether clients may mark images as favourites: only those on this machine.
+    let allowsMarks: Bool
+    let downloads: Downloads
     let renditions: RenditionResponder
     let localRenditions: LocalRenditions
     let hotResponder: HotResponder
@@ -88,6 +92,8 @@ struct ServerServices: Sendable {
             devices: configuration.devices, maximumSide: configuration.maximumSide,
             allowsPresetsOnly: configuration.allowsPresetsOnly)
         pageGuard = PageGuard(configuration)
+        allowsMarks = pageGuard.isLocal && configuration.publicAddress == nil
+        downloads = state.downloads
         renditions = RenditionResponder(
             originals: originals, pipeline: pipeline, limits: configuration.renditionLimits,
             queues: queues, watermark: configuration.watermark,

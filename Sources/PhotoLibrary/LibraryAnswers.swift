@@ -83,19 +83,22 @@ package struct LibraryImage: Sendable {
     package let height: Int
     /// The time at which it was taken in ISO 8601, without a time zone.
     package let taken: String
-    /// The rating in stars.
+    /// Whether the user has marked it as a favourite.
+    package let isFavourite: Bool
+    /// The rating in stars, by the user or else by the file.
     package let rating: Int?
     /// The reason why it cannot be shown.
     package let error: String?
 
-    init(_ file: LibraryStore.KnownFile, root: String) {
+    init(_ file: LibraryStore.KnownFile, _ mark: ImageMark, root: String) {
         folder = file.folder
         name = file.row.name
         identity = file.identity(in: root)
         width = file.row.width
         height = file.row.height
         taken = file.row.id.time.text
-        rating = file.row.rating
+        isFavourite = mark.isFavourite
+        rating = mark.rating ?? file.row.rating
         error = file.row.error
     }
 }
@@ -104,7 +107,7 @@ extension LibraryStore.KnownFile {
     /// The identity of the file when it was listed.
     func identity(in root: String) -> FileIdentity {
         FileIdentity(
-            path: "\(root)/\(folder.appending(name: row.name))", byteCount: row.byteCount,
+            path: "\(root)/\(path)", byteCount: row.byteCount,
             modificationTime: row.modificationTime, inode: row.inode)
     }
 }

@@ -2,6 +2,7 @@
 
 internal import EncodedImages
 
+package import ImageLoading
 package import LoadScheduling
 package import Logging
 internal import Synchronization
@@ -150,7 +151,46 @@ package final class PhotoLibrary: Sendable {
             let files =
                 ids.map { store.images($0) }
                 ?? store.images(range, offset: offset, limit: limit)
-            return files.map { LibraryImage($0, root: root) }
+            return files.map {
+                let identity = $0.identity(in: root)
+                return LibraryImage($0, store.marks.mark(of: identity, at: $0.path), root: root)
+            }
+        }
+    }
+
+    /// Changes the marks of images.
+    ///
+    /// - Parameters:
+    ///   - paths: the paths of the images in the library.
+    ///   - change: the change.
+    /// - Returns: those paths that are not in the library.
+    /// - Throws: `LoadError/storeFailed(reason:)` if the marks could not be stored,
+    ///   `LoadError/cancelled`, `LoadError/queueFull`.
+    package func mark(
+        _ paths: [String], _ change: MarkChange
+    ) async throws(LoadError) -> [String] {
+        let unknown = try await queue.run(.visible, continuing: true) {
+            [store] () throws(LoadError) in store.mark(paths, change)
+        }
+        guard let unknown else { throw .storeFailed(reason: "the marks could not be written") }
+        return unknown
+    }
+
+    /// The newest images of folders, with those inside them.
+    ///
+    /// - Parameters:
+    ///   - folders: the paths of the folders in the library.
+    ///   - limit: the maximum number of images of each folder.
+    /// - Returns: the files for each folder.
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func covers(
+        ofFolders folders: [String], limit: Int
+    ) async throws(LoadError) -> [[FileIdentity]] {
+        let root = source.root
+        return try await queue.run(.visible) { [store] () throws(LoadError) in
+            folders.map { path in
+                store.newest(inFolder: path, limit: limit).map { $0.identity(in: root) }
+            }
         }
     }
 

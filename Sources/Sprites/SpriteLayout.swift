@@ -51,6 +51,25 @@ public struct SpriteLayout: Hashable, Sendable {
         try limits.check(size)
     }
 
+    /// A layout with given places.
+    ///
+    /// - Parameters:
+    ///   - places: the place of each image, inside the sheet.
+    ///   - size: the size of the sheet; not empty.
+    ///   - limits: the maximum side and number of pixels of the sheet.
+    /// - Throws: `CodecError/limitExceeded(_:needed:allowed:)` if the sheet would exceed the
+    ///   limits.
+    public init(
+        places: [PixelRect], size: PixelSize, limits: DecodeLimits = DecodeLimits()
+    ) throws(CodecError) {
+        precondition(
+            places.allSatisfy { !$0.isEmpty && PixelRect(size).contains($0) },
+            "places must not be empty, and be inside the sheet")
+        try limits.check(size)
+        self.places = places
+        self.size = size
+    }
+
     /// The share of the sheet that is covered by images, from 0 to 1.
     public var usedShare: Double {
         Double(places.reduce(0) { $0 + $1.size.area }) / Double(size.area)

@@ -10,6 +10,7 @@ import Pixels
 import Testing
 
 @testable import ImageServer
+@testable import PhotoLibrary
 
 @Suite("The OpenAPI description") struct DescriptionTests {
     private typealias Object = [String: Any]
@@ -58,6 +59,15 @@ import Testing
     }
 
     @Test("lists every route with the status of an example") func examples() async throws {
+        let server = gallery.server
+        let parts = try server.parts()
+        let handler = server.requestHandler(parts)
+        let library = try #require(parts.library)
+        let indexing = Task { await library.run() }
+        defer { indexing.cancel() }
+        library.start()
+        // Covers need images that have been read.
+        await eventually { library.status.isComplete && library.status.readCount == 2 }
         let paths = try #require(document["paths"] as? [String: Object])
         for (path, operations) in paths {
             for (method, value) in operations {
@@ -65,8 +75,9 @@ import Testing
                 let address = try example(path, operation)
                 let kind = try #require(HTTPRequest.Method(method.uppercased()))
                 let answer = try await gallery.request(
-                    kind, address, [.authorization: "Bearer secret"],
-                    body: Array(#"["1.png"]"#.utf8))
+                    kind, address,
+                    [.authorization: "Bearer secret", .contentType: "application/json"],
+                    body: try body(operation), to: handler)
                 #expect(answer.status < 400, "\(method) \(address): \(answer.text.prefix(200))")
                 try check(answer, operation, "\(method) \(address)")
             }
@@ -94,6 +105,15 @@ import Testing
     @Test("lists all formats of placeholders") func placeholder() async throws {
         #expect(try await gallery.get("/placeholder/1.png?format=json").status == 200)
         #expect(try await gallery.get("/placeholder/1.png?format=xml").status == 400)
+    }
+
+    /// The example of a body; an array of names by default.
+    private func body(_ operation: Object) throws -> [UInt8] {
+        let content = (operation["requestBody"] as? Object)?["content"] as? Object
+        let example = (content?["application/json"] as? Object)?["example"] ?? ["1.jpg"]
+        let text = String(
+            decoding: try JSONSerialization.data(withJSONObject: example), as: UTF8.self)
+        return Array(text.replacing("1.jpg", with: "1.png").utf8)
     }
 
     /// Fills in the examples of the description.

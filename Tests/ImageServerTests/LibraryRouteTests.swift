@@ -145,6 +145,106 @@ import Testing
         }
     }
 
+    @Test("marks images, which a search then finds") func marks() async throws {
+        try photo("a/1.jpg", taken: "2019:07:01 10:00:00")
+        try photo("a/2.jpg", taken: "2019:07:02 10:00:00")
+        try await whileRunning { handler in
+            try await waitUntilComplete(2, handler)
+            let mark = { (body: String) in
+                try await gallery.request(
+                    .post, "/-/library/marks", [.contentType: "application/json"],
+                    body: Array(body.utf8), to: handler
+                ).status
+            }
+            #expect(try await mark(#"{"images": ["a/1.jpg"], "favourite": true}"#) == 204)
+            #expect(try await mark(#"{"images": ["a/2.jpg"], "rating": 4}"#) == 204)
+            let status = try await json("/-/library/status", handler)
+            #expect(status["canMark"] as? Bool == true)
+            for (query, name) in [("is:favourite", "1.jpg"), ("rating:3", "2.jpg")] {
+                let page = try await json("/-/library/images?q=\(query)", handler)
+                let images = try #require(page["pictures"] as? [String: Any])
+                #expect(images["name"] as? [String] == [name])
+            }
+            // A file that is moved keeps its mark.
+            try FileManager.default.moveItem(
+                at: gallery.folder.appending(path: "a/1.jpg"),
+                to: gallery.folder.appending(path: "3.jpg"))
+            try await eventually {
+                let page = try await json("/-/library/images?q=is:favourite", handler)
+                let images = page["pictures"] as? [String: Any]
+                return images?["name"] as? [String] == ["3.jpg"]
+                    && images?["favourite"] as? [String: Bool] == ["0": true]
+            }
+            #expect(try await mark(#"{"images": ["3.jpg"], "favourite": false}"#) == 204)
+            let none = try await json("/-/library/timeline?q=is:favourite", handler)
+            #expect(none["total"] as? Int == 0)
+            for body in [
+                #"{"images": ["a/9.jpg"], "favourite": true}"#,
+                #"{"images": ["../a"], "rating": 1}"#,
+            ] {
+                #expect(try await mark(body) == 404)
+            }
+            for body in [
+                "{}", #"{"images": ["3.jpg"]}"#, #"{"images": [], "rating": 1}"#,
+                #"{"images": ["3.jpg"], "rating": 6}"#,
+            ] {
+                #expect(try await mark(body) == 400)
+            }
+        }
+        let open = try TestGallery { [store] in
+            $0.libraryDirectory = store.path
+            $0.publicAddress = "https://images.example"
+        }
+        #expect(
+            try await open.request(
+                .post, "/-/library/marks", [.contentType: "application/json"],
+                body: Array(#"{"images": ["1.jpg"], "rating": 1}"#.utf8)
+            ).status == 405)
+    }
+
+    @Test("covers show the newest images of folders and of those inside them")
+    func covers() async throws {
+        try photo("a/1.jpg", taken: "2019:07:01 10:00:00")
+        for number in 1...5 {
+            try gallery.picture("b/c/\(number).png", PixelSize(width: 90, height: 40), seed: 2)
+        }
+        try await whileRunning { handler in
+            try await waitUntilComplete(6, handler)
+            let answer = try await gallery.request(
+                .get, "/-/library/covers/?side=64", to: handler)
+            #expect(answer.status == 200)
+            #expect(answer.headers[.contentType] == "image/jpeg")
+            let source = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs)
+            #expect(source.pixelSize == PixelSize(width: 640, height: 64))
+            let sheet = try source.image()
+            // The second cell is a mosaic of four equal images, the third one is empty.
+            let quarters = [(64, 0), (96, 0), (64, 32), (96, 32)].map { x, y in
+                sheet.cut(PixelRect(x: x, y: y, width: 32, height: 32))
+            }
+            let empty = sheet.cut(PixelRect(x: 128, y: 0, width: 32, height: 32))
+            for quarter in quarters {
+                #expect(PixelComparison(quarter, quarters[0]).meanDifference < 6)
+                #expect(PixelComparison(quarter, empty).meanDifference > 20)
+            }
+            let tag = try #require(answer.headers[.eTag])
+            let same = try await gallery.request(
+                .get, "/-/library/covers/?side=64", [.ifNoneMatch: tag], to: handler)
+            #expect(same.status == 304)
+            try gallery.file("empty/notes.txt", [1])
+            let transparent = try await gallery.request(
+                .get, "/-/library/covers/?side=64", to: handler)
+            #expect(transparent.headers[.contentType] == "image/webp")
+            #expect(
+                try await gallery.request(
+                    .get, "/-/library/covers/a", to: handler
+                ).status == 404)
+            #expect(
+                try await gallery.request(
+                    .get, "/-/library/covers/missing", to: handler
+                ).status == 404)
+        }
+    }
+
     @Test("rejects malformed requests, and does not exist when it is disabled")
     func errors() async throws {
         for query in ["first=today", "first=2019-01-01&last=2020-01-01", "offset=-1", "limit=0"] {

@@ -32,7 +32,8 @@ import Testing
                 await eventually { first.status.isComplete }
             }
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
-            let database = try #require(files.first { $0.hasSuffix(".sqlite") })
+            let database = try #require(
+                files.first { $0.hasPrefix("library-") && $0.hasSuffix(".sqlite") })
             try StoreDamage.changeRows("\(folder.storeDirectory)/\(database)", tables, &random)
             for _ in 0..<2 {
                 let library = try folder.library()

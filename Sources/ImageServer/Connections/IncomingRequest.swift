@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import NIOCore
 
 /// A request with its client and its parsed path.
 struct IncomingRequest: Sendable {
@@ -34,6 +36,36 @@ struct IncomingRequest: Sendable {
 
     /// Returns the decoded value of a query parameter.
     func query(_ name: String) -> Substring? { http.uri.queryParameters[Substring(name)] }
+
+    /// The maximum length of a JSON body in bytes.
+    private static let maximumBodyByteCount = 1 << 20
+
+    /// Decodes the JSON body.
+    ///
+    /// - Parameter expected: what is expected, for the message.
+    /// - Returns: the decoded value.
+    /// - Throws: ``ServerError/malformedRequest(reason:)``.
+    func body<Value: Decodable>(_ expected: String) async throws(ServerError) -> Value {
+        guard let body = try? await http.body.collect(upTo: Self.maximumBodyByteCount),
+            let value = try? JSONDecoder().decode(Value.self, from: Data(body.readableBytesView))
+        else { throw .malformedRequest(reason: "invalid body; expected \(expected)") }
+        return value
+    }
+
+    /// Checks that a request which changes something was made by a page of this server, or by a program.
+    ///
+    /// Pages of other sites can send forms, but no JSON: that needs a permission which the server does not
+    /// give.
+    ///
+    /// - Throws: ``ServerError/forbidden(reason:)``.
+    func checkIsOwn() throws(ServerError) {
+        let site = headers[named: "Sec-Fetch-Site"]
+        let type = headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard site == nil || site == "same-origin" || site == "none", type == "application/json"
+        else {
+            throw .forbidden(reason: "expected a JSON request of a page of this server")
+        }
+    }
 
     /// Returns the value of an integer query parameter.
     ///

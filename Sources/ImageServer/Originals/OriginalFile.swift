@@ -67,7 +67,7 @@ final class OriginalFile: Sendable {
     }
 
     /// Reads a range: fewer bytes at the end of the file, none if reading fails or the file changed.
-    private func read(_ range: Range<Int>) -> ByteBuffer {
+    func read(_ range: Range<Int>) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: range.count)
         unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
             while true {

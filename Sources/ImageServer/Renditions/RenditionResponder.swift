@@ -41,12 +41,34 @@ struct RenditionResponder: Sendable {
         headers.append(contentsOf: more)
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
         let isNotModified = validators.isNotModified(request.headers)
+        if isNotModified {
+            // It needs no rendition, but the header is read: only images get a response.
+            _ = try await originals.facts(identity)
+            return .notModified(headers)
+        }
+        let rendition = try await rendition(of: identity, options, client: request.client)
+        headers.append(contentsOf: self.headers(rendition, options))
+        if rendition.problem != nil { headers[.cacheControl] = "public, no-cache" }
+        let body = ByteBuffer(bytes: rendition.bytes)
+        keep(validators, headers, body)
+        return .ok(body, headers)
+    }
+
+    /// Makes a rendition of an original in the served folder.
+    ///
+    /// - Parameters:
+    ///   - identity: the original.
+    ///   - options: the complete options.
+    ///   - client: the client that waits for it.
+    /// - Returns: the rendition of this version of the original.
+    /// - Throws: ``ServerError`` or ``ImageLoading/LoadError``.
+    func rendition(
+        of identity: FileIdentity, _ options: RenditionOptions, client: RequestClient
+    ) async throws -> Rendition {
         let usualCost = RenditionCost(usual: options, maximumSide: limits.maximumSide)
-        // A 304 needs no rendition, but the header is read: only images get a response.
         let known =
-            isNotModified || options.needsOriginalSize || usualCost == nil
+            options.needsOriginalSize || usualCost == nil
             ? try await originals.facts(identity).pixelSize : nil
-        if isNotModified { return .notModified(headers) }
         let cost =
             try usualCost
             ?? known.map { size throws(ServerError) in
@@ -59,17 +81,13 @@ struct RenditionResponder: Sendable {
         let rendition = try await originals.reading(identity) {
             try await self.rendition(
                 of: ImageRequest(file: identity, options: decodeOptions), original, options,
-                isSlow: cost?.isHigh == true, client: request.client)
+                isSlow: cost?.isHigh == true, client: client)
         }
         // The entity tag names the version of the original.
         guard rendition.original == OriginalVersion(identity) else {
             throw ServerError.originalChanged
         }
-        headers.append(contentsOf: self.headers(rendition, options))
-        if rendition.problem != nil { headers[.cacheControl] = "public, no-cache" }
-        let body = ByteBuffer(bytes: rendition.bytes)
-        keep(validators, headers, body)
-        return .ok(body, headers)
+        return rendition
     }
 
     /// Responds with a rendition of a remote original, which the loader revalidates.

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Sprites
-internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
-internal import NIOCore
 
 /// The parameters of a sprite sheet.
 struct SpriteRequest {
     /// The maximum number of images in a sheet.
     static let maximumCount = 1_000
     private static let maximumPadding = 256
-    private static let maximumBodyByteCount = 1 << 20
 
     /// The formats in which the positions of the images are described.
     enum Form: String {
@@ -63,7 +60,7 @@ struct SpriteRequest {
             }
             self.form = form
         }
-        if request.method == .post { names = try await Self.names(inBodyOf: request) }
+        if request.method == .post { names = try await request.body("a JSON array of names") }
     }
 
     /// A unique text of all parameters except the images, for entity tags.
@@ -98,14 +95,4 @@ struct SpriteRequest {
         }
     }
 
-    private static func names(inBodyOf request: IncomingRequest) async throws -> [String] {
-        let body = try? await request.http.body.collect(upTo: maximumBodyByteCount)
-        guard let body,
-            let names = try? JSONDecoder().decode([String].self, from: Data(body.readableBytesView))
-        else {
-            throw ServerError.malformedRequest(
-                reason: "invalid body; expected a JSON array of names")
-        }
-        return names
-    }
 }

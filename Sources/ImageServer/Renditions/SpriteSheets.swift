@@ -10,8 +10,7 @@ internal import Pixels
 struct SpriteSheets: Sendable {
     /// A sheet that has been laid out.
     struct Plan: Sendable {
-        fileprivate let identities: [FileIdentity]
-        fileprivate let options: DecodeOptions
+        fileprivate let images: [(identity: FileIdentity, options: DecodeOptions)]
         fileprivate let layout: SpriteLayout
         /// The names and positions of the images.
         let index: SpriteIndex
@@ -47,12 +46,68 @@ struct SpriteSheets: Sendable {
         let layout = try SpriteLayout(
             sizes, request.arrangement, padding: request.padding, limits: pipeline.limits)
         return Plan(
-            identities: readable.map { identities[$0] }, options: options, layout: layout,
+            images: readable.map { (identities[$0], options) }, layout: layout,
             index: SpriteIndex(
                 size: layout.size,
                 sprites: zip(readable, layout.places).map {
                     SpriteIndex.Sprite(names[$0], $1)
                 }))
+    }
+
+    /// Lays out the covers of folders in rows of ten squares.
+    ///
+    /// - Parameters:
+    ///   - covers: at most four images for each folder.
+    ///   - side: the side of a square in pixels, at least 2.
+    /// - Returns: the plan; `nil` if no folder has an image.
+    /// - Throws: ``ServerError`` or `CodecError` if the sheet exceeds the limits.
+    func covers(_ covers: [[FileIdentity]], side: Int) throws -> Plan? {
+        var images: [(identity: FileIdentity, options: DecodeOptions)] = []
+        var places: [PixelRect] = []
+        for (index, identities) in covers.enumerated() {
+            let (x, y) = (
+                index % Self.coverColumnCount * side, index / Self.coverColumnCount * side
+            )
+            for (identity, part) in zip(identities, Self.mosaic(identities.count, side: side)) {
+                var options = RenditionOptions()
+                options.width = part.width
+                options.height = part.height
+                options.mode = .fill
+                options.allowsEnlarging = true
+                images.append(
+                    (identity, try options.decodeOptions(original: nil, maximumSide: maximumSide)))
+                places.append(
+                    PixelRect(
+                        x: x + part.x, y: y + part.y, width: part.width, height: part.height))
+            }
+        }
+        guard !images.isEmpty else { return nil }
+        let rowCount = (covers.count + Self.coverColumnCount - 1) / Self.coverColumnCount
+        let size = PixelSize(width: Self.coverColumnCount * side, height: rowCount * side)
+        return Plan(
+            images: images,
+            layout: try SpriteLayout(places: places, size: size, limits: pipeline.limits),
+            index: SpriteIndex(size: size, sprites: []))
+    }
+
+    /// The number of covers in a row.
+    private static let coverColumnCount = 10
+
+    /// The parts of a square that one to four images take.
+    private static func mosaic(_ count: Int, side: Int) -> [PixelRect] {
+        let (half, rest) = (side / 2, side - side / 2)
+        let right = { PixelRect(x: half, y: $0, width: rest, height: $1) }
+        let quarters = [right(0, half), right(half, rest)]
+        switch count {
+        case 1: return [PixelRect(x: 0, y: 0, width: side, height: side)]
+        case 2: return [PixelRect(x: 0, y: 0, width: half, height: side), right(0, side)]
+        case 3: return [PixelRect(x: 0, y: 0, width: half, height: side)] + quarters
+        default:
+            return [
+                PixelRect(x: 0, y: 0, width: half, height: half), quarters[0],
+                PixelRect(x: 0, y: half, width: half, height: rest), quarters[1],
+            ]
+        }
     }
 
     /// Makes a sheet; an image that cannot be decoded leaves its place empty.
@@ -83,12 +138,12 @@ struct SpriteSheets: Sendable {
     private func draw(_ plan: Plan, _ pixels: PixelFormat) async throws -> PixelBuffer {
         var writer = try SpriteSheetWriter(plan.layout, pixels, limits: pipeline.limits)
         try await withThrowingTaskGroup(of: Sprite.self) { group in
-            for (number, identity) in plan.identities.enumerated() {
+            for (number, image) in plan.images.enumerated() {
                 if number >= Self.concurrentImageCount, let sprite = try await group.next() {
                     sprite.write(to: &writer)
                 }
                 var request = ImageRequest(
-                    file: identity, options: plan.options, priority: .prefetch)
+                    file: image.identity, options: image.options, priority: .prefetch)
                 request.isReproducible = true
                 group.addTask { [request] in try await self.sprite(number, request) }
             }

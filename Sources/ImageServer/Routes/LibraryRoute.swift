@@ -17,6 +17,8 @@ struct LibraryRoute: Route {
     private static let lastDay = 4_000_000
 
     let library: PhotoLibrary
+    /// Whether ``MarkRoute`` exists.
+    let allowsMarks: Bool
     let pipeline: ImagePipeline
     let queue: FairQueue
     let limiter: RateLimiter?
@@ -37,7 +39,7 @@ struct LibraryRoute: Route {
     func response(to request: IncomingRequest) async throws -> Response {
         guard let page = Page(rawValue: request.segments[2]) else { throw ServerError.notFound }
         library.start()
-        if page == .status { return Self.json(StatusPage(library.status)) }
+        if page == .status { return Self.json(StatusPage(library.status, canMark: allowsMarks)) }
         return try await queue.run(request.client.name) {
             switch page {
             case .status, .timeline: try await timeline(request)
@@ -100,8 +102,11 @@ struct LibraryRoute: Route {
         return fingerprint.text
     }
 
+    /// The value of a query parameter; empty if it is missing.
+    ///
+    /// Forms encode a space as `+`, which is no part of a word.
     private func text(_ name: String, of request: IncomingRequest) -> String {
-        String(request.query(name) ?? "")
+        String(request.query(name) ?? "").replacing("+", with: " ")
     }
 
     /// The days since 1970 of a date such as `2024-02-29`.
@@ -124,8 +129,10 @@ private struct StatusPage: Encodable {
     let read: Int
     let secondsLeft: Int?
     let generation: String
+    let canMark: Bool
 
-    init(_ status: LibraryStatus) {
+    init(_ status: LibraryStatus, canMark: Bool) {
+        self.canMark = canMark
         state = status.isComplete ? "complete" : "reading"
         found = status.foundCount
         read = status.readCount
@@ -177,6 +184,8 @@ private struct ImageColumns: Encodable {
     var error: [Int: String] = [:]
     var placeholder: [Int: String] = [:]
     var rating: [Int: Int] = [:]
+    /// The favourites of the user, by index.
+    var favourite: [Int: Bool] = [:]
 
     init(_ images: [LibraryImage], placeholder: (LibraryImage) -> String?) {
         for (index, image) in images.enumerated() {
@@ -190,6 +199,7 @@ private struct ImageColumns: Encodable {
             error[index] = image.error
             self.placeholder[index] = placeholder(image)
             rating[index] = image.rating
+            if image.isFavourite { favourite[index] = true }
         }
     }
 }

@@ -91,12 +91,13 @@ final class LibraryIndexer: Sendable {
                     if changes.isIncomplete { round.beginAll() }
                     round.add(changes.folders)
                     guard !round.isComplete else { return true }
+                    // Before the step, so that what it finds is never reported as read.
+                    progress(.scanning)
                     round.step()
                     return false
                 }
             }
             if isComplete { return hasScanned }
-            if !hasScanned { progress(.scanning) }
             hasScanned = true
         }
     }

@@ -7,10 +7,8 @@ extension StoreFile {
     ///
     /// It contains nothing that cannot be read from the files again.
     static func library(directory: String, root: String) -> StoreFile {
-        var hash = StableHash()
-        hash.combine(root)
-        return StoreFile(
-            directory: directory, name: "library-\(String(hash.value, radix: 36))", version: 1,
+        StoreFile(
+            directory: directory, name: "library-\(MarkStore.name(ofRoot: root))", version: 1,
             schema: schema)
     }
 
@@ -39,6 +37,7 @@ extension StoreFile {
             checksum INTEGER NOT NULL,
             UNIQUE (folder, name)
         );
+        CREATE INDEX image_folder ON image (folder, id);
         CREATE INDEX image_aspect ON image (id, aspect);
         CREATE INDEX image_identity ON image (inode, byte_count, modified);
         CREATE INDEX image_unread ON image (id) WHERE state = 0;

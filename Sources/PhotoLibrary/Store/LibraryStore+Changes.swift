@@ -18,7 +18,8 @@ extension LibraryStore {
     ///
     /// - Returns: the changes of the timeline; none if the database failed.
     func add(_ files: [FoundFile], toFolder path: String) -> [Timeline.Change] {
-        edit { editor throws in
+        marks.follow(files.map { (path.appending(name: $0.name), $0.identity) })
+        return edit { editor throws in
             let folder = try editor.folderNumber(path)
             for file in files {
                 if let known = try editor.copy(of: file.identity) {
@@ -34,7 +35,8 @@ extension LibraryStore {
     func replace(_ files: [(id: ImageID, file: FoundFile)], inFolder path: String)
         -> [Timeline.Change]
     {
-        edit { editor throws in
+        marks.follow(files.map { (path.appending(name: $0.file.name), $0.file.identity) })
+        return edit { editor throws in
             let folder = try editor.folderNumber(path)
             for (id, file) in files {
                 try editor.remove(id)
@@ -64,8 +66,32 @@ extension LibraryStore {
         -> [Timeline.Change]
     {
         edit { editor throws in
-            for (file, description) in descriptions { try editor.describe(file, description) }
+            for (file, description) in descriptions {
+                let mark = marks.mark(of: file.identity(in: ""), at: file.path)
+                try editor.describe(file, description, mark)
+            }
         }
+    }
+
+    /// Changes the marks of images.
+    ///
+    /// - Parameters:
+    ///   - paths: the paths of the images in the library.
+    ///   - change: the change.
+    /// - Returns: the paths that are not in the library; `nil` if the marks could not be stored.
+    func mark(_ paths: [String], _ change: MarkChange) -> [String]? {
+        var files: [KnownFile] = []
+        var unknown: [String] = []
+        for path in paths {
+            if let file = image(at: path) { files.append(file) } else { unknown.append(path) }
+        }
+        guard let new = marks.change(files.map { ($0.path, $0.identity(in: "")) }, change) else {
+            return nil
+        }
+        _ = edit { editor throws in
+            for (file, mark) in zip(files, new) { try editor.set(mark, of: file.row) }
+        }
+        return unknown
     }
 
     /// Marks the files that may be readable now as unread.
@@ -165,7 +191,7 @@ struct LibraryEditor {
 
     /// Stores what was read from a file, at the place in the timeline that follows from it.
     mutating func describe(
-        _ file: LibraryStore.KnownFile, _ description: ImageDescription
+        _ file: LibraryStore.KnownFile, _ description: ImageDescription, _ mark: ImageMark
     ) throws {
         var image = file.row
         guard try exists(image.id) else { return }
@@ -182,7 +208,16 @@ struct LibraryEditor {
         image.longitude = description.location?.longitude
         image.error = description.error
         try insert(
-            image, SearchableWords(name: image.name, folder: file.folder, description))
+            image, SearchableWords(name: image.name, folder: file.folder, description, mark))
+    }
+
+    /// Replaces the words of an image for its mark.
+    func set(_ mark: ImageMark, of image: ImageRow) throws {
+        guard var words = try SearchableWords.fetch(db, of: image.id) else { return }
+        words.set(mark, rating: image.rating)
+        try db.cachedStatement(sql: "DELETE FROM words WHERE rowid = ?")
+            .execute(arguments: [image.id.rawValue])
+        try words.insert(db, for: image.id)
     }
 
     /// Replaces the row of an image, whose words stay.

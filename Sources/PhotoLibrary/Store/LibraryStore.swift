@@ -16,9 +16,13 @@ final class LibraryStore: Sendable {
         let row: ImageRow
         /// The path of its folder in the library.
         @ComparedByBytes var folder: String
+
+        /// Its path in the library.
+        var path: String { folder.appending(name: row.name) }
     }
 
     let database: StoreDatabase
+    let marks: MarkStore
 
     /// - Parameters:
     ///   - directory: the folder of the cache.
@@ -27,9 +31,13 @@ final class LibraryStore: Sendable {
     /// - Throws: `LoadError.storeFailed(reason:)`.
     init(directory: String, root: String, logger: Logger) throws(LoadError) {
         database = try StoreDatabase(.library(directory: directory, root: root), logger: logger)
+        marks = try MarkStore(directory: directory, root: root, logger: logger)
     }
 
-    func close() { database.close() }
+    func close() {
+        database.close()
+        marks.close()
+    }
 
     /// Calls `body` with all images in some order, in parts.
     func forEachPart(_ body: ([Timeline.Change]) -> Void) {
@@ -118,6 +126,44 @@ final class LibraryStore: Sendable {
             WHERE image.id BETWEEN ? AND ? ORDER BY image.id DESC LIMIT ? OFFSET ?
             """,
             [range.lowerBound.rawValue, range.upperBound.rawValue, limit, offset])
+    }
+
+    /// The image at a path in the library.
+    func image(at path: String) -> KnownFile? {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[..<$0]) } ?? ""
+        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        return knownFiles(
+            """
+            SELECT \(ImageRow.columns), folder.path FROM image JOIN folder ON folder.id = folder
+            WHERE folder.path = ? AND name = ?
+            """, [folder, name]
+        ).first
+    }
+
+    /// The newest readable images in a folder and those inside it.
+    func newest(inFolder path: String, limit: Int) -> [KnownFile] {
+        let ids = database.read { db in
+            var ids: [Int64] = []
+            let folders = try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id FROM folder WHERE path = ? OR (path > ? AND path < ?)
+                        """),
+                // The character after the slash.
+                arguments: [path, path + "/", path + "0"])
+            for folder in folders {
+                ids += try Int64.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT id FROM image INDEXED BY image_folder
+                            WHERE folder = ? AND state = 1 ORDER BY id DESC LIMIT ?
+                            """),
+                    arguments: [folder, limit])
+            }
+            return ids
+        }
+        return images((ids ?? []).sorted(by: >).prefix(limit).map(ImageID.init))
     }
 
     /// The images of some numbers, newest first.

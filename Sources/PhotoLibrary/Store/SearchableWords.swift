@@ -23,7 +23,7 @@ struct SearchableWords: Sendable {
         self.folder = folder
     }
 
-    init(name: String, folder: String, _ description: ImageDescription) {
+    init(name: String, folder: String, _ description: ImageDescription, _ mark: ImageMark) {
         self.name = name
         self.folder = folder
         camera = description.camera ?? ""
@@ -32,6 +32,23 @@ struct SearchableWords: Sendable {
         caption = description.caption ?? ""
         place = description.place ?? ""
         kind = Property.words(of: description).joined(separator: " ")
+        set(mark, rating: description.rating)
+    }
+
+    /// Replaces the words for a mark.
+    ///
+    /// - Parameters:
+    ///   - mark: the mark.
+    ///   - rating: the rating of the file.
+    mutating func set(_ mark: ImageMark, rating: Int?) {
+        var words = kind.split(separator: " ").filter {
+            $0 != Property.favourite && !$0.hasPrefix(Property.ratingPrefix)
+        }.map(String.init)
+        if mark.isFavourite { words.append(Property.favourite) }
+        // A search for 3 stars also finds 4.
+        let stars = min(5, max(0, mark.rating ?? rating ?? 0))
+        words += (0..<stars).map { Property.ratingPrefix + String($0 + 1) }
+        kind = words.joined(separator: " ")
     }
 
     /// - Throws: an error for a damaged row.
@@ -86,13 +103,11 @@ struct SearchableWords: Sendable {
 enum Property {
     static let formatPrefix = "fmt"
     static let ratingPrefix = "rated"
-    static let shapes = ["landscape", "portrait", "square", "panorama"]
+    static let favourite = "favourite"
 
     static func words(of description: ImageDescription) -> [String] {
         guard description.error == nil else { return ["unreadable"] }
         var words = [formatPrefix + description.formatName.filter { $0.isLetter || $0.isNumber }]
-        // A search for 3 stars also finds 4.
-        words += (0..<(description.rating ?? 0)).map { ratingPrefix + String($0 + 1) }
         words += shapes(width: description.width, height: description.height)
         return words
     }

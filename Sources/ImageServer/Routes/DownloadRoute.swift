@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import ImageLoading
+internal import LoadScheduling
+
+/// `POST /-/download` with `{"images": ["house/1.jpg"], "size": null}`: the URL of a ZIP archive, which
+/// `GET /-/download/TOKEN.zip` returns while it is sent.
+///
+/// An archive of originals may be requested in parts; one of renditions has an unknown length.
+struct DownloadRoute: Route {
+    private struct Order: Decodable {
+        let images: [String]
+        let size: String?
+    }
+
+    private struct Place: Encodable {
+        let url: String
+    }
+
+    private static let suffix = ".zip"
+
+    let downloads: Downloads
+    let originals: Originals
+    let renditions: RenditionResponder
+    let negotiation: ContentNegotiation
+    let grammar: OptionGrammar
+    let outgoing: OutgoingBytes
+    let limiter: RateLimiter?
+
+    let methods: [HTTPRequest.Method] = [.get, .head, .post]
+
+    func matches(_ request: IncomingRequest) -> Bool {
+        let names = request.segments
+        guard names.count >= 2, names[0] == "-", names[1] == "download" else { return false }
+        return names.count == (request.method == .post ? 2 : 3)
+    }
+
+    func response(to request: IncomingRequest) async throws -> Response {
+        if request.method == .post { return try await order(request) }
+        let name = request.segments[2]
+        guard name.hasSuffix(Self.suffix),
+            let selection = downloads[String(name.dropLast(Self.suffix.count))]
+        else { throw ServerError.notFound }
+        guard let stream = outgoing.stream() else { throw LoadError.queueFull }
+        let headers: HTTPFields = [
+            .contentType: "application/zip", .cacheControl: "private, no-store",
+            .contentDisposition: "attachment; filename=\"images.zip\"",
+        ]
+        guard let options = selection.options else {
+            return try originals(selection, stream, headers, request)
+        }
+        let pieces = RenditionPieces(selection, stream) { [renditions] identity in
+            try await Self.rendition(identity, options, renditions, request.client)
+        }
+        return Response(
+            status: .ok, headers: headers,
+            body: request.method == .head
+                ? ResponseBody { _ in }
+                : pieceByPiece(pieces, byteCount: nil, over: request.client.channel))
+    }
+
+    private func order(_ request: IncomingRequest) async throws -> Response {
+        try request.checkIsOwn()
+        let order: Order = try await request.body(
+            "images, an array of at least one path, and size, such as 2048x2048 or null")
+        guard (1...Downloads.maximumFileCount).contains(order.images.count) else {
+            throw ServerError.malformedRequest(
+                reason: "an archive has 1 to \(Downloads.maximumFileCount) images")
+        }
+        var options: RenditionOptions?
+        if let size = order.size {
+            guard let requested = try grammar.options(size), !requested.leavesWidthOpen else {
+                throw ServerError.malformedRequest(reason: "invalid size: \(size)")
+            }
+            options = negotiation.withDefaultQuality(requested)
+        }
+        limiter?.charge(
+            request.client.name, Double(order.images.count) / ListingRoute.imageCountPerToken)
+        var files: [Downloads.Selection.File] = []
+        for path in order.images {
+            guard let names = RequestPath.names(path) else { throw ServerError.notFound }
+            files.append(.init(name: path, identity: try await originals.identity(names)))
+        }
+        for result in await renditions.pipeline.facts(for: files.map(\.identity)) {
+            // Other files look like missing ones.
+            switch result {
+            case .failure(.decodingFailed(_, .unknownFormat)), .failure(.decodingFailed(_, .empty)):
+                throw ServerError.notFound
+            default: break
+            }
+        }
+        let token = downloads.add(Downloads.Selection(files, options))
+        return .json(
+            Place(url: "/-/download/\(token)\(Self.suffix)"),
+            headers: [.cacheControl: "no-store"])
+    }
+
+    private func originals(
+        _ selection: Downloads.Selection, _ stream: OutgoingBytes.Stream, _ headers: HTTPFields,
+        _ request: IncomingRequest
+    ) throws -> Response {
+        let layout = ArchiveLayout(selection.files)
+        var fingerprint = Fingerprint()
+        for file in selection.files {
+            fingerprint.add(file.name)
+            fingerprint.add(file.identity.version)
+        }
+        let validators = Validators(tag: fingerprint.text)
+        var headers = headers
+        headers.append(contentsOf: validators.fields)
+        headers[.acceptRanges] = "bytes"
+        let body = { (range: Range<Int>) in
+            request.method == .head
+                ? ResponseBody(contentLength: range.count) { _ in }
+                : pieceByPiece(
+                    OriginalPieces(selection, layout, range, stream), byteCount: range.count,
+                    over: request.client.channel)
+        }
+        let range = validators.allowsRange(request.headers) ? request.headers[.range] : nil
+        switch ByteRange(range, byteCount: layout.byteCount) {
+        case .whole:
+            return Response(status: .ok, headers: headers, body: body(0..<layout.byteCount))
+        case .part(let part):
+            headers[.contentRange] =
+                "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(layout.byteCount)"
+            return Response(status: .partialContent, headers: headers, body: body(part))
+        case .unsatisfiable:
+            throw ServerError.rangeNotSatisfiable(byteCount: layout.byteCount)
+        }
+    }
+
+    /// Makes a rendition for an archive; `nil` for an image that cannot be read.
+    private static func rendition(
+        _ identity: FileIdentity, _ options: RenditionOptions, _ renditions: RenditionResponder,
+        _ client: RequestClient
+    ) async throws -> (bytes: [UInt8], fileExtension: String)? {
+        do {
+            let made = try await renditions.rendition(of: identity, options, client: client)
+            let format = renditions.pipeline.codecs.codecs.map(\.format).first {
+                $0.mediaType == made.mediaType
+            }
+            return (made.bytes, format?.extensions.first ?? "jpg")
+        } catch {
+            let failure = ErrorResponse(error)
+            if failure.isTransient { throw error }
+            return nil
+        }
+    }
+}
