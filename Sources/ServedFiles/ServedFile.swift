@@ -37,6 +37,7 @@ public struct ServedFile: Sendable {
         "main.js": script(PackageResources.main_js),
         "manifest.webmanifest": manifest(PackageResources.manifest_webmanifest),
         "marks.js": script(PackageResources.marks_js),
+        "page-keeping.js": script(PackageResources.page_keeping_js),
         "placeholder-painter.js": script(PackageResources.placeholder_painter_js),
         "remembered.js": script(PackageResources.remembered_js),
         "routing.js": script(PackageResources.routing_js),

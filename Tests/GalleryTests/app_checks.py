@@ -6,6 +6,7 @@ import re
 import shutil
 import urllib.request
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
@@ -25,10 +26,16 @@ class AppChecks(GalleryChecks):
         with start_synthetic_server(count=COUNT, days=DAYS) as server:
             self.check_manifest(server)
             self.check_german(server)
+            self.check_screens(server, "phone-dark", color_scheme="dark", **SCREENS["phone"])
+            self.check_screens(server, "desktop-light", color_scheme="light", **SCREENS["desktop"])
+        self.check_service_worker(tmp_path / "page")
+
+    @pytest.mark.deep
+    def test_app_screens(self):
+        with start_synthetic_server(count=COUNT, days=DAYS) as server:
             for name, screen in SCREENS.items():
                 for scheme in ("light", "dark"):
                     self.check_screens(server, f"{name}-{scheme}", color_scheme=scheme, **screen)
-        self.check_service_worker(tmp_path / "page")
 
     def open_timeline(self, server, **options):
         gallery = GalleryPage(self.browser, server, **options)
@@ -107,10 +114,7 @@ class AppChecks(GalleryChecks):
         page.wait_for_selector("#message:not([hidden])")
         check("nothing-found")
         gallery.open("tree")
-        page.wait_for_selector("#cards .cover")
-        gallery.wait(
-            "performance.getEntriesByType('resource').some((e) => e.name.includes('/covers/') && e.responseEnd > 0)"
-        )
+        page.wait_for_selector("#cards .cover[style]")
         check("folders")
         page.goto(f"{server}/#all")
         gallery.tiles()

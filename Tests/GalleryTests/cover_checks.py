@@ -44,8 +44,20 @@ class CoverChecks(GalleryChecks):
             self.check("covers: each folder has its cell", is_at and size == "calc(1000% + 10px) calc(700% + 7px)", f"{place} {size}")
             self.check_color(gallery, cards.nth(82), 12)
             self.check_color(gallery, cards.nth(199), 59)
+            self.check_refresh(gallery)
             self.check_quiet(gallery, "covers")
             gallery.close()
+
+    def check_refresh(self, gallery):
+        """After a change of the library, covers are replaced without a change of the focus."""
+        page = gallery.page
+        page.locator("#cards a").nth(3).focus()
+        image = page.evaluate(COVERS)[3]["image"]
+        page.evaluate("fetch('/-/test/add/2026-09-25/1').then(() => null)")
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        gallery.wait(f"(image) => ({COVERS})()[3].image !== image", image)
+        focused = page.evaluate("document.activeElement.querySelector('strong').textContent")
+        self.check("covers: are replaced after a change, and the focus stays", focused == "folder 003", focused)
 
     def check_color(self, gallery, card, cell):
         """Compares the pixel in the middle of a cover with the colour of its cell."""

@@ -17,6 +17,7 @@ class SearchChecks(GalleryChecks):
             self.check_typing(server)
             self.check_completions(server)
             self.check_stale(server)
+            self.check_failure(server)
             self.check_phone(server)
 
     def open_timeline(self, server, address="#all", **options):
@@ -107,6 +108,17 @@ class SearchChecks(GalleryChecks):
             )
         names = [tile["name"] for tile in gallery.tiles()]
         self.check("search: a late answer is dropped", names and all(n.startswith("B-00") for n in names))
+        gallery.close()
+
+    def check_failure(self, server):
+        gallery = self.open_timeline(server)
+        page = gallery.page
+        page.route("**/timeline?q=*", lambda r: r.fulfill(status=400, json={"error": "too long"}))
+        page.fill(FIELD, "x")
+        page.wait_for_selector("#message:not([hidden])")
+        message = page.inner_text("#message")
+        tiles = gallery.tile_count()
+        self.check("search: an error replaces the results", "too long" in message and tiles == 0, message)
         gallery.close()
 
     def check_phone(self, server):

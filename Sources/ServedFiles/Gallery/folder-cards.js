@@ -25,8 +25,12 @@ export class FolderCards {
   #more;
   #template;
   #shown = "";
-  #hasCovers = false;
-  #again = () => {};
+  #folder = "";
+  #count = 0;
+  // The generation of the library; null without covers.
+  #generation = null;
+  // The loads of sheets by URL.
+  #sheets = new Map();
   // Loads the covers of cards near the window.
   #observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) if (isIntersecting) this.#load(target);
@@ -40,73 +44,90 @@ export class FolderCards {
     this.#template = template;
   }
 
-  /** Shows covers from now on. */
-  showCovers() {
-    this.#hasCovers = true;
+  /** Shows the covers of a generation of the library from now on. */
+  showCovers(generation) {
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    this.#sheets.clear();
     this.#list.classList.add("covers");
-    this.#again();
+    this.#observer.disconnect();
+    for (const item of this.#list.children) this.#observer.observe(item);
   }
 
   clear() {
     this.#section.hidden = true;
     this.#list.replaceChildren();
     this.#observer.disconnect();
+    this.#sheets.clear();
     this.#shown = "";
-    this.#again = () => {};
   }
 
-  show({ folder, folders, revision }) {
-    this.#again = () => this.show({ folder, folders, revision });
-    const shown = JSON.stringify([folder, folders, this.#hasCovers && revision]);
+  show({ folder, folders }) {
+    const shown = JSON.stringify([folder, folders]);
     if (shown === this.#shown) return;
     this.#shown = shown;
+    this.#folder = folder;
+    this.#count = folders.name.length;
     this.#observer.disconnect();
-    const count = folders.name.length;
-    const cards = (first, end) => Array.from({ length: end - first }, (_, i) =>
-      this.#card(folder, folders, first + i, revision));
-    const first = Math.min(count, FIRST_CARDS);
-    this.#list.replaceChildren(...cards(0, first));
-    this.#more.hidden = count <= first;
-    this.#more.textContent = t("showAllFolders", { number: number(count) });
+    this.#list.replaceChildren();
+    const first = Math.min(this.#count, FIRST_CARDS);
+    this.#append(folders, 0, first);
+    this.#more.hidden = this.#count <= first;
+    this.#more.textContent = t("showAllFolders", { number: number(this.#count) });
     this.#more.onclick = () => {
       this.#more.hidden = true;
-      const rest = cards(first, count);
-      this.#list.append(...rest);
-      rest[0].querySelector("a").focus();
+      this.#append(folders, first, this.#count);
+      this.#list.children[first].querySelector("a").focus();
     };
-    this.#section.hidden = count === 0;
+    this.#section.hidden = this.#count === 0;
   }
 
-  #card(folder, folders, index, revision) {
+  #append(folders, first, end) {
+    const cards = Array.from({ length: end - first }, (_, i) => this.#card(folders, first + i));
+    this.#list.append(...cards);
+    if (this.#generation !== null) for (const card of cards) this.#observer.observe(card);
+  }
+
+  #card(folders, index) {
     const item = this.#template.content.cloneNode(true).firstElementChild;
     const [name, images] = [folders.name[index], folders.pictures[index]];
     const link = item.querySelector("a");
-    link.href = folderHash(join(folder, name));
+    link.href = folderHash(join(this.#folder, name));
     link.title = name;
+    item.dataset.index = index;
     item.querySelector("strong").textContent = name;
     item.querySelector("small").textContent = images > 0 ? counted("images", images) : "";
-    if (this.#hasCovers) {
-      const cell = index % SHEET;
-      const offset = index - cell;
-      const length = Math.min(SHEET, folders.name.length - offset);
-      const cover = item.querySelector(".cover");
-      cover.dataset.sheet = coversURL(folder, offset, length, COVER, revision);
-      const [column, row] = [cell % COLUMNS, Math.floor(cell / COLUMNS)];
-      const rows = Math.ceil(length / COLUMNS);
-      // A pixel more for each cell, so that rounding does not show a line of the next one.
-      cover.style.backgroundSize =
-        `calc(${COLUMNS * 100}% + ${COLUMNS}px) calc(${rows * 100}% + ${rows}px)`;
-      const across = (column / (COLUMNS - 1)) * 100;
-      cover.style.backgroundPosition = `${across}% ${rows > 1 ? (row / (rows - 1)) * 100 : 0}%`;
-      this.#observer.observe(item);
-    }
     return item;
   }
 
-  #load(item) {
-    const { dataset, style } = item.querySelector(".cover");
-    // A folder can be part of an image that has been loaded: the browser requests it once.
-    style.backgroundImage = `url("${dataset.sheet}")`;
+  /** Loads the sheet of a card; the previous cover stays until then. */
+  async #load(item) {
     this.#observer.unobserve(item);
+    const index = Number(item.dataset.index);
+    const cell = index % SHEET;
+    const length = Math.min(SHEET, this.#count - (index - cell));
+    const url = coversURL(this.#folder, index - cell, length, COVER, this.#generation);
+    if (!this.#sheets.has(url)) this.#sheets.set(url, loaded(url));
+    if (!(await this.#sheets.get(url)) || !item.isConnected) return;
+    const { style } = item.querySelector(".cover");
+    const [column, row] = [cell % COLUMNS, Math.floor(cell / COLUMNS)];
+    const rows = Math.ceil(length / COLUMNS);
+    style.backgroundImage = `url("${url}")`;
+    // A pixel more for each cell, so that rounding does not show a line of the next one.
+    style.backgroundSize = `calc(${COLUMNS * 100}% + ${COLUMNS}px) calc(${rows * 100}% + ${rows}px)`;
+    const down = rows > 1 ? (row / (rows - 1)) * 100 : 0;
+    style.backgroundPosition = `${(column / (COLUMNS - 1)) * 100}% ${down}%`;
+  }
+}
+
+/** Returns whether an image could be loaded and decoded. */
+async function loaded(url) {
+  const image = new Image();
+  image.src = url;
+  try {
+    await image.decode();
+    return true;
+  } catch {
+    return false;
   }
 }

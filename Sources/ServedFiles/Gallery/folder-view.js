@@ -15,9 +15,9 @@ export class FolderView {
   #message = document.querySelector("#message");
   #loadingTimer = 0;
 
-  /** Shows covers of folders from now on. */
-  showCovers() {
-    this.#cards.showCovers();
+  /** Shows the covers of folders from now on. */
+  showCovers(generation) {
+    this.#cards.showCovers(generation);
   }
 
   /** Shows the name of a folder before its listing has arrived. */

@@ -9,6 +9,7 @@ import { FolderVisit } from "./folder-visit.js";
 import { ImageLoader } from "./image-loader.js";
 import { fetchStatus } from "./library.js";
 import { LibraryControls } from "./library-controls.js";
+import { keepPage } from "./page-keeping.js";
 import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
 import { SearchBox } from "./search-box.js";
@@ -80,7 +81,7 @@ class Gallery {
     }
     if (status === null) return false;
     document.documentElement.classList.add("has-library");
-    this.#folderView.showCovers();
+    this.#showCovers(status);
     this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
     this.#controls.onPlay = (images) => this.#play(images);
     if (status.canMark) {
@@ -88,6 +89,11 @@ class Gallery {
       this.#viewer.marks = this.#controls.marks;
     }
     return true;
+  }
+
+  /** Shows covers of folders once images of the library have been read. */
+  #showCovers(status) {
+    if (status.read > 0) this.#folderView.showCovers(status.generation);
   }
 
   /** Shows selected images in a slideshow. */
@@ -232,10 +238,20 @@ class Gallery {
     this.#timer = setTimeout(() => this.#check(), this.#visit.pollInterval);
   }
 
+  async #checkCovers() {
+    try {
+      const status = await fetchStatus();
+      if (status !== null) this.#showCovers(status);
+    } catch {
+      // Covers are repeated with the next check.
+    }
+  }
+
   async #check() {
     const visit = this.#visit;
     if (visit === null || document.hidden) return;
     await visit.check();
+    if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkCovers();
     if (visit === this.#visit) this.#checkLater();
   }
 }
@@ -247,15 +263,6 @@ async function isWithoutImages() {
     return page.total === 0;
   } catch {
     return false;
-  }
-}
-
-/** Keeps the files of the page; browsers permit it only over TLS and on the same machine. */
-async function keepPage() {
-  try {
-    await navigator.serviceWorker?.register("/-/gallery/service-worker.js", { scope: "/" });
-  } catch {
-    // The page works without it, but not while the server cannot be reached.
   }
 }
 

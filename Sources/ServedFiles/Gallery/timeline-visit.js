@@ -45,7 +45,7 @@ export class TimelineVisit {
 
   /** Shows the timeline. */
   async start() {
-    const { connection, loader, timelineView } = this.#parts;
+    const { connection, loader, timelineView, show } = this.#parts;
     const { signal } = this.#controller;
     timelineView.enter(this.#query);
     this.#isChecking = true;
@@ -59,6 +59,7 @@ export class TimelineVisit {
       loader.resume();
     } catch (error) {
       if (signal.aborted) return;
+      show(this);
       timelineView.showFailure(error);
     }
     this.#isChecking = false;
