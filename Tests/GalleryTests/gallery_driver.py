@@ -12,9 +12,10 @@ from urllib.parse import quote, unquote, urlsplit
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
+    "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types calotype"
 )
+LIBRARY_STATUS = "/-/library/status"
 TIMEOUT = 60_000  # ms; a server may make each rendition for the first time
 
 # The tiles that overlap the window, with their contents.
@@ -133,6 +134,11 @@ class Traffic:
         page.on("response", self._response)
 
     def _console(self, message):
+        # The page checks whether the server has an index of the library.
+        if urlsplit(message.location["url"]).path == LIBRARY_STATUS:
+            return
+        if "registration blocked by Playwright" in message.text:
+            return
         if message.type in ("error", "warning"):
             self.troubles.append(f"console {message.type}: {message.text}")
 
@@ -158,7 +164,8 @@ class Traffic:
             self.troubles.append(f"failed: {request.url} {request.failure}")
 
     def _response(self, response):
-        if response.status >= 400:
+        is_check = urlsplit(response.url).path == LIBRARY_STATUS and response.status == 404
+        if response.status >= 400 and not is_check:
             self.troubles.append(f"status {response.status}: {response.url}")
 
 
@@ -168,6 +175,8 @@ class GalleryPage:
     def __init__(self, browser, server, width=1440, height=900, scale=1, **options):
         self.server = server
         self.scale = scale
+        # The driver does not see requests of a service worker.
+        options = {"service_workers": "block"} | options
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=scale, **options
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder of 100,000 images, scrolled from one end to the other."""
+"""A folder of 100,000 images and a timeline of 1,000,000, scrolled from one end to the other."""
 
 import json
 from collections import defaultdict
@@ -9,7 +9,9 @@ from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
 
 COUNT = 100_000
+LIBRARY = 1_000_000
 FLINGS = 10
+SLOWDOWN = 4
 MOST_ELEMENTS = 300
 
 # Scrolls over the whole page in some seconds, slowly at both ends. Records the time of every frame and the
@@ -44,6 +46,23 @@ SHARP = """(since) => new Promise((done) => {
         >= Math.max(image.clientWidth, image.clientHeight) * devicePixelRatio - 1;
     const elapsed = performance.now() - since;
     if (images.length > 0 && images.every(isSharp)) return done(elapsed);
+    if (elapsed > 20000) return done(Infinity);
+    requestAnimationFrame(look);
+  });
+})"""
+
+# Scrolls to a share of the page; returns the milliseconds until every visible tile has its properties.
+JUMP = """(share) => new Promise((done) => {
+  const range = document.documentElement.scrollHeight - innerHeight;
+  const start = performance.now();
+  scrollTo({ top: range * share, behavior: "instant" });
+  requestAnimationFrame(function look() {
+    const links = [...document.querySelectorAll(".tile a")].filter((link) => {
+      const { top, bottom } = link.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    const elapsed = performance.now() - start;
+    if (links.length > 0 && links.every((link) => link.href !== "")) return done(elapsed);
     if (elapsed > 20000) return done(Infinity);
     requestAnimationFrame(look);
   });
@@ -87,7 +106,56 @@ class ScaleChecks(GalleryChecks):
             self.check_quiet(gallery, "scale")
             gallery.close()
 
-    def check_frames(self, frames, sharp):
+    @pytest.mark.deep
+    def test_timeline_scale(self):
+        with start_synthetic_server(count=LIBRARY) as server:
+            gallery = GalleryPage(self.browser, server)
+            gallery.page.unroute_all()
+            devtools = gallery.context.new_cdp_session(gallery.page)
+            gallery.page.goto(f"{server}/#all")
+            gallery.tiles()
+            self.check_layout_time(gallery)
+            devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+            frames, sharp, most = [], [], 0
+            for start, end in ((0, 0.001), (0.001, 0), (0, 1), (1, 0)):
+                fling = gallery.page.evaluate(FLING, [start, end, 3000])
+                sharp.append(gallery.page.evaluate(SHARP, fling["at"]))
+                frames += fling["frames"]
+                most = max(most, fling["most"])
+            self.check_frames(frames, sharp, f"timeline of {LIBRARY:,}, CPU slowed {SLOWDOWN}×", 1500)
+            self.check("scale: the timeline has few elements", most <= 2 * MOST_ELEMENTS, f"{most}")
+            jumps = [gallery.page.evaluate(JUMP, share) for share in (0.5, 0.13, 0.97, 0.31, 0.77, 0.02)]
+            self.check(
+                "scale: a jump in the timeline shows its images",
+                max(jumps) <= (150 if self.is_quiet else 15000),
+                ", ".join(f"{milliseconds:.0f}" for milliseconds in jumps) + " ms",
+            )
+            devtools.send("HeapProfiler.collectGarbage")
+            usage = devtools.send("Runtime.getHeapUsage")
+            names = ("usedSize", "embedderHeapUsedSize", "backingStorageSize")
+            megabytes = sum(usage[name] for name in names) / 1e6
+            self.check("scale: memory of the timeline", megabytes <= 150, f"{megabytes:.1f} MB")
+            self.check_quiet(gallery, "scale of the timeline")
+            gallery.close()
+
+    def check_layout_time(self, gallery):
+        times = gallery.page.evaluate("""async () => {
+            const { justifiedRows } = await import("/-/gallery/layout.js");
+            const { Timeline } = await import("/-/gallery/timeline.js");
+            const answer = await (await fetch("/-/library/timeline")).json();
+            return Array.from({ length: 5 }, () => {
+                const start = performance.now();
+                const timeline = Timeline.from(answer, "", [64]);
+                justifiedRows(timeline.aspects, 1364, 204, 6, timeline.sections);
+                return performance.now() - start;
+            }).sort((one, other) => one - other);
+        }""")
+        detail = f"median {times[2]:.0f} ms, worst {times[4]:.0f} ms"
+        self.check(
+            f"scale: {LIBRARY:,} images are laid out", times[2] <= (100 if self.is_quiet else 1000), detail
+        )
+
+    def check_frames(self, frames, sharp, what="folder", latest=400):
         """Fails for late frames only on a quiet machine."""
         late = sum(frame > 17.5 for frame in frames) / len(frames)
         detail = (
@@ -95,10 +163,10 @@ class ScaleChecks(GalleryChecks):
             f"{100 * late:.1f} % late, worst {max(frames):.1f} ms"
         )
         is_smooth = max(frames) <= 50 and late <= 0.05
-        self.check("scale: frames are on time", is_smooth or not self.is_quiet, detail)
+        self.check(f"scale: frames are on time ({what})", is_smooth or not self.is_quiet, detail)
         detail = ", ".join(f"{milliseconds:.0f}" for milliseconds in sharp) + " ms"
         self.check(
-            "scale: all images become sharp at rest", max(sharp) <= (400 if self.is_quiet else 15000), detail
+            f"scale: all images become sharp at rest ({what})", max(sharp) <= (latest if self.is_quiet else 15000), detail
         )
 
     def check_work(self, gallery):

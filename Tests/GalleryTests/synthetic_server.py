@@ -2,9 +2,9 @@
 """A server of synthetic images: any number, of any size.
 
 Implements the routes that the page uses: its own files, listings, renditions, Deep Zoom tiles and
-information. `#/many/` has the given number of images, drawn from a thousand originals. `#/large/` has one
+information, and the index of `synthetic_library.py` over the images of `#/many/`. `#/many/` has the given number of images, drawn from a thousand originals. `#/large/` has one
 of 8000 x 6000 pixels whose pixels are known, and two small ones. `#/plain/` has images without tiles
-or information.
+or information, `#/tree/` 200 folders.
 """
 
 import argparse
@@ -18,15 +18,22 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy
 from PIL import Image, ImageDraw
+from synthetic_library import Library
 from thumbhash import _thumbhash as thumbhash
 
 PAGE = pathlib.Path(__file__).parents[2] / "Sources/ServedFiles/Gallery"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types calotype"
 )
-MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 LADDER = [64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096]
 ORIGINALS = 1000
 SIZES = [(4000, 3000), (6000, 4000), (3000, 4000), (4000, 4000), (5760, 3240)]
@@ -82,11 +89,12 @@ def jpeg(image):
 class Folder:
     """A listing in columns, in the format of the server."""
 
-    def __init__(self, count, sizes, names):
-        self.count, self.names = count, names
-        self.widths, self.heights = zip(*(sizes[i % len(sizes)] for i in range(count)))
-        # Dates over ten years, not in the order of the names.
-        self.modified = [NOW - (i * 7919 % count) * 3650 * DAY // count for i in range(count)]
+    def __init__(self, count, sizes, names, folders=(), days=3650):
+        self.count, self.names, self.folders = count, names, list(folders)
+        shown = [sizes[i % len(sizes)] for i in range(count)]
+        self.widths, self.heights = [size[0] for size in shown], [size[1] for size in shown]
+        # Dates not in the order of the names.
+        self.modified = [NOW - (i * 7919 % count) * days * DAY // count for i in range(count)]
         self.places = {name: i for i, name in enumerate(names)}
 
     @functools.cache
@@ -110,18 +118,22 @@ class Folder:
             },
         }
         if offset == 0:
-            listing["folders"] = {"name": [], "pictures": []}
+            images = [i % 3 * 40 for i in range(len(self.folders))]
+            listing["folders"] = {"name": self.folders, "pictures": images}
         return json.dumps(listing, separators=(",", ":")).encode()
 
     def placeholder(self, index):
         return placeholder(index % ORIGINALS)
 
 
-def folders(count):
+def folders(count, days):
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     names = [f"{letters[i * 26 // count]}-{i:07}.jpg" for i in range(count)]
+    inside = [f"folder {i:03}" for i in range(200)]
     return {
-        "many": Folder(count, SIZES, names),
+        "": Folder(0, SIZES, [], ["large", "many", "plain", "tree"]),
+        "tree": Folder(0, SIZES, [], inside),
+        "many": Folder(count, SIZES, names, days=days),
         "large": Folder(3, [LARGE, SIZES[0], SIZES[2]], ["large.jpg", "next.jpg", "third.jpg"]),
         "plain": Folder(2, [LARGE], ["one.jpg", "two.jpg"]),
     }
@@ -130,18 +142,26 @@ def folders(count):
 class Server:
     """Responds to GET requests, one after the other on each connection."""
 
-    def __init__(self, count, delay):
-        self.folders, self.delay = folders(count), delay
+    def __init__(self, count, days, delay, page):
+        self.page = page
+        self.folders, self.delay = folders(count, days), delay
+        self.library = Library("many", self.folders["many"])
+        self.archives = []
 
     async def serve(self, reader, writer):
         try:
             while line := await reader.readline():
-                while (await reader.readline()).strip():
-                    pass
-                status, media_type, body, caching = await self.respond(line.split()[1].decode())
+                length = 0
+                while field := (await reader.readline()).strip():
+                    if field.lower().startswith(b"content-length:"):
+                        length = int(field.split(b":")[1])
+                sent = await reader.readexactly(length)
+                status, media_type, body, caching = await self.respond(line.split()[1].decode(), sent)
                 writer.write(
                     f"HTTP/1.1 {status} -\r\nContent-Type: {media_type}\r\n"
                     f"Content-Length: {len(body)}\r\nCache-Control: {caching}\r\n"
+                    # Permits the service worker, which is not at the root, to serve the whole page.
+                    f"Service-Worker-Allowed: /\r\n"
                     f"Content-Security-Policy: {POLICY}\r\n\r\n".encode()
                     + body
                 )
@@ -151,24 +171,42 @@ class Server:
         finally:
             writer.close()
 
-    async def respond(self, target):
+    async def respond(self, target, sent=b""):
         url = urlsplit(target)
         segments = [unquote(segment) for segment in url.path[1:].split("/")]
         if url.path == "/" or segments[:2] == ["-", "gallery"]:
-            file = PAGE / (segments[-1] or "index.html")
+            file = self.page / (segments[-1] or "index.html")
             if not file.is_file():
                 return self.missing()
-            return 200, MEDIA_TYPES[file.suffix] + "; charset=utf-8", file.read_bytes(), "no-cache"
+            return 200, MEDIA_TYPES[file.suffix], file.read_bytes(), "no-cache"
         if segments[:2] == ["-", "listing"] and segments[2:][:1][0] in self.folders:
             query = parse_qs(url.query)
             page = self.folders[segments[2]].page(int(query["offset"][0]), int(query["limit"][0]))
             return 200, "application/json", page, "no-cache"
+        if segments[:2] in (["-", "library"], ["-", "test"], ["-", "download"]):
+            return self.indexed(segments, url.query, sent)
         body = self.image(segments)
         if body is None:
             return self.missing()
         await asyncio.sleep(self.delay)
         media_type = "application/json" if body.startswith(b"{") else "image/jpeg"
         return 200, media_type, body, "max-age=31536000, immutable"
+
+    def indexed(self, segments, query, sent):
+        if segments[1] == "download" and len(segments) == 2:
+            self.archives.append(json.loads(sent))
+            url = json.dumps({"url": f"/-/download/{len(self.archives) - 1}.zip"})
+            return 200, "application/json", url.encode(), "no-store"
+        if segments[1] == "download":
+            paths = self.archives[int(segments[2].removesuffix(".zip"))]["images"]
+            return 200, "application/zip", self.library.archive(paths), "no-store"
+        answer = self.library.respond(segments, query, sent)
+        if answer is None:
+            return self.missing()
+        if isinstance(answer, bytes):
+            return (200, "image/png", answer, "no-cache") if answer else (204, "text/plain", b"", "no-store")
+        body = json.dumps(answer, separators=(",", ":")).encode()
+        return 200, "application/json", body, "no-cache"
 
     def missing(self):
         return 404, "application/json", b'{"error": "not found"}', "no-store"
@@ -237,8 +275,8 @@ INFORMATION = {
 }
 
 
-async def run(count, port, delay):
-    server = await asyncio.start_server(Server(count, delay).serve, "127.0.0.1", port)
+async def run(count, days, port, delay, page):
+    server = await asyncio.start_server(Server(count, days, delay, page).serve, "127.0.0.1", port)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await server.serve_forever()
 
@@ -246,10 +284,11 @@ async def run(count, port, delay):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=100_000, help="images in `many`")
+    parser.add_argument("--days", type=int, default=3650, help="days of the images in `many`")
     parser.add_argument("--port", type=int, default=0, help="0 selects a free port")
     parser.add_argument("--delay", type=float, default=0, help="delay of each image in seconds")
-    options = parser.parse_args()
-    asyncio.run(run(options.count, options.port, options.delay))
+    parser.add_argument("--page", type=pathlib.Path, default=PAGE, help="the folder of the page")
+    asyncio.run(run(**vars(parser.parse_args())))
 
 
 if __name__ == "__main__":

@@ -43,9 +43,11 @@ export function renditionURL(folder, name, version, side, { plays = false } = {}
  * @throws {RefusedError} when the server returns an error
  * @throws {TypeError} when it cannot be reached
  */
-export async function fetchListing(folder, offset, { etag = null, signal } = {}) {
+export async function fetchListing(
+  folder, offset, { limit = PAGE_LENGTH, etag = null, signal } = {},
+) {
   const path = encodePath(folder);
-  const response = await fetch(`/-/listing/${path}?offset=${offset}&limit=${PAGE_LENGTH}`, {
+  const response = await fetch(`/-/listing/${path}?offset=${offset}&limit=${limit}`, {
     headers: etag === null ? {} : { "If-None-Match": etag },
     // A validator of the browser's own cache would turn a 304 response into 200.
     cache: etag === null ? "no-cache" : "no-store",

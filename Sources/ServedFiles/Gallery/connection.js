@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { t } from "./strings.js";
+
 const LONGEST_WAIT = 15;
 
 /** Repeats requests while the server is unreachable or busy, and shows a message. */
@@ -26,11 +28,7 @@ export class Connection {
           const isAway = error instanceof TypeError;
           if (signal.aborted || !(isAway || error.isTemporary)) throw error;
           this.#troubles.add(trouble);
-          this.#tell(
-            isAway
-              ? "The server cannot be reached. Trying again…"
-              : "The server is busy. Trying again…",
-          );
+          this.#tell(t(isAway ? "unreachable" : "busy"));
           const backOff = Math.min(LONGEST_WAIT, 2 ** attempt);
           await pause(Math.max(error.retryAfter ?? 0, backOff), signal);
         }

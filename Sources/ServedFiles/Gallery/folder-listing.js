@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { fetchListing } from "./api.js";
+import { folderHash, imageHash } from "./routing.js";
 import { sortedPlaces } from "./sort-order.js";
 
 /** The number of attempts at a folder that changes while its pages are fetched. */
@@ -40,6 +41,47 @@ export class FolderListing {
     return height > 0 ? this.widths[index] / height : 1;
   }
 
+  get aspects() {
+    return Float64Array.from({ length: this.count }, (_, index) => this.aspect(index));
+  }
+
+  /** The identity of what is shown. */
+  get view() {
+    return folderHash(this.folder);
+  }
+
+  /** Returns the properties of an image. */
+  image(index) {
+    return {
+      folder: this.folder,
+      name: this.names[index],
+      width: this.widths[index],
+      height: this.heights[index],
+      modified: this.modified[index],
+      version: this.versions[index],
+      error: this.error(index),
+      placeholder: this.placeholder(index),
+    };
+  }
+
+  imageHash(index) {
+    return imageHash(this.folder, this.names[index]);
+  }
+
+  /** Returns what `find` requires to find an image in a changed listing. */
+  marker(index) {
+    return this.names[index];
+  }
+
+  find(name) {
+    return this.names.indexOf(name);
+  }
+
+  /** The properties of all images are present. */
+  need() {}
+
+  async load() {}
+
   /** The reason why an image cannot be shown, or null. */
   error(index) {
     return this.errors.get(index) ?? null;
@@ -53,11 +95,6 @@ export class FolderListing {
   /** The identity of an image, independent of changes to other images. */
   key(index) {
     return `${this.versions[index]}/${this.names[index]}`;
-  }
-
-  /** Returns the index of an image, or -1. */
-  indexOf(name) {
-    return this.names.indexOf(name);
   }
 
   /**

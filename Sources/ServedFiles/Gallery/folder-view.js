@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { folderHash, join } from "./routing.js";
-import { counted, element, folderName, number } from "./text.js";
-
-/** The maximum number of folder cards before “Show all”. */
-const FIRST_CARDS = 60;
+import { FolderCards } from "./folder-cards.js";
+import { folderHash } from "./routing.js";
+import { t } from "./strings.js";
+import { counted, element, folderName } from "./text.js";
 
 /** The path, title, counts and subfolders of a folder. */
 export class FolderView {
   #path = document.querySelector("#path");
   #title = document.querySelector("#title");
   #summary = document.querySelector("#summary");
-  #folders = document.querySelector("#folders");
-  #cards = document.querySelector("#cards");
-  #more = document.querySelector("#more-folders");
+  #cards = new FolderCards(
+    document.querySelector("#folders"), document.querySelector("#folder-card"));
   #message = document.querySelector("#message");
-  #template = document.querySelector("#folder-card");
-  #shownFolders = "";
   #loadingTimer = 0;
+
+  /** Shows the covers of folders from now on. */
+  showCovers(generation) {
+    this.#cards.showCovers(generation);
+  }
 
   /** Shows the name of a folder before its listing has arrived. */
   enter(folder) {
@@ -26,40 +27,55 @@ export class FolderView {
     this.#title.textContent = folderName(folder);
     this.#summary.textContent = "";
     // Most listings arrive before a message could be read.
-    this.#loadingTimer = setTimeout(() => (this.#summary.textContent = "Loading…"), 400);
-    this.#folders.hidden = true;
-    this.#cards.replaceChildren();
-    this.#shownFolders = "";
+    this.#loadingTimer = setTimeout(() => (this.#summary.textContent = t("loading")), 400);
+    this.#cards.clear();
     this.#message.hidden = true;
   }
 
-  show(listing) {
+  /** Shows the title of the timeline before it has arrived. */
+  enterTimeline(title) {
+    this.enter("");
+    this.#path.replaceChildren();
+    this.#title.textContent = title;
+  }
+
+  /** Shows the number of images. */
+  showSummary(summary) {
     clearTimeout(this.#loadingTimer);
-    const counts = [];
-    const { folders, total, folder } = listing;
-    if (total > 0) counts.push(counted(total, "image"));
-    if (folders.name.length > 0) counts.push(counted(folders.name.length, "folder"));
-    const summary = counts.join(" · ") || "No images";
     // Writing to a live region announces it even if the text is unchanged.
     if (this.#summary.textContent !== summary) this.#summary.textContent = summary;
-    this.#showFolders(folder, folders);
-    if (counts.length > 0) this.#message.hidden = true;
-    else this.#showMessage("This folder is empty", "Images added to this folder appear automatically.");
+  }
+
+  show(listing) {
+    const counts = [];
+    const { folders, total } = listing;
+    if (total > 0) counts.push(counted("images", total));
+    if (folders.name.length > 0) counts.push(counted("folderCount", folders.name.length));
+    this.showSummary(counts.join(" · ") || t("noImages"));
+    this.#cards.show(listing);
+    if (counts.length > 0) this.hideMessage();
+    else this.showMessage(t("emptyFolder"), t("emptyFolderHint"));
   }
 
   /** Shows that the folder cannot be displayed. */
   showFailure(error) {
     clearTimeout(this.#loadingTimer);
     const isMissing = error.status === 404;
-    const title = isMissing ? "Folder not found" : "This folder cannot be shown";
-    const link = element("a", "", "Back to all images");
+    const title = t(isMissing ? "folderMissing" : "folderFails");
+    const link = element("a", "", t("backToAll"));
     link.href = folderHash("");
-    const text = isMissing ? "It may have been moved or renamed. " : `${error.message}. `;
-    this.#showMessage(title, text, link);
+    const text = isMissing ? t("folderMissingHint") : `${error.message}. `;
+    this.showMessage(title, text, link);
     this.#summary.textContent = "";
   }
 
-  #showMessage(title, text, ...more) {
+  hideMessage() {
+    this.#message.hidden = true;
+  }
+
+  /** Shows a message instead of images. */
+  showMessage(title, text, ...more) {
+    clearTimeout(this.#loadingTimer);
     const paragraph = element("p", "", text);
     paragraph.append(...more);
     this.#message.replaceChildren(element("h2", "", title), paragraph);
@@ -80,34 +96,5 @@ export class FolderView {
     this.#path.replaceChildren(...items);
     // In a narrow window the end of the path is the most relevant part.
     this.#path.scrollLeft = this.#path.scrollWidth;
-  }
-
-  #showFolders(folder, folders) {
-    const shown = JSON.stringify([folder, folders]);
-    if (shown === this.#shownFolders) return;
-    this.#shownFolders = shown;
-    const count = folders.name.length;
-    const card = (index) => this.#card(folder, folders.name[index], folders.pictures[index]);
-    const first = Math.min(count, FIRST_CARDS);
-    this.#cards.replaceChildren(...Array.from({ length: first }, (_, index) => card(index)));
-    this.#more.hidden = count <= first;
-    this.#more.textContent = `Show all ${number(count)} folders`;
-    this.#more.onclick = () => {
-      this.#more.hidden = true;
-      const rest = Array.from({ length: count - first }, (_, index) => card(first + index));
-      this.#cards.append(...rest);
-      rest[0].querySelector("a").focus();
-    };
-    this.#folders.hidden = count === 0;
-  }
-
-  #card(folder, name, images) {
-    const item = this.#template.content.cloneNode(true).firstElementChild;
-    const link = item.querySelector("a");
-    link.href = folderHash(join(folder, name));
-    link.title = name;
-    item.querySelector("strong").textContent = name;
-    item.querySelector("small").textContent = images > 0 ? counted(images, "image") : "";
-    return item;
   }
 }

@@ -2,6 +2,7 @@
 
 import { refusal } from "./api.js";
 import { BlobCache } from "./blob-cache.js";
+import { t } from "./strings.js";
 
 const MOST_IN_FLIGHT = 6;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -169,7 +170,7 @@ export class ImageLoader {
       this.onUnreachable();
     } else {
       this.#loads.delete(load.url);
-      const reason = error instanceof TypeError ? "the connection broke" : error.message;
+      const reason = error instanceof TypeError ? t("connectionBroke") : error.message;
       for (const request of load.requests) request.onFailure(reason);
     }
   }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { fetchInformation } from "./api.js";
-import { byteCount, date, element, number } from "./text.js";
+import { t } from "./strings.js";
+import { byteCount, date, element, localTime, number } from "./text.js";
 
 /** The rows of the panel in this order; missing values are omitted. */
 const ROWS = [
-  ["Taken", ({ taken }) => takenText(taken)],
-  ["Size", ({ width, height }) => sizeText(width, height)],
-  ["File", ({ format, byteCount: bytes }) => fileText(format, bytes)],
-  ["Changed", ({ modified }) => (modified > 0 ? date(modified) : null)],
-  ["Camera", ({ camera }) => camera],
-  ["Lens", ({ lens }) => lens],
-  ["Exposure", (facts) => exposureText(facts)],
-  ["Colours", ({ colorProfile }) => colorProfile],
+  ["taken", ({ taken }) => takenText(taken)],
+  ["size", ({ width, height }) => sizeText(width, height)],
+  ["file", ({ format, byteCount: bytes }) => fileText(format, bytes)],
+  ["changed", ({ modified }) => (modified > 0 ? date(modified) : null)],
+  ["camera", ({ camera }) => camera],
+  ["lens", ({ lens }) => lens],
+  ["exposure", (facts) => exposureText(facts)],
+  ["colours", ({ colorProfile }) => colorProfile],
 ];
 
 /** A panel beside the image with its properties and metadata. */
@@ -71,7 +72,7 @@ export class InfoPanel {
       .filter(([, text]) => typeof text === "string" && text !== "");
     this.#rows.replaceChildren(...rows.map(([title, text]) => {
       const row = element("div");
-      row.append(element("dt", "", title), element("dd", "", text));
+      row.append(element("dt", "", t(title)), element("dd", "", text));
       return row;
     }));
   }
@@ -108,10 +109,7 @@ function rounded(number) {
   return Math.round(number * 10) / 10;
 }
 
-/** Formats a local time without a time zone, as in EXIF: `2026-09-21T12:00:00`. */
 function takenText(taken) {
   if (typeof taken === "number") return date(taken);
-  if (typeof taken !== "string") return null;
-  const time = Date.parse(taken.replace(/^(\d{4}):(\d\d):(\d\d) /, "$1-$2-$3T"));
-  return Number.isNaN(time) ? taken : date(time / 1000);
+  return typeof taken === "string" ? localTime(taken) : null;
 }

@@ -10,12 +10,14 @@ const LOWEST_ROW = 0.6;
  * Lays out images in justified rows.
  *
  * All results are whole CSS pixels, so that edges are sharp and the widths and gaps of a row
- * add up to exactly `width`. The last row has the target height and is not stretched.
+ * add up to exactly `width`. The last row of a section has the target height and is not stretched.
  *
  * @param {ArrayLike<number>} aspects width ÷ height of each image; 0 or NaN counts as square
  * @param {number} width the width to fill, in CSS pixels
  * @param {number} rowHeight the target height of a row, in CSS pixels
  * @param {number} gap between images and between rows, in CSS pixels
+ * @param {{starts: ArrayLike<number>, heading: number} | null} sections the first image of each section,
+ *   then the count of images, and the height of the heading above each; null for one without heading
  * @returns {Layout}
  *
  * Complexity: O(images).
@@ -31,8 +33,9 @@ const LOWEST_ROW = 0.6;
  * @property {number} height of everything
  * @property {number} minAspect images narrower than this are cropped
  * @property {number} maxAspect images wider than this are cropped
+ * @property {number} heading the height above the first row of each section
  */
-export function justifiedRows(aspects, width, rowHeight, gap) {
+export function justifiedRows(aspects, width, rowHeight, gap, sections = null) {
   const count = aspects.length;
   width = Math.max(1, Math.floor(width));
   const minAspect = NARROWEST;
@@ -48,15 +51,29 @@ export function justifiedRows(aspects, width, rowHeight, gap) {
     height: 0,
     minAspect,
     maxAspect,
+    heading: sections?.heading ?? 0,
   };
   const shown = new Float64Array(count);
-
-  let start = 0;
-  let sum = 0;
-  let top = 0;
   for (let i = 0; i < count; i += 1) {
     const aspect = aspects[i] > 0 ? aspects[i] : 1;
     shown[i] = Math.min(maxAspect, Math.max(minAspect, aspect));
+  }
+  const starts = sections?.starts ?? [0, count];
+  let top = 0;
+  for (let section = 0; section + 1 < starts.length; section += 1) {
+    const [start, end] = [starts[section], starts[section + 1]];
+    top = placeRows(layout, shown, start, end, width, rowHeight, gap, top + layout.heading);
+  }
+  layout.rowStart[layout.rowCount] = count;
+  layout.height = Math.max(0, top - gap);
+  return layout;
+}
+
+/** Places the images `first ..< end` in rows; returns the top of the row below. */
+function placeRows(layout, shown, first, end, width, rowHeight, gap, top) {
+  let start = first;
+  let sum = 0;
+  for (let i = first; i < end; i += 1) {
     const sumWith = sum + shown[i];
     const heightWith = (width - gap * (i - start)) / sumWith;
     if (heightWith > rowHeight) {
@@ -77,16 +94,12 @@ export function justifiedRows(aspects, width, rowHeight, gap) {
       sum = 0;
     }
   }
-  if (start < count) {
-    const natural = sum * rowHeight + gap * (count - start - 1);
-    top = placeRow(layout, shown, start, count, Math.min(width, natural), rowHeight, gap, top);
-  }
-  layout.rowStart[layout.rowCount] = count;
-  layout.height = Math.max(0, top - gap);
-  return layout;
+  if (start === end) return top;
+  const natural = sum * rowHeight + gap * (end - start - 1);
+  return placeRow(layout, shown, start, end, Math.min(width, natural), rowHeight, gap, top);
 }
 
-/** Places the images `start ..< end`; answers the top of the row below. */
+/** Places the images `start ..< end`; returns the top of the row below. */
 function placeRow(layout, shown, start, end, width, height, gap, top) {
   const row = layout.rowCount;
   const wholeHeight = Math.max(1, Math.round(height));
@@ -133,4 +146,10 @@ export function nearestInRow(layout, row, x) {
     }
   }
   return best;
+}
+
+/** Returns the image at a point, or the nearest one of its row; -1 without images. */
+export function imageAt(layout, x, y) {
+  const row = Math.max(0, rowAt(layout, y));
+  return layout.rowCount === 0 ? -1 : nearestInRow(layout, row, x);
 }

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { fetchListing } from "./api.js";
 import { Connection } from "./connection.js";
 import { DensityControl, rowHeightFor } from "./density.js";
 import { DeveloperPanel } from "./developer-panel.js";
-import { loadFolder } from "./folder-listing.js";
 import { FolderView } from "./folder-view.js";
+import { FolderVisit } from "./folder-visit.js";
 import { ImageLoader } from "./image-loader.js";
-import { folderHash, parseHash, imageHash, ScrollMemory } from "./routing.js";
+import { fetchStatus } from "./library.js";
+import { LibraryControls } from "./library-controls.js";
+import { keepPage } from "./page-keeping.js";
+import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
+import { SearchBox } from "./search-box.js";
+import { Slideshow } from "./slideshow.js";
 import { SortControl } from "./sort-order.js";
-import { folderName } from "./text.js";
+import { language, localize } from "./strings.js";
+import { TimelineView } from "./timeline-view.js";
+import { TimelineVisit } from "./timeline-visit.js";
 import { Viewer } from "./viewer.js";
 import { VirtualGrid } from "./virtual-grid.js";
 
-const POLL_INTERVAL = 10_000;
-
-/** The number of cached listings, which Back shows without a request. */
-const MOST_KNOWN = 8;
-
-/** Shows the folder and the image of the URL. */
+/** Shows the folder or timeline, and the image, of the URL. */
 class Gallery {
   #loader = new ImageLoader();
   #connection = new Connection(document.querySelector("#banner"));
   #folderView = new FolderView();
+  #timelineView = new TimelineView(this.#folderView, document.querySelector("#progress"));
   #memory = new ScrollMemory();
   #viewer = new Viewer(document.querySelector("#viewer"), this.#loader);
   #density = new DensityControl(document.querySelector("#density"), () => this.#grid.relayout());
@@ -34,95 +38,149 @@ class Gallery {
   );
   #sort = new SortControl(document.querySelector("#sort select"), () => this.#reorder());
   #scrubber = new Scrubber(document.querySelector("#scrubber"), this.#grid);
+  #search = new SearchBox(document.querySelector("#search"));
+  #slideshow = new Slideshow(document.querySelector("#slideshow"), this.#loader);
+  #controls = null;
   #known = new Map();
-  #listing = null;
-  #folder = null;
+  #visit = null;
   #key = null;
   #scrollGoal = null;
-  #visit = new AbortController();
-  #isChecking = false;
   #timer = 0;
 
-  start() {
+  async start() {
     const parts = { grid: this.#grid, loader: this.#loader, viewer: this.#viewer };
     const panel = document.querySelector("#developer");
     new DeveloperPanel(panel, document.querySelector("#viewer"), () => parts);
     this.#loader.onUnreachable = () => this.#check();
     this.#viewer.onMove = (index) => this.#moved(index);
-    this.#viewer.onClose = (index) => this.#closed(index);
+    this.#viewer.onPlay = (listing, index) => {
+      this.#slideshow.onClose = (last) => this.#viewer.move(last);
+      this.#slideshow.start(listing, index);
+    };
+    this.#viewer.onClose = (index, listing) => this.#closed(index, listing);
+    this.#search.onSearch = (query) => this.#searched(query);
     addEventListener("hashchange", () => this.#follow());
     document.addEventListener("visibilitychange", () => this.#check());
     for (const type of ["wheel", "touchstart", "keydown"]) {
       addEventListener(type, () => (this.#scrollGoal = null), { passive: true });
     }
+    const hasLibrary = this.#showLibrary();
+    if (location.hash === "" && (await hasLibrary) && await isWithoutImages()) {
+      history.replaceState(history.state, "", timelineHash(""));
+    }
     this.#follow();
   }
 
-  /** The fetched listing of the folder; `#listing` has it in the selected order. */
-  get #fetched() {
-    return this.#known.get(this.#folder) ?? null;
+  /** Shows the controls of the library if the server has one. */
+  async #showLibrary() {
+    let status;
+    try {
+      status = await fetchStatus();
+    } catch {
+      return false;
+    }
+    if (status === null) return false;
+    document.documentElement.classList.add("has-library");
+    this.#showCovers(status);
+    this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
+    this.#controls.onPlay = (images) => this.#play(images);
+    if (status.canMark) {
+      document.documentElement.classList.add("can-mark");
+      this.#viewer.marks = this.#controls.marks;
+    }
+    return true;
+  }
+
+  /** Shows covers of folders once images of the library have been read. */
+  #showCovers(status) {
+    if (status.read > 0) this.#folderView.showCovers(status.generation);
+  }
+
+  /** Shows selected images in a slideshow. */
+  #play(images) {
+    const { ladder } = this.#visit.listing;
+    this.#slideshow.onClose = () => {};
+    this.#slideshow.start({ count: images.length, ladder, image: (i) => images[i] }, 0);
   }
 
   #follow() {
-    const { folder, image } = parseHash(location.hash);
+    const route = parseHash(location.hash);
     const leftOffset = scrollY;
-    const cameFromGrid = folder === this.#folder && image !== null && !this.#viewer.isOpen;
+    const isSameView = route.view === this.#visit?.view;
+    const cameFromGrid = isSameView && route.image !== null && !this.#viewer.isOpen;
     if (this.#key !== null) this.#memory.leave(this.#key, leftOffset);
     const { key, offset } = this.#memory.arrive();
     this.#key = key;
     // Closing goes back if the grid is the previous history entry, and replaces the entry otherwise.
     if (cameFromGrid) history.replaceState({ ...history.state, isAboveGrid: true }, "");
-    if (folder === this.#folder) this.#showImage();
-    else this.#enter(folder, offset);
+    if (isSameView) this.#showImage();
+    else this.#enter(route, offset);
   }
 
-  async #enter(folder, offset) {
-    this.#visit.abort(new DOMException("another folder", "AbortError"));
-    this.#visit = new AbortController();
-    const { signal } = this.#visit;
-    this.#folder = folder;
-    this.#folderView.enter(folder);
-    this.#scrollGoal = offset;
-    if (this.#viewer.isOpen) this.#viewer.close();
-    this.#listing = null;
-    this.#scrubber.clear();
-    if (this.#fetched !== null) {
-      this.#show(this.#fetched);
-      this.#isChecking = false;
-      this.#check();
+  /** Shows the images that a query finds; the queries while the user types are one history entry. */
+  #searched(query) {
+    const { isTimeline, query: last } = parseHash(location.hash);
+    const hash = timelineHash(query);
+    if (hash === location.hash) return;
+    if (!isTimeline || last === "") {
+      location.hash = hash;
       return;
     }
-    this.#grid.clear();
-    this.#isChecking = true;
-    try {
-      const onPage = (listing) => this.#show(listing);
-      await this.#connection.persist(() => loadFolder(folder, { signal, onPage }), signal);
-      this.#loader.resume();
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#folderView.showFailure(error);
-    }
-    this.#isChecking = false;
-    this.#checkLater();
+    scrollTo({ top: 0, behavior: "instant" });
+    history.replaceState(history.state, "", hash);
+    this.#follow();
   }
 
-  /** Shows a listing, complete or not. */
-  #show(listing) {
-    if (listing.folder !== this.#folder) return;
-    this.#known.delete(listing.folder);
-    this.#known.set(listing.folder, listing);
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value);
-    this.#listing = listing.sorted(this.#sort.value);
-    this.#folderView.show(listing);
-    this.#grid.show(this.#listing);
-    this.#scrubber.show(this.#listing, this.#sort.value);
+  async #enter(route, offset) {
+    this.#visit?.end();
+    clearTimeout(this.#timer);
+    this.#scrollGoal = offset;
+    if (this.#viewer.isOpen) this.#viewer.close();
+    for (const link of document.querySelectorAll("#views a")) {
+      const isCurrent = parseHash(link.hash).isTimeline === route.isTimeline;
+      if (isCurrent) link.ariaCurrent = "page";
+      else link.removeAttribute("aria-current");
+    }
+    document.documentElement.classList.toggle("in-timeline", route.isTimeline);
+    this.#search.show(route.query);
+    const Visit = route.isTimeline ? TimelineVisit : FolderVisit;
+    const visit = new Visit(this.#visitParts, route, this.#visit);
+    this.#visit = visit;
+    if (!visit.replacesLater) {
+      this.#scrubber.clear();
+      this.#grid.clear();
+    }
+    this.#setTitle(route.image);
+    await visit.start();
+    if (visit === this.#visit) this.#checkLater();
+  }
+
+  get #visitParts() {
+    return {
+      connection: this.#connection, loader: this.#loader, grid: this.#grid, sort: this.#sort,
+      folderView: this.#folderView, timelineView: this.#timelineView, known: this.#known,
+      show: (visit) => this.#show(visit),
+    };
+  }
+
+  /** Shows the listing of a visit, complete or not. */
+  #show(visit) {
+    if (visit !== this.#visit) return;
+    if (visit.listing === null) {
+      this.#scrubber.clear();
+      this.#grid.clear();
+      return;
+    }
+    if (this.#controls !== null) this.#controls.selection.listing = visit.listing;
+    this.#grid.show(visit.listing);
+    this.#scrubber.show(visit.sections, visit.listing.total);
     this.#scrollToGoal();
     this.#showImage();
   }
 
   #reorder() {
     scrollTo({ top: 0, behavior: "instant" });
-    if (this.#fetched !== null) this.#show(this.#fetched);
+    this.#visit.reorder();
   }
 
   #scrollToGoal() {
@@ -132,78 +190,83 @@ class Gallery {
     if (Math.abs(scrollY - this.#scrollGoal) < 2) this.#scrollGoal = null;
   }
 
-  #showImage() {
-    const { image } = parseHash(location.hash);
-    document.title = `${image ?? folderName(this.#folder)} – Calotype`;
-    if (image === null) {
+  #setTitle(image) {
+    document.title = `${image ?? this.#visit.title} – Calotype`;
+  }
+
+  async #showImage() {
+    const { hash } = location;
+    const route = parseHash(hash);
+    const visit = this.#visit;
+    this.#setTitle(route.image);
+    if (route.image === null) {
       if (this.#viewer.isOpen) this.#viewer.close();
       return;
     }
-    const listing = this.#listing;
-    if (listing === null) return;
-    const index = listing.indexOf(image);
+    const index = await visit.locate(route);
+    if (index === null || visit !== this.#visit || hash !== location.hash) return;
     if (index >= 0) {
-      this.#viewer.show(listing, index);
+      this.#viewer.show(visit.listing, index);
       this.#grid.reveal(index);
-    } else if (listing.isComplete) {
-      this.#replaceHash(folderHash(this.#folder));
+    } else {
+      this.#replaceHash(visit.view);
       if (this.#viewer.isOpen) this.#viewer.close();
     }
   }
 
   #moved(index) {
-    this.#replaceHash(imageHash(this.#folder, this.#listing.names[index]));
+    this.#replaceHash(this.#visit.hash(index));
     this.#grid.reveal(index);
   }
 
-  #closed(index) {
-    const { folder, image } = parseHash(location.hash);
-    if (folder === this.#folder) this.#grid.focus(index);
-    if (folder !== this.#folder || image === null) return;
+  #closed(index, listing) {
+    const { view, image } = parseHash(location.hash);
+    if (view !== this.#visit.view || view !== listing.view) return;
+    this.#grid.focus(index);
+    if (image === null) return;
     if (history.state?.isAboveGrid) history.back();
-    else this.#replaceHash(folderHash(folder));
+    else this.#replaceHash(view);
   }
 
   #replaceHash(hash) {
     history.replaceState(history.state, "", hash);
-    document.title = `${parseHash(hash).image ?? folderName(this.#folder)} – Calotype`;
+    this.#setTitle(parseHash(hash).image);
   }
 
   #checkLater() {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#check(), POLL_INTERVAL);
+    this.#timer = setTimeout(() => this.#check(), this.#visit.pollInterval);
   }
 
-  /** Checks whether the folder has changed; redraws only then. */
-  async #check() {
-    if (document.hidden || this.#isChecking || this.#folder === null) return;
-    const { signal } = this.#visit;
-    const folder = this.#folder;
-    const known = this.#fetched;
-    this.#isChecking = true;
+  async #checkCovers() {
     try {
-      const load = () => loadFolder(folder, { signal, known: known?.isComplete ? known : null });
-      const listing = await this.#connection.persist(load, signal);
-      if (listing !== null && listing.revision !== known?.revision) this.#show(listing);
-      this.#loader.resume();
-    } catch (error) {
-      if (signal.aborted) return;
-      // Other errors may be temporary; the current view stays until the next check.
-      if (error.status === 404) this.#leave(folder, error);
+      const status = await fetchStatus();
+      if (status !== null) this.#showCovers(status);
+    } catch {
+      // Covers are repeated with the next check.
     }
-    this.#isChecking = false;
-    this.#checkLater();
   }
 
-  /** Shows that the folder no longer exists. */
-  #leave(folder, error) {
-    this.#known.delete(folder);
-    this.#listing = null;
-    this.#scrubber.clear();
-    this.#grid.clear();
-    this.#folderView.enter(folder);
-    this.#folderView.showFailure(error);
+  async #check() {
+    const visit = this.#visit;
+    if (visit === null || document.hidden) return;
+    await visit.check();
+    if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkCovers();
+    if (visit === this.#visit) this.#checkLater();
   }
 }
 
+/** Whether the root folder has folders only. */
+async function isWithoutImages() {
+  try {
+    const { page } = await fetchListing("", 0, { limit: 1 });
+    return page.total === 0;
+  } catch {
+    return false;
+  }
+}
+
+document.documentElement.lang = language;
+localize(document);
 new Gallery().start();
+keepPage();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The fragment of the URL names what is shown: `#/house/trip/` is a folder, `#/house/trip/1.jpg` an
-// image in it. All other modules use decoded names; encoding happens only here.
+// image in it; `#all` is the timeline, `#all?q=camera` a search, `#all/2024-07-14/house/trip/1.jpg` an
+// image in the timeline. All other modules use decoded names; encoding happens only here.
 
 /** Encodes each segment of a path, so that names may contain any character. */
 export function encodePath(path) {
@@ -23,20 +24,56 @@ export function imageHash(folder, name) {
   return `#/${encodePath(join(folder, name))}`;
 }
 
+/** Returns the fragment of the timeline, or of the images that a query finds. */
+export function timelineHash(query) {
+  return `#all${suffix(query)}`;
+}
+
+/** Returns the fragment of an image in the timeline; the day locates it. */
+export function timelineImageHash(query, date, folder, name) {
+  return `#all/${date}/${encodePath(join(folder, name))}${suffix(query)}`;
+}
+
+function suffix(query) {
+  return query === "" ? "" : `?q=${encodeURIComponent(query)}`;
+}
+
 /**
  * Reads a fragment.
  *
- * @returns {{folder: string, image: string | null}} the root for other fragments
+ * @returns {Route} the root for other fragments
+ *
+ * @typedef {object} Route
+ * @property {string} view the fragment of what is shown below the viewer
+ * @property {boolean} isTimeline
+ * @property {string} query of the timeline; empty for all images
+ * @property {string | null} date the day of `image` in the timeline
+ * @property {string} folder that is shown, or that contains `image` in the timeline
+ * @property {string | null} image
  */
 export function parseHash(hash) {
-  let segments;
   try {
-    segments = hash.replace(/^#?\/?/, "").split("/").map(decodeURIComponent);
+    return parseTimeline(hash) ?? parseFolder(hash);
   } catch {
-    return { folder: "", image: null };
+    return parseFolder("");
   }
+}
+
+function parseTimeline(hash) {
+  const parts = /^#all(?:\/(\d{4}-\d\d-\d\d)\/([^?]+))?(?:\?q=(.*))?$/.exec(hash);
+  if (parts === null) return null;
+  const query = decodeURIComponent(parts[3] ?? "");
+  const segments = (parts[2] ?? "").split("/").map(decodeURIComponent);
   const image = segments.pop() || null;
-  return { folder: segments.filter((segment) => segment !== "").join("/"), image };
+  const place = { date: parts[1] ?? null, folder: segments.join("/"), image };
+  return { view: timelineHash(query), isTimeline: true, query, ...place };
+}
+
+function parseFolder(hash) {
+  const segments = hash.replace(/^#?\/?/, "").split("/").map(decodeURIComponent);
+  const image = segments.pop() || null;
+  const folder = segments.filter((segment) => segment !== "").join("/");
+  return { view: folderHash(folder), isTimeline: false, query: "", date: null, folder, image };
 }
 
 /** The scroll position of each history entry, which Back restores. */

@@ -27,6 +27,8 @@ export class ScrollPace {
   /** 1 downwards, -1 upwards. */
   direction = 1;
   current = Pace.RESTING;
+  /** Whether the last movement was the first one after a rest. */
+  isFirst = true;
   #moves = [];
   #offset = 0;
   #movedAt = -Infinity;
@@ -53,6 +55,7 @@ export class ScrollPace {
     if (distance === 0) return;
     this.direction = Math.sign(distance);
     const gap = now - this.#movedAt;
+    this.isFirst = gap >= WINDOW;
     this.#movedAt = now;
     this.#moves.push({ time: now, screens: Math.abs(distance) / viewHeight });
     while (this.#moves[0].time <= now - WINDOW) this.#moves.shift();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { Sections } from "./sections.js";
+import { t } from "./strings.js";
 import { element, number } from "./text.js";
 
 /** The minimum distance of two marks, in CSS pixels; closer marks are omitted. */
@@ -52,10 +52,10 @@ export class Scrubber {
     element.addEventListener("focus", () => this.#follow());
   }
 
-  /** Sets the listing and its order. */
-  show(listing, order) {
-    this.#sections = new Sections(listing, order);
-    this.#total = listing.total;
+  /** Sets the sections of the listing that the grid shows. */
+  show(sections, total) {
+    this.#sections = sections;
+    this.#total = total;
     this.#laidOut();
   }
 
@@ -68,7 +68,8 @@ export class Scrubber {
     // Read here because reading during scrolling would cause a second layout per frame.
     this.#range = document.documentElement.scrollHeight - innerHeight;
     // A page of at most one and a half screens needs no scrubber.
-    this.#element.hidden = this.#sections === null || this.#range < innerHeight / 2;
+    const isNeeded = this.#sections !== null && this.#total > 0 && this.#range >= innerHeight / 2;
+    this.#element.hidden = !isNeeded;
     if (this.#element.hidden) return;
     this.#travel = this.#element.clientHeight - this.#handle.offsetHeight;
     this.#showMarks();
@@ -78,17 +79,27 @@ export class Scrubber {
   #showMarks() {
     const [range, travel] = [this.#range, this.#travel];
     const closest = isNarrow.matches ? CLOSEST_OVER_IMAGES : CLOSEST_MARKS;
-    const shown = [];
-    let lowest = -Infinity;
-    for (const { index, label } of this.#sections.starts()) {
-      const place = (Math.min(range, this.#grid.scrollOffsetOf(index)) / range) * travel;
-      if (place - lowest < closest) continue;
-      lowest = place;
-      const mark = element("span", "", label);
-      mark.style.top = `${Math.round(place)}px`;
-      shown.push(mark);
+    const places = [];
+    const starts = this.#sections.starts();
+    // Years first; their months where there is space.
+    for (const isMinor of [false, true]) {
+      for (const start of starts) {
+        if (Boolean(start.isMinor) !== isMinor) continue;
+        const offset = Math.min(range, this.#grid.scrollOffsetOf(start.index));
+        const place = Math.round((offset / range) * travel);
+        // Ordered by place, so that only the neighbours are compared.
+        const next = places.findIndex((other) => other.place > place);
+        const end = next < 0 ? places.length : next;
+        const isFree = (other) => other === undefined || Math.abs(other.place - place) >= closest;
+        if (!isFree(places[end - 1]) || !isFree(places[end])) continue;
+        places.splice(end, 0, { place, label: start.label, isMinor });
+      }
     }
-    this.#marks.replaceChildren(...shown);
+    this.#marks.replaceChildren(...places.map(({ place, label, isMinor: isMonth }) => {
+      const mark = element("span", isMonth ? "minor" : "", label);
+      mark.style.top = `${place}px`;
+      return mark;
+    }));
   }
 
   #scrolled() {
@@ -112,7 +123,9 @@ export class Scrubber {
     element.ariaValueMax = this.#total;
     element.ariaValueNow = index + 1;
     element.ariaValueText =
-      `${this.#label.textContent}, image ${number(index + 1)} of ${number(this.#total)}`;
+      t("position", {
+        label: this.#label.textContent, index: number(index + 1), total: number(this.#total),
+      });
   }
 
   /** Draws the handle at one position and the label at another; returns the image of the label. */
@@ -163,7 +176,7 @@ export class Scrubber {
     this.#follow();
   }
 
-  /** Arrow keys move by a screen, Page Up and Page Down by a year or a letter. */
+  /** Arrow keys move by a screen, Page Up and Page Down by a section. */
   #target(key) {
     switch (key) {
       case "ArrowUp":

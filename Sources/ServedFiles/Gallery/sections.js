@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-const months = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+import { monthName, monthText } from "./text.js";
 
 /** The sections of a folder: months, or first letters. */
 export class Sections {
@@ -20,11 +20,11 @@ export class Sections {
   /** Returns the label of an image's position. */
   label(index) {
     const { names, modified } = this.#listing;
-    if (this.#isByDate) return months.format(modified[index] * 1000);
+    if (this.#isByDate) return monthText(modified[index]);
     return this.#hasLetters ? letter(names[index]) : names[index].replace(/\.[^.]*$/, "");
   }
 
-  /** Returns the first images of years or letters: `[{ index, label }]`. */
+  /** Returns the first images of years or letters: `[{ index, label, isMinor }]`. */
   starts() {
     if (this.#isByDate) return this.#years();
     return this.#hasLetters ? this.#letters() : [];
@@ -60,6 +60,40 @@ export class Sections {
     }
     return starts;
   }
+}
+
+/** The sections of a timeline: months, which are minor ones of years. */
+export class TimelineSections {
+  #timeline;
+
+  constructor(timeline) {
+    this.#timeline = timeline;
+  }
+
+  label(index) {
+    const { days, total } = this.#timeline;
+    return total === 0 ? "" : monthText(secondsOf(days.date[days.dayOf(index)]));
+  }
+
+  starts() {
+    const { date, starts } = this.#timeline.days;
+    const found = [];
+    let last = "";
+    date.forEach((day, i) => {
+      const month = day.slice(0, 7);
+      if (month === last) return;
+      const isMinor = month.slice(0, 4) === last.slice(0, 4);
+      const label = isMinor ? monthName(secondsOf(day)) : month.slice(0, 4);
+      found.push({ index: starts[i], label, isMinor });
+      last = month;
+    });
+    return found;
+  }
+}
+
+/** Returns noon of a date, which is the same date in the time zone of the browser. */
+function secondsOf(date) {
+  return new Date(`${date}T12:00:00`).getTime() / 1000;
 }
 
 function yearOf(seconds) {

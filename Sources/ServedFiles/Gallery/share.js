@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { t } from "./strings.js";
+
 /** How long the result is shown, in milliseconds. */
 const SHOWN_FOR = 1600;
 
@@ -11,18 +13,26 @@ const SHOWN_FOR = 1600;
  */
 export async function shareAddress(title, button, announcement) {
   const url = location.href;
-  let outcome = "URL copied";
-  try {
-    // With a mouse, the URL is copied instead.
-    if (navigator.share && matchMedia("(pointer: coarse)").matches) {
+  // With a mouse, the URL is copied instead.
+  if (navigator.share && matchMedia("(pointer: coarse)").matches) {
+    try {
       await navigator.share({ title, url });
       return;
+    } catch (error) {
+      if (error.name === "AbortError") return;
     }
-    await navigator.clipboard.writeText(url);
-  } catch (error) {
-    if (error.name === "AbortError") return;
+  }
+  await copyText(url, button, announcement);
+}
+
+/** Copies a text, and shows the result as `shareAddress` does. */
+export async function copyText(text, button, announcement) {
+  let outcome = t("copied");
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
     // Browsers disable the clipboard API on pages without TLS.
-    if (!copyByHand(url, button)) outcome = "Copying is not permitted";
+    if (!copyByHand(text, button)) outcome = t("copyFails");
   }
   announcement.textContent = outcome;
   button.dataset.outcome = outcome;

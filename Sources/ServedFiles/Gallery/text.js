@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-const numbers = new Intl.NumberFormat("en");
-const dates = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });
+import { language, t } from "./strings.js";
+
+const numbers = new Intl.NumberFormat(language);
+const dates = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" });
+const days = new Intl.DateTimeFormat(language, {
+  weekday: "short", day: "numeric", month: "long", year: "numeric", timeZone: "UTC",
+});
+const months = new Intl.DateTimeFormat(language, { month: "long", year: "numeric" });
+const monthNames = new Intl.DateTimeFormat(language, { month: "short" });
 
 /** `4,051`. */
 export function number(value) {
   return numbers.format(value);
 }
 
-/** `1 image`, `4,051 images`. */
-export function counted(count, noun) {
-  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** `1 image`, `4,051 images`, for a text with a plural. */
+export function counted(key, count) {
+  return t(key, { count, number: number(count) });
 }
 
 /** Formats a time in seconds since 1970 in the local time zone. */
@@ -18,9 +25,30 @@ export function date(seconds) {
   return dates.format(new Date(seconds * 1000));
 }
 
+/** `March 2024`. */
+export function monthText(seconds) {
+  return months.format(seconds * 1000);
+}
+
+/** `Mar`. */
+export function monthName(seconds) {
+  return monthNames.format(seconds * 1000);
+}
+
+/** Formats a date such as `2024-07-14` with its weekday. */
+export function dayText(day) {
+  return days.format(Date.parse(`${day}T00:00:00Z`));
+}
+
+/** Formats a local time without a time zone, as in EXIF: `2026-09-21T12:00:00`. */
+export function localTime(taken) {
+  const time = Date.parse(taken.replace(/^(\d{4}):(\d\d):(\d\d) /, "$1-$2-$3T"));
+  return Number.isNaN(time) ? taken : date(time / 1000);
+}
+
 /** `12.3 MB`. */
 export function byteCount(bytes) {
-  const units = ["bytes", "kB", "MB", "GB"];
+  const units = [t("bytes"), "kB", "MB", "GB"];
   let value = bytes;
   let unit = 0;
   while (value >= 1000 && unit < units.length - 1) {
@@ -32,7 +60,7 @@ export function byteCount(bytes) {
 
 /** Returns the last segment of a folder's path. */
 export function folderName(folder) {
-  return folder === "" ? "Images" : folder.slice(folder.lastIndexOf("/") + 1);
+  return folder === "" ? t("root") : folder.slice(folder.lastIndexOf("/") + 1);
 }
 
 /** Creates an element with text, never markup: names may contain any character. */

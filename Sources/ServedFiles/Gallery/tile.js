@@ -2,8 +2,8 @@
 
 import { renditionURL } from "./api.js";
 import { coarserStep, ladderStep, tileSide } from "./ladder.js";
-import { imageHash } from "./routing.js";
 import { Pace } from "./scroll-pace.js";
+import { t } from "./strings.js";
 import { element } from "./text.js";
 import { parseThumbHash } from "./thumbhash.js";
 
@@ -21,28 +21,62 @@ export class Tile {
   #image = null;
   #loader;
   #painter;
-  #placeholder;
+  #picture = null;
   #listing;
   #side = 0;
   #priority = Infinity;
   #shown = null;
   #pending = new Set();
+  #check = null;
 
   constructor(listing, index, loader, painter) {
     this.index = index;
     this.key = listing.key(index);
     this.#loader = loader;
     this.#painter = painter;
-    this.#placeholder = listing.placeholder(index);
-    const name = listing.names[index];
-    this.link.href = imageHash(listing.folder, name);
-    this.link.dataset.name = name;
     this.link.tabIndex = -1;
     this.link.draggable = false;
-    this.link.ariaLabel = name;
     this.element.append(this.link);
-    const error = listing.error(index);
+    this.#describe(listing, index);
+  }
+
+  /** Sets the properties of the image, unless they have not arrived yet. */
+  #describe(listing, index) {
+    this.#picture = listing.image(index);
+    if (this.#picture === null) return;
+    this.key = listing.key(index);
+    const { name, error } = this.#picture;
+    this.link.href = listing.imageHash(index);
+    this.link.dataset.name = name;
+    this.link.ariaLabel = name;
     if (error !== null) this.#fail(error);
+  }
+
+  /** Shows the image after its properties have arrived. */
+  fill(listing, layout, pace) {
+    if (this.#picture !== null) return;
+    this.#describe(listing, this.index);
+    if (this.#picture !== null) this.#fit(layout, pace);
+  }
+
+  /** The properties of the image; null before they have arrived. */
+  get picture() {
+    return this.#picture;
+  }
+
+  /** Shows whether the image is a favourite or selected; the check mark is created on demand. */
+  mark({ isFavourite, isSelected, hasCheck }) {
+    const { classList } = this.element;
+    classList.toggle("favourite", isFavourite);
+    classList.toggle("selected", isSelected);
+    if ((hasCheck || isSelected) && this.#check === null && this.#picture !== null) {
+      this.#check = element("button", "check");
+      this.#check.type = "button";
+      this.#check.tabIndex = -1;
+      this.#check.ariaLabel = t("select", { name: this.#picture.name });
+      this.element.append(this.#check);
+    }
+    if (this.#check !== null) this.#check.ariaPressed = isSelected;
   }
 
   get hasFailed() {
@@ -71,9 +105,15 @@ export class Tile {
     style.height = `${height}px`;
     this.element.setAttribute("aria-posinset", index + 1);
     this.element.setAttribute("aria-setsize", listing.total);
-    const isSmall = listing.widths[index] < width * TOO_SMALL_TO_FILL;
+    if (this.#picture === null) this.#describe(listing, index);
+    if (this.#picture !== null) this.#fit(layout, pace);
+  }
+
+  #fit(layout, pace) {
+    const [width, height] = [layout.w[this.index], layout.h[this.index]];
+    const isSmall = this.#picture.width > 0 && this.#picture.width < width * TOO_SMALL_TO_FILL;
     this.element.classList.toggle("small", isSmall);
-    this.#side = tileSide(width, height, listing.aspect(index), layout, devicePixelRatio);
+    this.#side = tileSide(width, height, this.#listing.aspect(this.index), layout, devicePixelRatio);
     this.load(pace);
     this.#paintGround(isSmall);
   }
@@ -86,7 +126,7 @@ export class Tile {
 
   /** Requests the image at the size for the scroll speed. */
   load(pace) {
-    if (this.hasFailed) return;
+    if (this.hasFailed || this.#picture === null) return;
     const exact = this.#exactStep;
     let step = exact;
     if (pace !== Pace.RESTING && !this.#loader.has(this.#url(exact))) {
@@ -112,9 +152,8 @@ export class Tile {
   }
 
   #url(step) {
-    const { folder, names, versions } = this.#listing;
-    const side = step === Infinity ? null : step;
-    return renditionURL(folder, names[this.index], versions[this.index], side);
+    const { folder, name, version } = this.#picture;
+    return renditionURL(folder, name, version, step === Infinity ? null : step);
   }
 
   #request(step) {
@@ -148,7 +187,7 @@ export class Tile {
     try {
       await image.decode();
     } catch {
-      if (this.#pending.has(request)) this.#fail("the image cannot be shown");
+      if (this.#pending.has(request)) this.#fail(t("undecodable"));
       return;
     }
     if (!this.#pending.has(request)) return;
@@ -163,7 +202,7 @@ export class Tile {
     this.#pending.delete(request);
     this.element.classList.add("loaded");
     // An opaque image fades in over its placeholder, which would stay visible below a transparent one.
-    if (parseThumbHash(this.#placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
+    if (parseThumbHash(this.#picture.placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
   }
 
   #replaceImage(image) {
@@ -176,8 +215,9 @@ export class Tile {
   // Not for a small image, which does not cover its tile.
   #paintGround(isSmall) {
     const isCovered = this.element.classList.contains("loaded") || this.hasFailed;
-    if (this.#placeholder === undefined || isCovered || isSmall) return;
-    this.#painter.paint(this.link, this.#placeholder);
+    const { placeholder } = this.#picture;
+    if (placeholder === undefined || isCovered || isSmall) return;
+    this.#painter.paint(this.link, placeholder);
   }
 
   #fail(reason) {

@@ -5,15 +5,22 @@ import { InfoPanel } from "./info-panel.js";
 import { ladderStep } from "./ladder.js";
 import { Magnifier } from "./magnifier.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
+import { folderHash } from "./routing.js";
 import { shareAddress } from "./share.js";
+import { t } from "./strings.js";
 import { followSwipes } from "./swipe.js";
-import { date, number } from "./text.js";
+import { date, localTime, number } from "./text.js";
 import { prefersStillness } from "./zoom.js";
 
 // Negative: the image in the viewer precedes every tile of the grid.
 const EXACT = -3;
 const PREVIEW = -2;
 const NEIGHBOUR = -1;
+
+const UNKNOWN_SIDE = 10_000;
+
+/** How long an error of a mark is shown, in milliseconds. */
+const FAILURE_SHOWN_FOR = 4000;
 
 /** The side of the first rendition if the grid has loaded none. */
 const PREVIEW_SIDE = 256;
@@ -27,10 +34,13 @@ const DISTANCES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, " ": 
 export class Viewer {
   /** Called with the index of the image to which the user moved. */
   onMove = () => {};
-  /** Called on closing, with the index of the last image shown. */
+  /** Called with the listing and the index of the image at which a slideshow starts. */
+  onPlay = () => {};
+  /** Called on closing, with the index of the last image shown, and its listing. */
   onClose = () => {};
 
   #dialog;
+  #marks = null;
   #parts;
   #loader;
   #painter = new PlaceholderPainter();
@@ -48,16 +58,19 @@ export class Viewer {
     this.#loader = loader;
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
-      ["name", "details", "position", "magnify", "info", "share", "original", "close", "stage",
+      ["name", "folder", "details", "position", "magnify", "favourite", "slideshow", "info", "share", "original", "close", "stage",
         "frame", "preview", "exact", "tiles", "failure", "facts", "previous", "next",
         "announcement"].map((name) => [name, part(name)]),
     );
-    const { stage, frame, previous, next, close, magnify, share, info, facts } = this.#parts;
-    previous.addEventListener("click", () => this.#move(this.#index - 1));
-    next.addEventListener("click", () => this.#move(this.#index + 1));
+    const { stage, frame, previous, next, close, magnify, favourite, share, info, facts } =
+      this.#parts;
+    previous.addEventListener("click", () => this.move(this.#index - 1));
+    next.addEventListener("click", () => this.move(this.#index + 1));
     close.addEventListener("click", () => dialog.close());
     magnify.addEventListener("click", () => this.#magnifier.toggle());
     share.addEventListener("click", () => this.#share());
+    this.#parts.slideshow.addEventListener("click", () => this.#play());
+    favourite.addEventListener("click", () => this.#toggleFavourite());
     this.#info = new InfoPanel(facts, info);
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
@@ -70,8 +83,8 @@ export class Viewer {
     });
     this.#magnifier = new Magnifier(this.#parts, loader, () => this.#load());
     followSwipes(stage, frame, () => this.#magnifier.isZoomed, {
-      left: () => this.#move(this.#index + 1),
-      right: () => this.#move(this.#index - 1),
+      left: () => this.move(this.#index + 1),
+      right: () => this.move(this.#index - 1),
       down: () => dialog.close(),
     });
     new ResizeObserver(() => this.isOpen && this.#load()).observe(stage);
@@ -81,6 +94,13 @@ export class Viewer {
     return this.#dialog.open;
   }
 
+  /** Sets the favourites; without them there is no button for them. */
+  set marks(marks) {
+    this.#marks = marks;
+    this.#parts.favourite.hidden = false;
+    if (this.isOpen) this.#showFavourite();
+  }
+
   /** A description for the developer panel. */
   get statistics() {
     const { exact } = this.#parts;
@@ -88,7 +108,7 @@ export class Viewer {
     return `${has}, ${this.#magnifier.statistics}, ${this.#requests.size} renditions kept`;
   }
 
-  /** Shows an image, opening the viewer when it is closed. */
+  /** Shows an image whose properties are loaded, opening the viewer when it is closed. */
   show(listing, index) {
     const isSame = this.isOpen && listing.key(index) === this.#listing.key(this.#index);
     if (this.isOpen && index !== this.#index) this.#direction = Math.sign(index - this.#index);
@@ -98,7 +118,8 @@ export class Viewer {
     if (isSame) return;
     this.#originalFails = false;
     this.#clear();
-    this.#magnifier.enter(this.#image());
+    const { error, folder, name, version, width } = this.#image;
+    this.#magnifier.enter(error === null ? { folder, name, version, width } : null);
     if (!this.isOpen) this.#dialog.showModal();
     this.#load();
   }
@@ -108,32 +129,32 @@ export class Viewer {
   }
 
   #describe() {
-    const { names, widths, heights, modified, versions, total, folder } = this.#listing;
-    const index = this.#index;
-    const { name, details, position, original, previous, next, exact, announcement } = this.#parts;
-    const size = widths[index] > 0 ? `${widths[index]} × ${heights[index]}` : "size unknown";
-    name.textContent = names[index];
-    details.textContent = `${size} · ${date(modified[index])}`;
+    const { folder, name, width, height, version, modified, taken } = this.#image;
+    const [index, { total }] = [this.#index, this.#listing];
+    const parts = this.#parts;
+    const { details, position, original, previous, next, exact, announcement } = parts;
+    const size = width > 0 ? `${width} × ${height}` : t("sizeUnknown");
+    parts.name.textContent = name;
+    // The timeline shows images of many folders.
+    parts.folder.hidden = taken === undefined;
+    parts.folder.textContent = folder === "" ? t("root") : folder;
+    parts.folder.href = folderHash(folder);
+    details.textContent = `${size} · ${taken === undefined ? date(modified) : localTime(taken)}`;
     position.textContent = `${number(index + 1)} / ${number(total)}`;
-    announcement.textContent = `${names[index]}, ${number(index + 1)} of ${number(total)}`;
-    original.href = originalURL(folder, names[index], versions[index]);
-    original.download = names[index];
-    exact.alt = names[index];
-    const facts = {
-      name: names[index], width: widths[index], height: heights[index], modified: modified[index],
-    };
-    this.#info.show(folder, facts, versions[index]);
+    announcement.textContent =
+      t("announcement", { name, index: number(index + 1), total: number(total) });
+    original.href = originalURL(folder, name, version);
+    original.download = name;
+    exact.alt = name;
+    this.#showFavourite();
+    this.#info.show(folder, { name, width, height, modified, taken }, version);
     // `disabled` would move the focus out of the dialog at the last image.
     previous.setAttribute("aria-disabled", index === 0);
     next.setAttribute("aria-disabled", index === this.#listing.count - 1);
   }
 
-  /** Returns the argument of the magnifier; null for an image that cannot be read. */
-  #image() {
-    const index = this.#index;
-    const { folder, names, versions, widths } = this.#listing;
-    if (this.#listing.error(index) !== null) return null;
-    return { folder, name: names[index], version: versions[index], width: widths[index] };
+  get #image() {
+    return this.#listing.image(this.#index);
   }
 
   #clear() {
@@ -149,8 +170,7 @@ export class Viewer {
 
   /** Requests the image at its displayed size, and shows a loaded rendition until then. */
   #load() {
-    const listing = this.#listing;
-    const error = listing.error(this.#index);
+    const { error, placeholder } = this.#image;
     if (error !== null) {
       this.#keepOnly([]);
       this.#exactURL = "";
@@ -168,7 +188,6 @@ export class Viewer {
     this.#exactURL = url;
     const previewURL = this.#bestAtHand() ?? this.#still(this.#index, PREVIEW_SIDE);
     this.#keepOnly([url, previewURL, ...this.#neighbours().map((index) => this.#url(index))]);
-    const placeholder = listing.placeholder(this.#index);
     if (placeholder !== undefined && exact.hidden) this.#painter.paint(frame, placeholder);
     this.#request(url, EXACT);
     if (url !== previewURL && this.#exactURL === url) this.#request(previewURL, PREVIEW);
@@ -208,7 +227,7 @@ export class Viewer {
   /** Browsers do not support the format of every original, but that of every rendition. */
   #undecodable() {
     if (this.#originalFails) {
-      this.#fail("the image cannot be shown");
+      this.#fail(t("undecodable"));
       return;
     }
     this.#originalFails = true;
@@ -221,7 +240,8 @@ export class Viewer {
 
   #neighbours() {
     return NEIGHBOURS.map((distance) => this.#index + distance * this.#direction).filter(
-      (index) => index >= 0 && index < this.#listing.count && !this.#listing.error(index));
+      (index) => index >= 0 && index < this.#listing.count
+        && this.#listing.image(index)?.error === null);
   }
 
   #request(url, priority) {
@@ -251,15 +271,17 @@ export class Viewer {
     const { frame, failure } = this.#parts;
     frame.hidden = true;
     failure.hidden = false;
-    failure.textContent = `This image cannot be shown: ${reason}.`;
+    failure.textContent = t("imageFails", { reason });
   }
 
   /** Returns the displayed size of an image, in CSS pixels; small images are not enlarged. */
   #fitted(index) {
     const { clientWidth, clientHeight } = this.#parts.stage;
-    const { widths, heights } = this.#listing;
-    const scale = Math.min(clientWidth / widths[index], clientHeight / heights[index], 1);
-    return { width: widths[index] * scale, height: heights[index] * scale };
+    let { width, height } = this.#listing.image(index);
+    // Before its header has been read, an image is taken to be larger than the window.
+    if (!(width > 0)) [width, height] = [UNKNOWN_SIDE * this.#listing.aspect(index), UNKNOWN_SIDE];
+    const scale = Math.min(clientWidth / width, clientHeight / height, 1);
+    return { width: width * scale, height: height * scale };
   }
 
   #url(index) {
@@ -272,15 +294,14 @@ export class Viewer {
   }
 
   #rendition(index, side) {
-    const { folder, names, versions } = this.#listing;
-    const plays = !prefersStillness();
-    return renditionURL(folder, names[index], versions[index], side, { plays });
+    const { folder, name, version } = this.#listing.image(index);
+    return renditionURL(folder, name, version, side, { plays: !prefersStillness() });
   }
 
   /** The URL that the grid requests. */
   #still(index, side) {
-    const { folder, names, versions } = this.#listing;
-    return renditionURL(folder, names[index], versions[index], side);
+    const { folder, name, version } = this.#listing.image(index);
+    return renditionURL(folder, name, version, side);
   }
 
   /** Returns the largest loaded rendition of the image, or null. */
@@ -293,10 +314,18 @@ export class Viewer {
     return null;
   }
 
-  #move(index) {
-    const target = Math.max(0, Math.min(this.#listing.count - 1, index));
+  /** Shows another image of the listing. */
+  async move(index) {
+    const listing = this.#listing;
+    const target = Math.max(0, Math.min(listing.count - 1, index));
     if (target === this.#index) return;
-    this.show(this.#listing, target);
+    if (listing.image(target) === null) {
+      const left = this.#index;
+      await listing.load(target, target + 1).catch(() => {});
+      const isOutdated = !this.isOpen || listing !== this.#listing || left !== this.#index;
+      if (isOutdated || listing.image(target) === null) return;
+    }
+    this.show(listing, target);
     this.onMove(target);
   }
 
@@ -307,17 +336,42 @@ export class Viewer {
     if (event.key === " " && isOnControl) return;
     const distance = DISTANCES[event.key];
     if (this.#magnifier.pressed(event.key)) event.preventDefault();
-    else if (distance !== undefined) this.#move(this.#index + distance);
-    else if (event.key === "Home") this.#move(0);
+    else if (distance !== undefined) this.move(this.#index + distance);
+    else if (event.key === "Home") this.move(0);
     else if (event.key === "i") this.#info.toggle();
-    else if (event.key === "End") this.#move(this.#listing.count - 1);
+    else if (event.key === "f") this.#toggleFavourite();
+    else if (event.key === "s") this.#play();
+    else if (event.key === "End") this.move(this.#listing.count - 1);
     else if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
   }
 
+  #play() {
+    this.onPlay(this.#listing, this.#index);
+  }
+
+  #showFavourite() {
+    if (this.#marks === null) return;
+    this.#parts.favourite.ariaPressed = this.#marks.isFavourite(this.#image);
+  }
+
+  async #toggleFavourite() {
+    if (this.#marks === null) return;
+    const saved = this.#marks.toggleFavourites([this.#image]);
+    this.#showFavourite();
+    try {
+      await saved;
+    } catch (error) {
+      this.#parts.announcement.textContent = t("markFails", { reason: error.message });
+      this.#parts.favourite.dataset.outcome = t("markFails", { reason: error.message });
+      setTimeout(() => delete this.#parts.favourite.dataset.outcome, FAILURE_SHOWN_FOR);
+      if (this.isOpen) this.#showFavourite();
+    }
+  }
+
   #share() {
     const { share, announcement } = this.#parts;
-    shareAddress(this.#listing.names[this.#index], share, announcement);
+    shareAddress(this.#image.name, share, announcement);
   }
 
   #closed() {
@@ -325,7 +379,7 @@ export class Viewer {
     this.#exactURL = "";
     this.#clear();
     this.#magnifier.enter(null);
-    this.onClose(this.#index);
+    this.onClose(this.#index, this.#listing);
   }
 }
 

@@ -2,7 +2,8 @@
 
 import { gapFor } from "./density.js";
 import { GridKeyboard } from "./grid-keyboard.js";
-import { justifiedRows, rowAt } from "./layout.js";
+import { Headings } from "./headings.js";
+import { imageAt, justifiedRows, rowAt } from "./layout.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
 import { Pace, ScrollPace } from "./scroll-pace.js";
 import { ScrollSpace } from "./scroll-space.js";
@@ -22,11 +23,16 @@ export class VirtualGrid {
   layout = justifiedRows([], 1, 1, 0);
   /** Called after a layout. */
   onLayout = () => {};
+  /** Called with a tile that shows another image. */
+  onTile = () => {};
   /** Called before drawing in a frame in which the page was scrolled. */
   onScroll = () => {};
   listing = null;
+  headings;
   #element;
   #list;
+  // What is moved to the base of proportional scrolling.
+  #moved;
   #header;
   #loader;
   #painter = new PlaceholderPainter();
@@ -41,19 +47,24 @@ export class VirtualGrid {
   #base = 0;
   #frame = 0;
   #width = 0;
+  // The images near the window: those with tiles, without the focused one.
+  #near = [0, 0];
   #scrolledTo = 0;
   // The last position of the grid; reading it may cause a layout.
   #origin = 0;
   #kept = { scrollY: -1, anchor: null };
 
   /**
-   * @param {HTMLElement} element has the height of the content; its first child is the list of tiles
+   * @param {HTMLElement} element has the height of the content; it contains the headings and the list of tiles
    * @param {HTMLElement} header covers the top of the window
    * @param {(width: number, height: number, meanAspect: number) => number} rowHeight
    */
   constructor(element, header, loader, rowHeight) {
     this.#element = element;
-    this.#list = element.firstElementChild;
+    const [headings, list] = element.children;
+    this.headings = new Headings(headings);
+    this.#list = list;
+    this.#moved = [headings, list];
     this.#header = header;
     this.#loader = loader;
     this.#rowHeight = rowHeight;
@@ -69,7 +80,7 @@ export class VirtualGrid {
     new ResizeObserver(() => this.#resized()).observe(element);
     this.#list.addEventListener("keydown", (event) => this.#pressed(event));
     this.#list.addEventListener("focusin", (event) => {
-      const tile = this.#tileOf.get(event.target.closest("li"));
+      const tile = this.tileAt(event.target);
       if (tile !== undefined) this.#setActive(tile.index);
     });
     this.#list.addEventListener("pointerdown", () => this.#keyboard.reset());
@@ -77,17 +88,17 @@ export class VirtualGrid {
 
   /** Shows a new or changed listing; visible images keep their position. */
   show(listing) {
-    if (listing.folder !== this.listing?.folder) this.clear();
+    if (listing.view !== this.listing?.view) this.clear();
     const anchor = this.#anchor();
     const spare = new Map();
     for (const tile of this.#tiles.values()) spare.set(tile.key, tile);
     this.#tiles.clear();
-    const active = this.listing?.names[this.#active];
-    this.#active = Math.max(0, listing.indexOf(active));
+    const wasEmpty = (this.listing?.count ?? 0) === 0;
+    this.#active = wasEmpty ? 0 : Math.max(0, listing.find(this.listing.marker(this.#active)));
     const focused = this.#focusedTile();
     if (focused !== undefined) focused.index = this.#active;
     this.listing = listing;
-    this.#aspects = Float64Array.from({ length: listing.count }, (_, i) => listing.aspect(i));
+    this.#aspects = listing.aspects;
     this.#layOut(anchor, spare);
   }
 
@@ -95,6 +106,7 @@ export class VirtualGrid {
   clear() {
     for (const tile of this.#tiles.values()) tile.remove();
     this.#tiles.clear();
+    this.headings.clear();
     this.listing = null;
     this.#aspects = [];
     this.#active = 0;
@@ -129,6 +141,49 @@ export class VirtualGrid {
     this.#layOut(this.#anchor());
   }
 
+  /** The images near the window, as `[first, end]`. */
+  get near() {
+    return this.#near;
+  }
+
+  /** Whether the page is not being scrolled. */
+  get isResting() {
+    return this.#pace.current === Pace.RESTING;
+  }
+
+  /** Shows images whose properties have arrived. */
+  fill() {
+    for (const tile of this.#tiles.values()) {
+      tile.fill(this.listing, this.layout, this.#pace.current);
+      this.onTile(tile);
+    }
+  }
+
+  /** The tab stop among the images. */
+  get active() {
+    return this.#active;
+  }
+
+  get tiles() {
+    return this.#tiles.values();
+  }
+
+  /** Returns the tile that contains an element; undefined for others. */
+  tileAt(target) {
+    return this.#tileOf.get(target.closest?.("li"));
+  }
+
+  /** Returns the image to which a key moves; null for other keys. */
+  keyTarget(key) {
+    return this.#keyboard.target(key, this.#active, this.layout, innerHeight);
+  }
+
+  /** Returns the image at a point of the window, or the nearest one of its row; -1 without images. */
+  imageAt(clientX, clientY) {
+    const { left } = this.#element.getBoundingClientRect();
+    return imageAt(this.layout, clientX - left, this.#view().top + clientY);
+  }
+
   /** Scrolls an image into view, and makes it the tab stop. */
   reveal(index) {
     if (index >= this.layout.w.length) return;
@@ -138,7 +193,7 @@ export class VirtualGrid {
     const view = this.#view();
     const margin = this.layout.h[index] / 4;
     const above = view.top + this.#header.offsetHeight;
-    if (top < above) this.#scrollTo(top - margin - this.#header.offsetHeight);
+    if (top < above) this.#scrollTo(top - margin - this.layout.heading - this.#header.offsetHeight);
     else if (bottom > view.top + view.height) this.#scrollTo(bottom + margin - view.height);
     this.#update();
   }
@@ -151,13 +206,15 @@ export class VirtualGrid {
 
   /** Returns the first image of the topmost row at a scroll offset; -1 for none. */
   indexAtScroll(offset) {
-    const row = rowAt(this.layout, this.#space.toContent(offset - this.#origin));
+    const top = this.#space.toContent(offset - this.#origin) + this.layout.heading;
+    const row = rowAt(this.layout, top);
     return row < 0 ? -1 : this.layout.rowStart[row];
   }
 
   /** Returns the scroll offset at which an image is in the topmost row. */
   scrollOffsetOf(index) {
-    return this.#origin + this.#space.toElement(this.layout.y[index] ?? 0);
+    const top = (this.layout.y[index] ?? 0) - this.layout.heading;
+    return this.#origin + this.#space.toElement(top);
   }
 
   #resized() {
@@ -166,9 +223,13 @@ export class VirtualGrid {
 
   #layOut(anchor, spare = new Map()) {
     this.#width = this.#element.clientWidth;
-    const mean = this.#aspects.reduce((sum, a) => sum + a, 0) / Math.max(1, this.#aspects.length);
+    let sum = 0;
+    for (let i = 0; i < this.#aspects.length; i += 1) sum += this.#aspects[i];
+    const mean = sum / Math.max(1, this.#aspects.length);
     const rowHeight = this.#rowHeight(this.#width, innerHeight, Math.max(0.3, mean));
-    this.layout = justifiedRows(this.#aspects, this.#width, rowHeight, gapFor(this.#width));
+    const sections = this.listing?.sections ?? null;
+    const gap = gapFor(this.#width);
+    this.layout = justifiedRows(this.#aspects, this.#width, rowHeight, gap, sections);
     this.#space = new ScrollSpace(this.layout.height, innerHeight);
     this.#element.style.height = `${this.#space.elementHeight}px`;
     for (const [index, tile] of this.#tiles) {
@@ -176,7 +237,7 @@ export class VirtualGrid {
       tile.place(this.listing, this.layout, index, this.#base, this.#pace.current);
     }
     if (anchor !== null && this.layout.w.length > 0) {
-      const found = this.listing.indexOf(anchor.name);
+      const found = this.listing.find(anchor.marker);
       const index = found >= 0 ? found : Math.min(anchor.index, this.layout.w.length - 1);
       this.#scrollTo(this.layout.y[index] - anchor.offset);
       this.#kept = { scrollY, anchor };
@@ -208,7 +269,7 @@ export class VirtualGrid {
     if (scrollY === this.#kept.scrollY) return this.#kept.anchor;
     const header = this.#header.offsetHeight;
     const index = this.layout.rowStart[rowAt(this.layout, top + header)];
-    return { index, name: this.listing.names[index], offset: this.layout.y[index] - top };
+    return { index, marker: this.listing.marker(index), offset: this.layout.y[index] - top };
   }
 
   #updateSoon() {
@@ -230,6 +291,7 @@ export class VirtualGrid {
     this.#scrolledTo = scrollY;
     const wanted = this.#wanted(view);
     this.#removeUnwanted(wanted, spare);
+    this.#requestDetails();
     // In the order of the images, which is the reading order.
     let previous = null;
     for (const index of wanted) {
@@ -243,6 +305,21 @@ export class VirtualGrid {
       previous = tile.element;
     }
     this.#keepActive(view);
+    this.#showHeadings();
+  }
+
+  /** Requests the properties of the images near the window, unless they would leave it before. */
+  #requestDetails() {
+    const isPassing = this.#pace.current === Pace.FLYING && !this.#pace.isFirst;
+    if (!isPassing) this.listing.need(...this.#near);
+  }
+
+  #showHeadings() {
+    const { listing, layout } = this;
+    if (layout.heading === 0 || layout.rowCount === 0) return;
+    const [first, end] = this.#near;
+    const [firstDay, lastDay] = [first, end - 1].map((index) => listing.days.dayOf(index));
+    this.headings.show(listing, layout, firstDay, lastDay, this.#base);
   }
 
   // Removed first, so that remaining tiles need not be moved, which would remove their focus.
@@ -269,6 +346,7 @@ export class VirtualGrid {
     tile.link.tabIndex = index === this.#active ? 0 : -1;
     this.#tiles.set(index, tile);
     this.#tileOf.set(tile.element, tile);
+    this.onTile(tile);
     return tile;
   }
 
@@ -276,6 +354,7 @@ export class VirtualGrid {
   #wanted(view) {
     const { layout } = this;
     const wanted = new Set();
+    this.#near = [0, 0];
     if (layout.rowCount === 0) return wanted;
     let first;
     let end;
@@ -289,6 +368,7 @@ export class VirtualGrid {
       end = layout.rowStart[rowAt(layout, view.top + view.height + below) + 1];
       if (end - first < MOST_TILES || screens === 0) break;
     }
+    this.#near = [first, end];
     // Removing the focused tile would lose the focus.
     const focused = this.#focusedTile()?.index ?? -1;
     if (focused >= 0 && focused < first) wanted.add(focused);
@@ -321,7 +401,8 @@ export class VirtualGrid {
       }
     }
     const shift = Math.round(view.elementTop - view.top + base);
-    this.#list.style.transform = this.#space.isProportional ? `translateY(${shift}px)` : "";
+    const transform = this.#space.isProportional ? `translateY(${shift}px)` : "";
+    for (const part of this.#moved) part.style.transform = transform;
   }
 
   #setActive(index) {
@@ -341,7 +422,7 @@ export class VirtualGrid {
 
   #pressed(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const target = this.#keyboard.target(event.key, this.#active, this.layout, innerHeight);
+    const target = this.keyTarget(event.key);
     if (target === null) return;
     event.preventDefault();
     this.focus(target);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { Marks } from "./marks.js";
+import { Selection } from "./selection.js";
+import { SelectionBar } from "./selection-bar.js";
+import { SelectionGestures } from "./selection-gestures.js";
+import { t } from "./strings.js";
+import { element } from "./text.js";
+
+/** Selection and favourites, for a server with an index of the library. */
+export class LibraryControls {
+  selection = new Selection();
+  marks = new Marks();
+  /** Called with the images of a slideshow. */
+  onPlay = () => {};
+  #grid;
+  #bar;
+  #hovered = null;
+
+  /** @param {HTMLElement} element contains the tiles */
+  constructor(element, grid) {
+    this.#grid = grid;
+    this.#bar = new SelectionBar(document.querySelector("#selection"), this.selection, this.marks);
+    this.#bar.onPlay = (images) => this.onPlay(images);
+    new SelectionGestures(element, grid, this.selection);
+    this.selection.listing = grid.listing;
+    this.selection.onChange = () => this.#changed();
+    this.marks.onChange = () => this.#changed();
+    grid.onTile = (tile) => this.#mark(tile);
+    grid.headings.decorate = (heading, section) => this.#decorate(heading, section);
+    grid.headings.redecorate();
+    for (const type of ["pointerover", "focusin"]) {
+      element.addEventListener(type, (event) => this.#hover(grid.tileAt(event.target)));
+    }
+    this.#changed();
+  }
+
+  #changed() {
+    const isSelecting = this.selection.size > 0;
+    document.documentElement.classList.toggle("is-selecting", isSelecting);
+    for (const tile of this.#grid.tiles) this.#mark(tile);
+    this.#grid.headings.redecorate();
+    this.#bar.show();
+  }
+
+  #hover(tile) {
+    if (tile === undefined || tile === this.#hovered) return;
+    this.#hovered = tile;
+    this.#mark(tile);
+  }
+
+  #mark(tile) {
+    const { picture } = tile;
+    if (picture === null) return;
+    tile.mark({
+      isFavourite: this.marks.isFavourite(picture),
+      isSelected: this.selection.has(picture),
+      hasCheck: tile === this.#hovered || this.selection.size > 0,
+    });
+  }
+
+  #decorate(heading, section) {
+    const { listing } = this.#grid;
+    const [first, end] = listing.days.range(section);
+    let check = heading.querySelector(".check");
+    if (check === null) {
+      check = element("button", "check");
+      check.type = "button";
+      heading.append(check);
+    }
+    check.ariaLabel = t("selectDay", { day: listing.heading(section) });
+    check.ariaPressed = this.selection.hasRange(first, end);
+    check.onclick = () =>
+      this.selection.setRange(first, end, !this.selection.hasRange(first, end));
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { refusal } from "./api.js";
+import { encodePath } from "./routing.js";
+
+// The index of the whole library. All functions throw the errors of `fetchListing`.
+
+/**
+ * Fetches the progress of the index; null when the server has none.
+ *
+ * @returns {Promise<{state: "reading" | "complete", found: number, read: number,
+ *   secondsLeft: number | null, generation: string, canMark: boolean} | null>}
+ */
+export async function fetchStatus(signal) {
+  const response = await fetch("/-/library/status", { cache: "no-cache", signal });
+  if (response.status === 404) {
+    await response.text();
+    return null;
+  }
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
+/**
+ * Fetches the days of the timeline, newest first, with the number of images of each and the aspect
+ * ratios of all images.
+ *
+ * @param {string} query limits it to the images found; empty for all
+ * @param {string | null} since the generation after which days have changed; null for all days
+ */
+export function fetchTimeline(query, { since = null, signal } = {}) {
+  return get("timeline", { q: query || null, since }, signal);
+}
+
+/** Fetches the images of the days from `first` back to `last`. */
+export function fetchImages(query, { first, last, offset, limit }, signal) {
+  return get("images", { first, last, offset, limit, q: query || null }, signal);
+}
+
+/** Fetches completions of a query. */
+export async function fetchCompletions(query, signal) {
+  return (await get("completions", { q: query }, signal)).completions;
+}
+
+async function get(name, parameters, signal) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null);
+  const query = new URLSearchParams(given);
+  const response = await fetch(`/-/library/${name}?${query}`, { cache: "no-cache", signal });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
+/** Returns the URL of the covers of `limit` subfolders, ten in a row. */
+export function coversURL(folder, offset, limit, side, revision) {
+  const query = new URLSearchParams({ offset, limit, side, v: revision });
+  return `/-/library/covers/${encodePath(folder)}?${query}`;
+}
+
+/** Sets marks of images, such as `{ favourite: true }` or `{ rating: 3 }`. */
+export async function mark(images, marks) {
+  await post("/-/library/marks", { images, ...marks });
+}
+
+/** Returns the URL of an archive of images: originals, or renditions of a size such as `2048x2048`. */
+export async function requestDownload(images, size) {
+  const response = await post("/-/download", { images, size });
+  return (await response.json()).url;
+}
+
+async function post(url, body) {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!response.ok) throw await refusal(response);
+  return response;
+}

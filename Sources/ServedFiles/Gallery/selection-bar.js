@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { requestDownload } from "./library.js";
+import { imageHash } from "./routing.js";
+import { MOST_SELECTED } from "./selection.js";
+import { copyText } from "./share.js";
+import { t } from "./strings.js";
+import { element, number } from "./text.js";
+
+const SIZES = [4096, 2048, 1024];
+
+/** How long a message is shown, in milliseconds. */
+const SHOWN_FOR = 6000;
+
+/** The number of selected images, and what can be done with them. */
+export class SelectionBar {
+  /** Called with the images of a slideshow. */
+  onPlay = () => {};
+  #bar;
+  #selection;
+  #marks;
+  #parts;
+  #timer = 0;
+
+  /** @param {HTMLElement} bar a toolbar */
+  constructor(bar, selection, marks) {
+    this.#bar = bar;
+    this.#selection = selection;
+    this.#marks = marks;
+    const names = ["count", "size", "download", "favourite", "slideshow", "copy", "clear", "note"];
+    this.#parts = Object.fromEntries(
+      names.map((name) => [name, bar.querySelector(`[data-part="${name}"]`)]));
+    const { size, download, favourite, copy, clear } = this.#parts;
+    size.append(new Option(t("originals"), ""), ...SIZES.map((side) =>
+      new Option(t("upTo", { number: number(side) }), `${side}x${side}`)));
+    download.addEventListener("click", () => this.#download());
+    favourite.addEventListener("click", () => this.#toggleFavourites());
+    this.#parts.slideshow.addEventListener("click", () => this.onPlay(selection.images));
+    copy.addEventListener("click", () => this.#copy());
+    clear.addEventListener("click", () => selection.clear());
+    selection.onFull = () => this.#tell(t("selectionFull", { number: number(MOST_SELECTED) }));
+  }
+
+  /** Shows the current selection. */
+  show() {
+    const { size } = this.#selection;
+    this.#bar.hidden = size === 0;
+    const count = t("selected", { number: number(size) });
+    if (this.#parts.count.textContent !== count) this.#parts.count.textContent = count;
+    const areFavourites = size > 0
+      && this.#selection.images.every((image) => this.#marks.isFavourite(image));
+    this.#parts.favourite.ariaPressed = areFavourites;
+  }
+
+  async #download() {
+    const { size, download } = this.#parts;
+    download.disabled = true;
+    try {
+      const link = element("a");
+      link.href = await requestDownload(this.#selection.paths, size.value || null);
+      link.download = "";
+      link.click();
+    } catch (error) {
+      this.#tell(t("downloadFails", { reason: error.message }));
+    }
+    download.disabled = false;
+  }
+
+  async #toggleFavourites() {
+    try {
+      await this.#marks.toggleFavourites(this.#selection.images);
+    } catch (error) {
+      this.#tell(t("markFails", { reason: error.message }));
+    }
+  }
+
+  #copy() {
+    const page = location.href.split("#")[0];
+    const addresses = this.#selection.images.map(({ folder, name }) => page + imageHash(folder, name));
+    copyText(addresses.join("\n"), this.#parts.copy, this.#parts.note);
+  }
+
+  #tell(text) {
+    const { note } = this.#parts;
+    note.textContent = text;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => (note.textContent = ""), SHOWN_FOR);
+  }
+}

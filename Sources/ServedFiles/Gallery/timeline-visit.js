@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { fetchListing } from "./api.js";
+import { fetchStatus, fetchTimeline } from "./library.js";
+import { join, timelineHash } from "./routing.js";
+import { TimelineSections } from "./sections.js";
+import { t } from "./strings.js";
+import { Timeline } from "./timeline.js";
+
+/** Shows the timeline or a search, and fetches its changes. */
+export class TimelineVisit {
+  /** Whether the previous view stays until this one has arrived, as while the user types. */
+  replacesLater;
+  listing = null;
+  #parts;
+  #query;
+  #controller = new AbortController();
+  #isChecking = false;
+  #isReading = false;
+
+  /**
+   * @param {object} parts the `connection`, the `loader`, the `timelineView`, the `grid`, and `show`,
+   *   which is called with this visit after a change
+   * @param {object | null} previous the visit before this one
+   */
+  constructor(parts, { query }, previous) {
+    this.#parts = parts;
+    this.#query = query;
+    this.view = timelineHash(query);
+    this.replacesLater = previous instanceof TimelineVisit;
+  }
+
+  /** Milliseconds between checks; fewer before the first images are found. */
+  get pollInterval() {
+    return this.#isReading && this.listing?.total === 0 ? 200 : 1000;
+  }
+
+  get title() {
+    return this.#query === "" ? t("allPhotos") : this.#query;
+  }
+
+  get sections() {
+    return new TimelineSections(this.listing);
+  }
+
+  /** Shows the timeline. */
+  async start() {
+    const { connection, loader, timelineView, show } = this.#parts;
+    const { signal } = this.#controller;
+    timelineView.enter(this.#query);
+    this.#isChecking = true;
+    try {
+      await connection.persist(async () => {
+        const [answer, ladder, status] = await Promise.all([
+          fetchTimeline(this.#query, { signal }), this.#ladder(signal), fetchStatus(signal)]);
+        this.#showProgress(status);
+        this.#show(Timeline.from(answer, this.#query, ladder));
+      }, signal);
+      loader.resume();
+    } catch (error) {
+      if (signal.aborted) return;
+      show(this);
+      timelineView.showFailure(error);
+    }
+    this.#isChecking = false;
+  }
+
+  end() {
+    this.#controller.abort(new DOMException("another view", "AbortError"));
+    this.listing?.end();
+  }
+
+  reorder() {}
+
+  /** Returns the index of the image of a route; -1 if there is none, null if that is not known yet. */
+  async locate({ date, folder, image }) {
+    return this.listing === null ? null : this.listing.locate(date, join(folder, image));
+  }
+
+  hash(index) {
+    return this.listing.imageHash(index);
+  }
+
+  /** Checks whether the timeline has changed; redraws only then, and never during scrolling. */
+  async check() {
+    if (this.#isChecking || this.listing === null || !this.#parts.grid.isResting) return;
+    const { connection, loader, grid } = this.#parts;
+    const { signal } = this.#controller;
+    this.#isChecking = true;
+    try {
+      await connection.persist(async () => {
+        const status = await fetchStatus(signal);
+        this.#showProgress(status);
+        if (status !== null && status.generation !== this.listing.generation) await this.#update();
+      }, signal);
+      loader.resume();
+      // Repeats requests for properties that have failed.
+      if (grid.listing === this.listing) this.listing.need(...grid.near);
+    } catch (error) {
+      if (signal.aborted) return;
+      // May be temporary; the current view stays until the next check.
+    }
+    this.#isChecking = false;
+  }
+
+  #showProgress(status) {
+    const wasReading = this.#isReading;
+    this.#isReading = status?.state === "reading";
+    this.#parts.timelineView.showProgress(status);
+    if (wasReading && !this.#isReading && this.listing?.total === 0) this.#show(this.listing);
+  }
+
+  async #update() {
+    const { signal } = this.#controller;
+    const { listing } = this;
+    const answer = await fetchTimeline(this.#query, { since: listing.generation, signal });
+    if (!answer.isPartial) {
+      await this.#replace(Timeline.from(answer, this.#query, listing.ladder));
+    } else if (answer.days.date.length > 0) {
+      await this.#replace(listing.changed(answer));
+    } else {
+      listing.generation = answer.generation;
+    }
+  }
+
+  /** Shows another timeline once it has the properties of the visible days, so that tiles can stay. */
+  async #replace(next) {
+    const visible = this.listing.dates(...this.#parts.grid.near);
+    await next.loadDays(visible);
+    this.#controller.signal.throwIfAborted();
+    this.listing.end();
+    this.#show(next);
+  }
+
+  #show(listing) {
+    const { timelineView, show, grid } = this.#parts;
+    this.listing = listing;
+    listing.onDetails = (images) => {
+      if (grid.listing !== listing) return;
+      if (images === null) this.check();
+      else grid.fill();
+    };
+    timelineView.show(listing, this.#isReading);
+    show(this);
+  }
+
+  async #ladder(signal) {
+    const { page } = await fetchListing("", 0, { limit: 1, signal });
+    return page.ladder;
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { join, timelineHash, timelineImageHash } from "./routing.js";
+import { dayText } from "./text.js";
+import { TimelineDays } from "./timeline-days.js";
+import { TimelineDetails } from "./timeline-details.js";
+
+/** The height of the heading of a day, in CSS pixels. */
+const HEADING = 46;
+
+/** The number of images of a day that are searched for one image. */
+const MOST_LOADED = 5000;
+
+const UNKNOWN_ASPECT = 4 / 3;
+
+/** Width ÷ height of each code; 0 is an image whose header has not been read. */
+const ASPECTS = Float32Array.from({ length: 256 }, (_, code) =>
+  code === 0 ? UNKNOWN_ASPECT : 2 ** ((code - 128) / 32));
+
+/**
+ * All images of the library by day, newest first, or those that a query finds.
+ *
+ * Contains the number of images of each day and their aspect ratios, a byte each, so that the layout
+ * is exact. Everything else is fetched for the images near the window; see `TimelineDetails`.
+ * Does not change: `changed` returns another timeline.
+ */
+export class Timeline {
+  #days;
+  #codes;
+  #details;
+
+  /**
+   * @param {object} answer of `fetchTimeline`, with all days
+   * @param {number[]} ladder the sizes of renditions
+   */
+  static from(answer, query, ladder) {
+    const [days, codes] = [new TimelineDays(answer.days), bytes(answer.aspects)];
+    return new Timeline(query, ladder, answer, days, codes, new Map());
+  }
+
+  constructor(query, ladder, answer, days, codes, blocks) {
+    this.query = query;
+    this.ladder = ladder;
+    this.generation = answer.generation;
+    this.isCut = answer.isCut === true;
+    this.view = timelineHash(query);
+    this.isComplete = true;
+    this.#days = days;
+    this.#codes = codes;
+    this.total = days.total;
+    this.#details = new TimelineDetails(query, days, blocks);
+  }
+
+  get count() {
+    return this.total;
+  }
+
+  /** For `justifiedRows`: the first image of each day. */
+  get sections() {
+    return { starts: this.#days.starts, heading: HEADING };
+  }
+
+  /** Width ÷ height of all images. */
+  get aspects() {
+    const aspects = new Float32Array(this.total);
+    for (let i = 0; i < aspects.length; i += 1) aspects[i] = ASPECTS[this.#codes[i]];
+    return aspects;
+  }
+
+  aspect(index) {
+    return ASPECTS[this.#codes[index]];
+  }
+
+  /** Returns the properties of an image; null until they have arrived. */
+  image(index) {
+    const day = this.#days.dayOf(index);
+    return this.#details.image(day, index - this.#days.starts[day]);
+  }
+
+  /** The identity of an image, independent of changes to other images. */
+  key(index) {
+    const image = this.image(index);
+    return image === null ? `#${index}` : `${image.version}/${join(image.folder, image.name)}`;
+  }
+
+  imageHash(index) {
+    const { folder, name } = this.image(index);
+    return timelineImageHash(this.query, this.#date(index), folder, name);
+  }
+
+  get days() {
+    return this.#days;
+  }
+
+  /** Returns the heading of a day. */
+  heading(day) {
+    return dayText(this.#days.date[day]);
+  }
+
+  /** Returns what `find` requires to find an image in a changed timeline. */
+  marker(index) {
+    const day = this.#days.dayOf(index);
+    const image = this.image(index);
+    const path = image === null ? null : join(image.folder, image.name);
+    return { date: this.#days.date[day], place: index - this.#days.starts[day], path };
+  }
+
+  /** Returns the index of an image, or of one near it if it is gone or not loaded; -1 without any. */
+  find({ date, place, path }) {
+    if (this.total === 0) return -1;
+    const day = this.#days.dayAt(date);
+    const [start, end] = this.#days.range(day);
+    if (this.#days.date[day] !== date) return start;
+    const found = path === null ? -1 : this.#details.placeOf(day, path);
+    return Math.min(start + (found >= 0 ? found : place), end - 1);
+  }
+
+  #isAt(index, path) {
+    const image = this.image(index);
+    return image !== null && join(image.folder, image.name) === path;
+  }
+
+  #date(index) {
+    return this.#days.date[this.#days.dayOf(index)];
+  }
+
+  /** Fetches the properties of images near the window, and aborts requests for others. */
+  need(first, end) {
+    this.#details.need(first, end);
+  }
+
+  /** Fetches the properties of the images `first ..< end`. */
+  load(first, end) {
+    return this.#details.load(first, end);
+  }
+
+  /** Returns the index of an image of a day, after its properties have been fetched; -1 without it. */
+  async locate(date, path) {
+    if (this.total === 0) return -1;
+    await this.loadDays([date]);
+    const index = this.find({ date, place: 0, path });
+    return this.#isAt(index, path) ? index : -1;
+  }
+
+  /** Called with the received images, or with null if they contradict this timeline. */
+  set onDetails(handler) {
+    this.#details.onArrival = handler;
+  }
+
+  /** Aborts all requests. */
+  end() {
+    this.#details.end();
+  }
+
+  /** Returns the timeline after a change of some days. */
+  changed(answer) {
+    const { days, codes } = this.#days.merged(this.#codes, answer.days, bytes(answer.aspects));
+    const blocks = this.#details.without(new Set(answer.days.date));
+    return new Timeline(this.query, this.ladder, answer, days, codes, blocks);
+  }
+
+  /** Returns the dates of the days that contain the images `first ..< end`. */
+  dates(first, end) {
+    if (end <= first) return [];
+    const [newest, oldest] = [first, end - 1].map((index) => this.#days.dayOf(index));
+    return this.#days.date.slice(newest, oldest + 1);
+  }
+
+  /** Fetches the properties of the images of some days, up to a limit for each. */
+  loadDays(dates) {
+    return Promise.all(dates.map((date) => {
+      const day = this.#days.dayAt(date);
+      if (this.#days.date[day] !== date) return null;
+      const [start, end] = this.#days.range(day);
+      return this.load(start, Math.min(end, start + MOST_LOADED));
+    }));
+  }
+}
+
+function bytes(base64) {
+  const text = atob(base64);
+  const values = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) values[i] = text.charCodeAt(i);
+  return values;
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The covers of folders."""
+
+import io
+
+from PIL import Image
+
+from gallery_checks import GalleryChecks
+from gallery_driver import GalleryPage, start_synthetic_server
+
+FOLDERS = 200
+
+# The backgrounds of all covers.
+COVERS = """() => [...document.querySelectorAll("#cards .cover")].map((cover) => {
+  const { backgroundImage, backgroundPosition, backgroundSize } = getComputedStyle(cover);
+  return { image: backgroundImage, place: backgroundPosition, size: backgroundSize };
+})"""
+
+
+class CoverChecks(GalleryChecks):
+    def test_covers(self):
+        with start_synthetic_server(count=100) as server:
+            gallery = GalleryPage(self.browser, server)
+            page = gallery.page
+            asked = []
+            page.on("request", lambda r: asked.append(r.url) if "/covers/" in r.url else None)
+            gallery.open("tree")
+            page.wait_for_selector("#cards.covers a")
+            gallery.wait(f"() => ({COVERS})()[0].image !== 'none'")
+            self.check("covers: one request for the first screen", len(asked) == 1, asked)
+            page.click("#more-folders")
+            cards = page.locator("#cards li")
+            self.check("covers: all folders are shown", cards.count() == FOLDERS, f"{cards.count()}")
+            for index in (69, 120, 199):
+                cards.nth(index).scroll_into_view_if_needed()
+                gallery.wait(f"(index) => ({COVERS})()[index].image !== 'none'", index)
+            self.check(f"covers: at most 3 requests for {FOLDERS} folders", len(asked) <= 3, f"{len(asked)}")
+            covers = page.evaluate(COVERS)
+            # Folder 82 is the third of the second row of the second sheet, which has seven rows.
+            place, size = covers[82]["place"], covers[82]["size"]
+            expected = [2 / 9 * 100, 1 / 6 * 100]
+            shown = [float(part.rstrip("%")) for part in place.split()]
+            is_at = all(abs(one - other) < 0.01 for one, other in zip(shown, expected))
+            self.check("covers: each folder has its cell", is_at and size == "calc(1000% + 10px) calc(700% + 7px)", f"{place} {size}")
+            self.check_color(gallery, cards.nth(82), 12)
+            self.check_color(gallery, cards.nth(199), 59)
+            self.check_refresh(gallery)
+            self.check_quiet(gallery, "covers")
+            gallery.close()
+
+    def check_refresh(self, gallery):
+        """After a change of the library, covers are replaced without a change of the focus."""
+        page = gallery.page
+        page.locator("#cards a").nth(3).focus()
+        image = page.evaluate(COVERS)[3]["image"]
+        page.evaluate("fetch('/-/test/add/2026-09-25/1').then(() => null)")
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        gallery.wait(f"(image) => ({COVERS})()[3].image !== image", image)
+        focused = page.evaluate("document.activeElement.querySelector('strong').textContent")
+        self.check("covers: are replaced after a change, and the focus stays", focused == "folder 003", focused)
+
+    def check_color(self, gallery, card, cell):
+        """Compares the pixel in the middle of a cover with the colour of its cell."""
+        card.scroll_into_view_if_needed()
+        gallery.next_frame()
+        box = card.locator(".cover").bounding_box()
+        clip = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "width": 1, "height": 1}
+        color = self.pixel(gallery.page.screenshot(clip=clip))
+        expected = (60 + cell * 37 % 160, 60 + cell * 91 % 160, 60 + cell * 13 % 160)
+        self.check(f"covers: cell {cell} is drawn", color == expected, f"{color}, expected {expected}")
+
+    def pixel(self, png):
+        return Image.open(io.BytesIO(png)).convert("RGB").getpixel((0, 0))
