@@ -22,6 +22,7 @@ export async function keepPage() {
 /** The policy of the page permits the URLs of scripts that this function returns. */
 function trusted(url) {
   if (!globalThis.trustedTypes) return url;
-  const policy = trustedTypes.createPolicy("calotype", { createScriptURL: (text) => text });
+  const createScriptURL = (text) => (text === WORKER ? text : "");
+  const policy = trustedTypes.createPolicy("calotype", { createScriptURL });
   return policy.createScriptURL(url);
 }
