@@ -103,7 +103,7 @@ let package = Package(
             exclude: codecLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
-        .target(name: "AssetCatalogs", dependencies: ["EncodedImages"]),
+        .target(name: "AssetCatalogs", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "LoadScheduling", dependencies: ["EncodedImages"]),
         .target(
             name: "DiskStore",
@@ -320,7 +320,11 @@ let package = Package(
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
                 "LoadScheduling", "Pixels", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
-        .testTarget(name: "AssetCatalogsTests", dependencies: ["AssetCatalogs", "ImageTesting"]),
+        .testTarget(
+            name: "AssetCatalogsTests",
+            dependencies: [
+                "AssetCatalogs", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
+            ]),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
             name: "HTTPLoadingTests",
@@ -361,7 +365,8 @@ let package = Package(
 // goals that test ask for it, since a package with such flags cannot be depended on.
 if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
     let computing = [
-        "Pixels", "Effects", "Drawing", "EncodedImages", "ImageCodecs", "ImageTesting", "Textures",
+        "AssetCatalogs", "Pixels", "Effects", "Drawing", "EncodedImages", "ImageCodecs",
+        "ImageTesting", "Textures",
     ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]

@@ -8,9 +8,9 @@ internal import ImageCommands
 struct AssetTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assets", _superCommandName: "calotype",
-        abstract: "Lists what an asset catalog contains.",
+        abstract: "Compiles asset catalogs, and lists and extracts what they contain.",
         version: "calotype-assets \(calotypeVersion)",
-        subcommands: [AssetInfo.self])
+        subcommands: [AssetCompile.self, AssetInfo.self, AssetExtract.self])
 
     static func main() {
         var arguments = Array(CommandLine.arguments.dropFirst())

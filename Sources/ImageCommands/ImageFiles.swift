@@ -98,7 +98,7 @@ struct InputFiles {
 }
 
 /// Returns whether a path is that of a folder, or of a symbolic link to one.
-func isFolder(_ path: String) -> Bool {
+package func isFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
