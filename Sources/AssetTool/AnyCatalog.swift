@@ -5,10 +5,11 @@ internal import EncodedImages
 internal import ImageCommands
 internal import Pixels
 
-/// A catalog of any form: a folder or a compiled file.
+/// A catalog of any form: a folder, a compiled file or a file of Apple's compiler.
 enum AnyCatalog {
     case folder(AssetCatalog)
     case compiled(CompiledCatalog)
+    case car(CarFile)
 
     /// Opens a folder or a file, whose form is recognized by its bytes.
     init(_ path: String) throws(AssetCatalogError) {
@@ -22,13 +23,17 @@ enum AnyCatalog {
         } catch {
             throw .unreadable(path: path, reason: "\(error)")
         }
-        self = .compiled(try CompiledCatalog(bytes, path: path))
+        self =
+            CarFile.isCar(bytes)
+            ? .car(try CarFile(bytes, path: path))
+            : .compiled(try CompiledCatalog(bytes, path: path))
     }
 
     func assets() throws(AssetCatalogError) -> [Asset] {
         switch self {
         case .folder(let catalog): catalog.assets
         case .compiled(let catalog): try catalog.assets()
+        case .car(let file): file.assets
         }
     }
 
@@ -50,8 +55,11 @@ enum AnyCatalog {
                         .init("SizeOnDisk", .integer(storage.byteCount)),
                     ]
             } catch {
-                throw FileFailure(catalog.path, "\(asset.key.name): \(error)")
+                throw FileFailure(catalog.path, "\(asset.key.name): \(error.reason)")
             }
+        case .car(let file):
+            let rendition = file.renditions(of: asset.key)[index]
+            return sizeMembers(rendition.pixelSize.isEmpty ? nil : rendition.pixelSize)
         }
     }
 

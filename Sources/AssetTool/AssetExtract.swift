@@ -10,13 +10,17 @@ internal import Pixels
 /// The `assets extract` command.
 struct AssetExtract: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "extract", abstract: "Writes the files of a compiled catalog to a folder.",
+        commandName: "extract",
+        abstract: "Writes the files of a compiled catalog, ours or Apple's, to a folder.",
         discussion: """
             Files that are stored as they are keep their bytes; other images are written as PNG. The file \
             of a slot is written to FOLDER/NAME/FILE, where NAME is that of the asset.
+
+            Of Apple's Assets.car, images are read that are stored as ARGB, without compression or with \
+            LZFSE, and the PDF files of vectors. Images that are resized in parts consist of those parts.
             """)
 
-    @Argument(help: "The compiled file.", completion: .file())
+    @Argument(help: "The compiled file, Assets.assets or Assets.car.", completion: .file())
     var catalog: String
 
     @Option(
@@ -105,17 +109,27 @@ extension AnyCatalog {
         of asset: Asset, _ index: Int, _ codecs: CodecSet
     ) throws(FileFailure) -> [ExtractedFile] {
         guard case .file(let name) = asset.slots[index].content else { return [] }
-        switch self {
-        case .folder:
-            throw FileFailure(asset.path, "a folder; its files need no extraction")
-        case .compiled(let catalog):
-            do {
+        do {
+            switch self {
+            case .folder:
+                throw FileFailure(asset.path, "a folder; its files need no extraction")
+            case .compiled(let catalog):
                 return try Self.files(of: catalog, asset, index, name, codecs)
-            } catch let error as FileFailure {
-                throw error
-            } catch {
-                throw FileFailure("\(asset.key.name)/\(name)", error)
+            case .car(let file):
+                let rendition = file.renditions(of: asset.key)[index]
+                let name = rendition.extractedName
+                if let data = file.data(of: rendition) {
+                    return [try ExtractedFile("\(name).pdf", of: asset.key.name, data)]
+                }
+                let image = try file.image(of: rendition)
+                return [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
             }
+        } catch let error as FileFailure {
+            throw error
+        } catch let error as AssetCatalogError {
+            throw FileFailure("\(asset.key.name)/\(name)", error.reason)
+        } catch {
+            throw FileFailure("\(asset.key.name)/\(name)", error)
         }
     }
 
@@ -146,6 +160,15 @@ extension AnyCatalog {
         }
         let image = try catalog.image(of: slots[index], codecs: codecs)
         return files + [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
+    }
+}
+
+extension CarRendition {
+    /// The name of the file with the traits, because images of several sizes are drawn from one file.
+    fileprivate var extractedName: String {
+        guard isDrawn, let scale = traits.scale, scale != 1 else { return fileName }
+        let (stem, fileExtension) = splitExtension(fileName)
+        return "\(stem)@\(scale)x" + (fileExtension.map { ".\($0)" } ?? "")
     }
 }
 

@@ -14,7 +14,7 @@ struct AssetInfo: ParsableCommand {
             not an image is reported on standard error, and the exit status is 1.
             """)
 
-    @Argument(help: "The folder of a catalog, or a compiled file.", completion: .file())
+    @Argument(help: "The folder of a catalog, a compiled file, or Apple's Assets.car.")
     var catalog: String
 
     @OptionGroup var sandboxing: SandboxArguments

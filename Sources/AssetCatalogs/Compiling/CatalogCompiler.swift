@@ -37,9 +37,9 @@ public struct CatalogCompiler: Sendable {
     public struct Source: Hashable, Sendable {
         /// The path of the file.
         @ComparedByBytes public var path: String
-        fileprivate let asset: Int
-        fileprivate let slot: Int
-        fileprivate let scales: [Int]
+        let asset: Int
+        let slot: Int
+        let scales: [Int]
     }
 
     /// The content of a source as it is stored.
@@ -67,7 +67,7 @@ public struct CatalogCompiler: Sendable {
 
     /// The files of the slots that are kept.
     public let sources: [Source]
-    private let assets: [Asset]
+    let assets: [Asset]
     private let kept: [[Int]]
     private let options: Options
     private let codecs: CodecSet
