@@ -13,7 +13,7 @@ struct CompiledDamage: Error {
 struct CompiledLayout {
     /// A table, in the order of the file.
     enum Table: Int, CaseIterable {
-        case buckets, places, assets, slots, rasters, traits, details, colors, blobs
+        case buckets, places, assets, slots, rasters, traits, extras, details, colors, blobs
         case stringEnds, strings
 
         /// The size of a record in bytes.
@@ -21,12 +21,13 @@ struct CompiledLayout {
             switch self {
             case .buckets, .places, .stringEnds: 4
             case .assets: 32
-            case .slots: 36
+            case .slots: 20
             case .rasters: 8
             case .traits: 56
+            case .extras: 16
             case .details: 96
             case .colors: 40
-            case .blobs: 40
+            case .blobs: 32
             case .strings: 1
             }
         }
@@ -78,7 +79,7 @@ struct CompiledLayout {
         guard byteCount == file.count else {
             throw CompiledDamage(reason: "the file has \(file.count) bytes instead of \(byteCount)")
         }
-        // 11 counts of 32 bits: neither products nor sums overflow.
+        // 12 counts of 32 bits: neither products nor sums overflow.
         self.init(
             counts: Table.allCases.map {
                 file.littleEndian(at: 32 + $0.rawValue * 4, byteCount: 4)
@@ -102,7 +103,7 @@ struct CompiledLayout {
         return header + [UInt8](repeating: 0, count: Self.headerByteCount - header.count)
     }
 
-    /// Rounds up to the alignment of tables and blobs.
+    /// Rounds up to the alignment of tables and pixels.
     static func aligned(_ count: Int) -> Int {
         (count + blobAlignment - 1) / blobAlignment * blobAlignment
     }
@@ -136,7 +137,11 @@ struct CompiledLayout {
 extension Span<UInt8> {
     /// Returns a 32-bit field of a record whose offset was checked.
     func field(_ record: Int, _ index: Int) -> Int {
-        littleEndian(at: record + index * 4, byteCount: 4)
+        let offset = record + index * 4
+        // The last byte first, so that one comparison checks all of them.
+        let highest = Int(self[offset + 3]) << 24
+        return highest | Int(self[offset]) | Int(self[offset + 1]) << 8 | Int(self[offset + 2])
+            << 16
     }
 
     /// Returns a 32-bit field; `nil` if the value is absent.

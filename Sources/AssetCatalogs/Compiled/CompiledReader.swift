@@ -93,11 +93,14 @@ struct CompiledReader {
     /// Reads a slot.
     func readSlot(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetSlot {
         let record = try layout.offset(.slots, index)
-        let details = try readDetails(file, file.optionalField(record, 5))
+        let extra = try file.optionalField(record, 4).map { index throws(CompiledDamage) in
+            try layout.offset(.extras, index)
+        }
+        let details = try readDetails(file, extra.flatMap { file.optionalField($0, 1) })
         return AssetSlot(
             traits: try readTraits(file, file.field(record, 0)),
             content: try readContent(file, record),
-            size: try string(file, file.optionalField(record, 3)),
+            size: try string(file, extra.flatMap { file.optionalField($0, 0) }),
             alignmentInsets: details.alignment, slicing: details.slicing)
     }
 
@@ -106,7 +109,7 @@ struct CompiledReader {
     ) throws(CompiledDamage) -> AssetSlot.Content {
         switch file.field(record, 1) {
         case 1: .file(try string(file, file.field(record, 2)))
-        case 2: .color(try readColor(file, file.field(record, 6)))
+        case 2: .color(try readColor(file, file.field(record, 3)))
         case 3: .systemColor(try string(file, file.field(record, 2)))
         case let code: throw CompiledDamage(reason: "unknown content of a slot: \(code)")
         }
@@ -165,24 +168,27 @@ struct CompiledReader {
     /// Reads the record of a blob, and checks that the file contains its bytes.
     func readBlob(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> CompiledBlob {
         let record = try layout.offset(.blobs, index)
-        let offset = file.littleEndian(at: record + 24, byteCount: 8)
-        let count = file.littleEndian(at: record + 32, byteCount: 8)
+        let offset = file.littleEndian(at: record + 16, byteCount: 8)
+        let count = file.littleEndian(at: record + 24, byteCount: 8)
         guard offset >= layout.blobStart, count >= 0, count <= file.count,
             offset <= file.count - count
         else { throw CompiledDamage(reason: "the blob \(index) lies outside the file") }
-        guard let kind = CompiledBlob.Kind(rawValue: file.field(record, 0)) else {
-            throw CompiledDamage(reason: "unknown kind of blob: \(file.field(record, 0))")
+        let code = file.field(record, 0)
+        guard let kind = CompiledBlob.Kind(rawValue: code & 0xFF) else {
+            throw CompiledDamage(reason: "unknown kind of blob: \(code & 0xFF)")
         }
         return try CompiledBlob(
             kind: kind, width: file.field(record, 1), height: file.field(record, 2),
-            formatCode: file.field(record, 3), detail: file.field(record, 4),
+            formatCode: code >> 8, detail: file.field(record, 3),
             range: offset..<offset + count)
     }
 
     private func rasters(_ file: Span<UInt8>, of slot: Int) throws(CompiledDamage) -> Range<Int> {
         let record = try layout.offset(.slots, slot)
+        guard let index = file.optionalField(record, 4) else { return 0..<0 }
+        let extra = try layout.offset(.extras, index)
         return try layout.range(
-            .rasters, first: file.field(record, 7), count: file.field(record, 8))
+            .rasters, first: file.field(extra, 2), count: file.field(extra, 3))
     }
 
     /// The scales of the rasters of a slot.
@@ -213,7 +219,8 @@ struct CompiledReader {
                 best = (distance, file.field(entry, 1))
             }
         }
-        return (file.optionalField(record, 4), best?.blob)
+        // The same field contains the colour of a slot with one.
+        return (file.field(record, 1) == 1 ? file.optionalField(record, 3) : nil, best?.blob)
     }
 }
 

@@ -147,6 +147,9 @@ public struct CatalogCompiler: Sendable {
         case .notBuiltIn: "vectors that this program cannot draw: \(error)"
         case .unknownFormat where file.starts(with: Array("%PDF-".utf8)):
             "vectors that this program cannot draw: PDF"
+        // Text precedes the root element, so that the format is unknown without its codec.
+        case .unknownFormat where file.first == UInt8(ascii: "<"):
+            "vectors that this program cannot draw: SVG"
         default: nil
         }
     }

@@ -17,7 +17,7 @@ struct StoredBlob: Hashable, Sendable {
             kind == .file || kind == .image ? nil : CompiledBlob.formats.firstIndex(of: format)
         var record: [UInt8] = []
         record.appendLittleEndian32(
-            kind.rawValue, size.width, size.height, format.map { $0 + 1 } ?? 0, detail, 0)
+            kind.rawValue | (format.map { $0 + 1 } ?? 0) << 8, size.width, size.height, detail)
         record.append(offset, byteCount: 8, .littleEndian)
         record.append(bytes.count, byteCount: 8, .littleEndian)
         return record
@@ -39,6 +39,7 @@ struct StoredSlot: Sendable {
 struct CompiledWriter {
     private var strings: [ComparedByBytes: Int] = [:]
     private var traits: [AssetTraits: Int] = [:]
+    private var extras: [[UInt8]: Int] = [:]
     private var details: [[UInt8]: Int] = [:]
     private var colors: [[UInt8]: Int] = [:]
     private var blobs: [StoredBlob: Int] = [:]
@@ -84,15 +85,21 @@ struct CompiledWriter {
             counts: CompiledLayout.Table.allCases.map { tables[$0].count / $0.stride },
             seed: hash.seed)
         tables[.blobs] = []
+        // Pixels first: the others need no alignment.
+        let pixels = blobOrder.indices.filter { blobOrder[$0].kind == .pixels }
+        let others = blobOrder.indices.filter { blobOrder[$0].kind != .pixels }
+        var offsets = [Int](repeating: 0, count: blobOrder.count)
         var offset = layout.blobStart
-        for blob in blobOrder {
-            tables[.blobs] += blob.record(at: offset)
-            offset += CompiledLayout.aligned(blob.bytes.count)
+        for index in pixels + others {
+            offsets[index] = offset
+            // Rows are padded, so that pixels end aligned.
+            offset += blobOrder[index].bytes.count
         }
+        for (blob, offset) in zip(blobOrder, offsets) { tables[.blobs] += blob.record(at: offset) }
         var file = layout.header(byteCount: offset)
         file.reserveCapacity(offset)
         for table in tables { Self.append(table, to: &file) }
-        for blob in blobOrder { Self.append(blob.bytes, to: &file) }
+        for index in pixels + others { file += blobOrder[index].bytes }
         return file
     }
 
@@ -105,23 +112,36 @@ struct CompiledWriter {
     private mutating func add(
         _ slot: AssetSlot, _ stored: StoredSlot, _ asset: Asset
     ) throws(AssetCatalogError) {
-        let firstRaster = count(.rasters)
-        for raster in stored.rasters {
-            let blob = add(raster.blob)
-            append(.rasters, raster.scale, blob)
-        }
         let none = CompiledLayout.none
-        var content = (code: 1, name: none, color: none)
+        var content = (code: 1, name: none, value: none)
         switch slot.content {
         case .empty: return
-        case .file(let name): content.name = try string(name, asset)
+        case .file(let name):
+            content = (1, try string(name, asset), stored.file.map { add($0) } ?? none)
         case .color(let color): content = (2, none, try add(color, asset))
         case .systemColor(let name): content = (3, try string(name, asset), none)
         }
         append(
-            .slots, try add(slot.traits, asset), content.code, content.name,
-            try string(slot.size, asset), stored.file.map { add($0) } ?? none,
-            try addDetails(slot, asset), content.color, firstRaster, stored.rasters.count)
+            .slots, try add(slot.traits, asset), content.code, content.name, content.value,
+            try addExtra(slot, stored, asset))
+    }
+
+    /// Adds what few slots have.
+    private mutating func addExtra(
+        _ slot: AssetSlot, _ stored: StoredSlot, _ asset: Asset
+    ) throws(AssetCatalogError) -> Int {
+        let firstRaster = stored.rasters.isEmpty ? 0 : count(.rasters)
+        for raster in stored.rasters {
+            let blob = add(raster.blob)
+            append(.rasters, raster.scale, blob)
+        }
+        let details = try addDetails(slot, asset)
+        let none = CompiledLayout.none
+        guard slot.size != nil || details != none || !stored.rasters.isEmpty else { return none }
+        var record: [UInt8] = []
+        record.appendLittleEndian32(
+            try string(slot.size, asset), details, firstRaster, stored.rasters.count)
+        return addRecord(record, to: .extras, \.extras)
     }
 
     private func count(_ table: CompiledLayout.Table) -> Int { tables[table].count / table.stride }

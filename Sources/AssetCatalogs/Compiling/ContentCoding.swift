@@ -184,7 +184,10 @@ struct ContentCoding {
         return Self.isEqual(decoded, image) ? file : nil
     }
 
-    private static func isEqual(_ one: PixelBuffer, _ other: PixelBuffer) -> Bool {
+    /// Whether images have the same pixels; files of opaque images need no alpha.
+    private static func isEqual(_ decoded: PixelBuffer, _ image: PixelBuffer) -> Bool {
+        let isWithoutAlpha = decoded.format == .rgb8 && image.format == .rgba8
+        let (one, other) = (isWithoutAlpha ? decoded.converted(to: .rgba8) : decoded, image)
         guard one.size == other.size, one.format == other.format else { return false }
         for y in 0..<one.size.height {
             let (row, otherRow) = (one.row(y), other.row(y))
