@@ -323,7 +323,8 @@ let package = Package(
         .testTarget(
             name: "AssetCatalogsTests",
             dependencies: [
-                "AssetCatalogs", "EncodedImages", "ImageCodecs", "ImageTesting", "Pixels",
+                "AssetCatalogs", "AssetTool", "EncodedImages", "ImageCodecs", "ImageCommands",
+                "ImageTesting", "Pixels",
             ]),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(

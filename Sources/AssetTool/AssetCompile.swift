@@ -127,14 +127,6 @@ struct AssetCompile: ParsableCommand {
         if failedCount > 0 { throw ExitCode(1) }
     }
 
-    private func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
-        do throws(CodecError) {
-            try ImageDestination.write(bytes, to: path)
-        } catch {
-            throw FileFailure(path, error)
-        }
-    }
-
     private func summarize(
         _ catalog: AssetCatalog, _ entries: [CatalogCompiler.Entry], _ byteCount: Int,
         _ failedCount: Int

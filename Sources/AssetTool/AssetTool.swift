@@ -10,7 +10,7 @@ struct AssetTool: ParsableCommand {
         commandName: "assets", _superCommandName: "calotype",
         abstract: "Compiles asset catalogs, and lists and extracts what they contain.",
         version: "calotype-assets \(calotypeVersion)",
-        subcommands: [AssetCompile.self, AssetInfo.self, AssetExtract.self])
+        subcommands: [AssetCompile.self, AssetInfo.self, AssetExtract.self, AssetIcons.self])
 
     static func main() {
         var arguments = Array(CommandLine.arguments.dropFirst())
