@@ -226,7 +226,8 @@ let package = Package(
         .executableTarget(
             name: "AssetTool",
             dependencies: [
-                "AssetCatalogs", "DecoderSandbox", "EncodedImages", "ImageCommands", "Pixels",
+                "AssetCatalogs", "DecoderSandbox", "EncodedImages", "ImageCommands",
+                "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(

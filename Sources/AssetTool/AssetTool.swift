@@ -8,9 +8,13 @@ internal import ImageCommands
 struct AssetTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assets", _superCommandName: "calotype",
-        abstract: "Compiles asset catalogs, and lists and extracts what they contain.",
+        abstract:
+            "Compiles asset catalogs and reads compiled ones; makes icons and sources for pages.",
         version: "calotype-assets \(calotypeVersion)",
-        subcommands: [AssetCompile.self, AssetInfo.self, AssetExtract.self, AssetIcons.self])
+        subcommands: [
+            AssetCompile.self, AssetInfo.self, AssetExtract.self, AssetIcons.self,
+            AssetSourceSet.self, AssetTheme.self,
+        ])
 
     static func main() {
         var arguments = Array(CommandLine.arguments.dropFirst())
