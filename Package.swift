@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "Textures", targets: ["Textures"]),
         .library(name: "Sprites", targets: ["Sprites"]),
         .library(name: "AssetCatalogs", targets: ["AssetCatalogs"]),
+        .library(name: "AssetLoading", targets: ["AssetLoading"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
@@ -130,6 +131,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
+        // A target of its own, so that programs without catalogs do not build them.
+        .target(
+            name: "AssetLoading",
+            dependencies: ["AssetCatalogs", "EncodedImages", "ImageLoading", "Pixels"]),
         .target(
             name: "CSandbox", path: "Sources/DecoderSandbox/CSandbox",
             linkerSettings: [.linkedLibrary("seccomp")]),
@@ -325,6 +330,12 @@ let package = Package(
             name: "AssetCatalogsTests",
             dependencies: [
                 "AssetCatalogs", "AssetTool", "EncodedImages", "ImageCodecs", "ImageCommands",
+                "ImageTesting", "Pixels",
+            ]),
+        .testTarget(
+            name: "AssetLoadingTests",
+            dependencies: [
+                "AssetCatalogs", "AssetLoading", "EncodedImages", "ImageCodecs", "ImageLoading",
                 "ImageTesting", "Pixels",
             ]),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),

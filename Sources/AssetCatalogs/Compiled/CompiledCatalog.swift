@@ -208,6 +208,12 @@ public struct CompiledCatalog: Sendable {
             byteCount: blob.range.count)
     }
 
+    /// Whether the pixels of a slot are displayed from the mapping of the file.
+    package func isMapped(_ slot: CompiledSlot) throws(AssetCatalogError) -> Bool {
+        let isPixels = try blob(of: slot, prefersRaster: true).kind == .pixels
+        return isPixels && bytes.descriptor != nil
+    }
+
     /// Returns the scales for which vectors of a slot were drawn.
     ///
     /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
@@ -265,6 +271,9 @@ public struct CompiledSlot: Hashable, Sendable {
     let index: Int
     /// The scale for which vectors are drawn.
     let scale: Int
+
+    /// A text that no other slot of the catalog has.
+    package var identity: String { "\(index)@\(scale)" }
 
     /// Returns the same slot, with vectors drawn for another scale.
     public func scaled(to scale: Int) -> CompiledSlot {
