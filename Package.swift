@@ -47,6 +47,7 @@ let package = Package(
         .library(name: "Sprites", targets: ["Sprites"]),
         .library(name: "AssetCatalogs", targets: ["AssetCatalogs"]),
         .library(name: "AssetLoading", targets: ["AssetLoading"]),
+        .plugin(name: "AssetCatalogPlugin", targets: ["AssetCatalogPlugin"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
@@ -235,6 +236,9 @@ let package = Package(
                 "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // Compiles the asset catalogs of packages that use it.
+        .plugin(
+            name: "AssetCatalogPlugin", capability: .buildTool(), dependencies: ["AssetTool"]),
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
@@ -331,6 +335,7 @@ let package = Package(
             dependencies: [
                 "AssetCatalogs", "AssetTool", "EncodedImages", "ImageCodecs", "ImageCommands",
                 "ImageTesting", "Pixels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
             name: "AssetLoadingTests",
@@ -402,7 +407,7 @@ if Context.environment["CALOTYPE_C_LIBRARY"] != nil {
     }
 }
 
-for target in package.targets {
+for target in package.targets where target.type != .plugin {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .swiftLanguageMode(.v6),
