@@ -26,7 +26,9 @@ struct AssetCatalogPlugin: BuildToolPlugin {
                 displayName: "Compiling \(catalog.lastPathComponent)",
                 executable: try context.tool(named: "AssetTool").url,
                 arguments: [
-                    "compile", catalog.path, "--output", compiled.path, "--swift", names.path,
+                    "compile", catalog.path, "--cache",
+                    context.pluginWorkDirectoryURL.appending(path: "cache").path, "--output",
+                    compiled.path, "--swift", names.path,
                     // The worker of the sandbox is another program.
                     "--no-sandbox", "--quiet",
                 ],

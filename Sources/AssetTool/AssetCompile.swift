@@ -61,6 +61,12 @@ struct AssetCompile: ParsableCommand {
         transform: parseTargetSSIM)
     var targetSSIM: Double?
 
+    @Option(
+        help: ArgumentHelp(
+            "A folder of encoded files, so that unchanged ones are not encoded again; it is created.",
+            valueName: "folder"), completion: .directory)
+    var cache: String?
+
     @Option(name: .shortAndLong, help: "The number of files in parallel (default: one per core).")
     var jobs: Int?
 
@@ -96,6 +102,8 @@ struct AssetCompile: ParsableCommand {
         if let targetSSIM { options.targetSSIM = targetSSIM }
         let folder = try AssetCatalog(folder: catalog)
         let compiler = CatalogCompiler(folder, options: options, codecs: codecs)
+        let cache = self.cache.map { EncodedCache(folder: $0) }
+        if let cache { try makeFolder(cache.folder) }
         let bar = ProgressBar(total: compiler.sources.count, isEnabled: !quiet)
         let interruption = Interruption()
         let results = runBatch(
@@ -107,7 +115,8 @@ struct AssetCompile: ParsableCommand {
             },
             make: { source, _ throws(FileFailure) in
                 do throws(AssetCatalogError) {
-                    return try compiler.encode(source)
+                    guard let cache else { return try compiler.encode(source) }
+                    return try cache.encoded(source, compiler)
                 } catch {
                     throw FileFailure(source.path, error.reason)
                 }

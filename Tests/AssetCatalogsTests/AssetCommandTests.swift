@@ -5,6 +5,7 @@ import EncodedImages
 import Foundation
 import ImageCodecs
 import ImageTesting
+import Pixels
 import Testing
 
 @testable import AssetCatalogs
@@ -38,6 +39,34 @@ struct AssetCommandTests {
             #expect(results[0] == results[1])
             let report = try JSONSerialization.jsonObject(with: Data(results[0][1]))
             #expect((report as? [[String: Any]])?.count == 6)
+        }
+    }
+
+    @Test("a cache gives the same file, and is not used for files that have changed")
+    func cache() throws {
+        try withTemporaryFolder { folder in
+            let generated = try mixedCatalog(in: folder.appending(path: "A.xcassets"))
+            let cache = folder.appending(path: "cache").path
+            let outputs = (0..<3).map { folder.appending(path: "\($0).assets").path }
+            try compile(generated.folder.path, "-o", outputs[0])
+            for _ in 0..<2 {
+                try compile(generated.folder.path, "-o", outputs[1], "--cache", cache)
+                #expect(try bytes(outputs[0]) == bytes(outputs[1]))
+            }
+            let entries = try FileManager.default.contentsOfDirectory(atPath: cache)
+            #expect(entries.count == 6)
+            // A damaged entry is made again.
+            for entry in entries {
+                try Data("damaged".utf8).write(to: URL(filePath: cache + "/" + entry))
+            }
+            try compile(generated.folder.path, "-o", outputs[1], "--cache", cache)
+            #expect(try bytes(outputs[0]) == bytes(outputs[1]))
+            let image = TestImage.noise(PixelSize(width: 20, height: 14), .rgba8, seed: 77)
+            try generated.addImages("Photo", [("", image)])
+            try compile(generated.folder.path, "-o", outputs[1], "--cache", cache)
+            try compile(generated.folder.path, "-o", outputs[2])
+            #expect(try bytes(outputs[1]) == bytes(outputs[2]))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cache).count == 7)
         }
     }
 

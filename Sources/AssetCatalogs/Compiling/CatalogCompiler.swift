@@ -43,7 +43,7 @@ public struct CatalogCompiler: Sendable {
     }
 
     /// The content of a source as it is stored.
-    public struct Encoded: Sendable {
+    public struct Encoded: Codable, Sendable {
         let stored: StoredSlot
         let sourceByteCount: Int
         let reason: String
@@ -109,6 +109,17 @@ public struct CatalogCompiler: Sendable {
             other.scale = scale
             return !asset.slots.contains { $0.content != .empty && $0.traits == other }
         }
+    }
+
+    /// Returns a text of everything that determines the result of ``encode(_:)``, except the bytes of the
+    /// file and the versions of the codecs.
+    public func settings(for source: Source) -> String {
+        let asset = assets[source.asset]
+        let formats = codecs.codecs.map(\.format.name).sorted().joined(separator: ",")
+        return [
+            "\(asset.key.kind)", asset.compressionType ?? "", "\(asset.preservesVectors)",
+            "\(source.scales)", options.preference.rawValue, "\(options.targetSSIM)", formats,
+        ].joined(separator: "\n")
     }
 
     /// Reads and encodes a source.
@@ -195,7 +206,7 @@ public struct CatalogCompiler: Sendable {
             let pixels = try image.image(decoding)
             let choice = try ContentCoding(codecs: codecs, options: options).choice(
                 pixels, source: nil, allowsLoss: false)
-            stored.rasters.append((scale, choice.blob))
+            stored.rasters.append(StoredRaster(scale: scale, blob: choice.blob))
         }
         if asset.preservesVectors || stored.rasters.isEmpty { stored.file = file }
         let scales = source.scales.map { "\($0)x" }.joined(separator: ", ")

@@ -25,11 +25,17 @@ struct StoredBlob: Hashable, Sendable {
 }
 
 /// The blobs of a slot.
-struct StoredSlot: Sendable {
+struct StoredSlot: Codable, Sendable {
     /// The file of the slot; `nil` if only rasters of it are stored, or for a colour.
     var file: StoredBlob?
     /// The rasters of vectors, by their scale.
-    var rasters: [(scale: Int, blob: StoredBlob)] = []
+    var rasters: [StoredRaster] = []
+}
+
+/// Vectors that were drawn for a scale.
+struct StoredRaster: Codable, Hashable, Sendable {
+    var scale: Int
+    var blob: StoredBlob
 }
 
 /// Writes the tables and blobs of a compiled file.
