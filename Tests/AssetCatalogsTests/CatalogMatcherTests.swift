@@ -86,7 +86,7 @@ private struct MatchedQuery {
 struct CatalogMatcherTests {
     private static let isDeep =
         ProcessInfo.processInfo.environment["CALOTYPE_DEEP_DAMAGES"] != nil
-    private static let queryCount = isDeep ? 100_000 : 20_000
+    private static let queryCount = isDeep ? 100_000 : 8_000
 
     @Test("folders and compiled files answer random queries like a matcher by elimination")
     func matcher() throws {
