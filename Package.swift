@@ -46,6 +46,8 @@ let package = Package(
         .library(name: "Textures", targets: ["Textures"]),
         .library(name: "Sprites", targets: ["Sprites"]),
         .library(name: "AssetCatalogs", targets: ["AssetCatalogs"]),
+        .library(name: "AssetLoading", targets: ["AssetLoading"]),
+        .plugin(name: "AssetCatalogPlugin", targets: ["AssetCatalogPlugin"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
         .library(name: "ImageServer", targets: ["ImageServer"]),
@@ -103,7 +105,7 @@ let package = Package(
             exclude: codecLibraries.map(\.folder) + ["LazyLibrary/CLazyLibrary"]),
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
-        .target(name: "AssetCatalogs", dependencies: ["EncodedImages"]),
+        .target(name: "AssetCatalogs", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "LoadScheduling", dependencies: ["EncodedImages"]),
         .target(
             name: "DiskStore",
@@ -130,6 +132,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
+        // A target of its own, so that programs without catalogs do not build them.
+        .target(
+            name: "AssetLoading",
+            dependencies: ["AssetCatalogs", "EncodedImages", "ImageLoading", "Pixels"]),
         .target(
             name: "CSandbox", path: "Sources/DecoderSandbox/CSandbox",
             linkerSettings: [.linkedLibrary("seccomp")]),
@@ -233,9 +239,13 @@ let package = Package(
         .executableTarget(
             name: "AssetTool",
             dependencies: [
-                "AssetCatalogs", "DecoderSandbox", "EncodedImages", "ImageCommands", "Pixels",
+                "AssetCatalogs", "DecoderSandbox", "EncodedImages", "ImageCommands",
+                "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // Compiles the asset catalogs of packages that use it.
+        .plugin(
+            name: "AssetCatalogPlugin", capability: .buildTool(), dependencies: ["AssetTool"]),
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
@@ -327,7 +337,6 @@ let package = Package(
                 "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
                 "LoadScheduling", "Pixels", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
-        .testTarget(name: "AssetCatalogsTests", dependencies: ["AssetCatalogs", "ImageTesting"]),
         .testTarget(
             name: "PhotoLibraryTests",
             dependencies: [
@@ -335,6 +344,19 @@ let package = Package(
                 "Pixels",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "AssetCatalogsTests",
+            dependencies: [
+                "AssetCatalogs", "AssetTool", "EncodedImages", "ImageCodecs", "ImageCommands",
+                "ImageTesting", "Pixels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .testTarget(
+            name: "AssetLoadingTests",
+            dependencies: [
+                "AssetCatalogs", "AssetLoading", "EncodedImages", "ImageCodecs", "ImageLoading",
+                "ImageTesting", "Pixels",
             ]),
         .testTarget(name: "MessageDigestsTests", dependencies: ["MessageDigests"]),
         .testTarget(
@@ -376,7 +398,8 @@ let package = Package(
 // goals that test ask for it, since a package with such flags cannot be depended on.
 if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
     let computing = [
-        "Pixels", "Effects", "Drawing", "EncodedImages", "ImageCodecs", "ImageTesting", "Textures",
+        "AssetCatalogs", "Pixels", "Effects", "Drawing", "EncodedImages", "ImageCodecs",
+        "ImageTesting", "Textures",
     ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
@@ -399,7 +422,7 @@ if Context.environment["CALOTYPE_C_LIBRARY"] != nil {
     }
 }
 
-for target in package.targets {
+for target in package.targets where target.type != .plugin {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .swiftLanguageMode(.v6),

@@ -19,6 +19,10 @@ let package = Package(
         .executableTarget(
             name: "CodecFuzzer",
             dependencies: ["ImageTesting"] + calotype("EncodedImages", "ImageCodecs", "Pixels")),
+        .executableTarget(
+            name: "CatalogFuzzer",
+            dependencies: ["ImageTesting"]
+                + calotype("AssetCatalogs", "EncodedImages", "ImageCodecs")),
         // Decodes mutated files in a sandbox; see scripts/test-sandbox.
         .executableTarget(
             name: "SandboxFuzzer",

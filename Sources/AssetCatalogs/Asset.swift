@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import EncodedImages
+
 /// A named set of variants in an asset catalog.
 public struct Asset: Hashable, Sendable {
     /// What a set contains.
@@ -30,8 +32,10 @@ public struct Asset: Hashable, Sendable {
     public struct Key: Hashable, Sendable {
         /// The kind.
         public var kind: Kind
-        /// The name, with the namespaces of the groups: `Toolbar/Share`.
-        public var name: String
+        /// The name, with the namespaces of the groups, such as `Toolbar/Share`.
+        ///
+        /// Names are compared by their bytes.
+        @ComparedByBytes public var name: String
 
         /// Creates a key.
         public init(_ kind: Kind, _ name: String) {
@@ -50,6 +54,8 @@ public struct Asset: Hashable, Sendable {
     public let renderingMode: RenderingMode?
     /// Whether vectors are kept, for sizes other than the natural one.
     public let preservesVectors: Bool
+    /// How images may be stored, such as `lossless` or `lossy`; `nil` leaves it to the compiler.
+    public let compressionType: String?
 
     /// Returns the variant that suits a device best.
     ///

@@ -104,7 +104,8 @@ private struct CatalogReader {
                 key: Asset.Key(kind.kind, namespace + kind.name), path: path,
                 slots: try contents.slots(path: path + "/Contents.json"),
                 renderingMode: intent.flatMap { Asset.RenderingMode(rawValue: $0) },
-                preservesVectors: contents.properties?.preservesVectors ?? false))
+                preservesVectors: contents.properties?.preservesVectors ?? false,
+                compressionType: contents.properties?.compressionType))
     }
 
     private static func contents(_ folder: String) throws(AssetCatalogError) -> CatalogContents {

@@ -41,33 +41,57 @@ public struct AssetTraits: Hashable, Sendable {
 }
 
 extension AssetTraits {
+    /// A trait in the order of their significance: a slot for the idiom wins over a universal one of
+    /// the right scale.
+    enum Attribute: CaseIterable {
+        case idiom, platform, subtype, screenWidth, widthClass, heightClass, luminosity, contrast
+        case gamut, direction, locale, memory, graphics, scale
+
+        /// The number of bits of a distance.
+        var bitCount: UInt64 {
+            switch self {
+            case .gamut, .locale: 2
+            case .memory, .graphics: 16
+            case .scale: 17
+            default: 1
+            }
+        }
+    }
+
     /// The distance of a slot with these traits from a query, where 0 is an exact match.
     ///
-    /// Traits are compared in the order of the declarations: a slot for the idiom wins over a
-    /// universal one of the right scale. Memory and graphics are the largest that the device
-    /// provides, the scale is the nearest above, else the nearest below.
+    /// Traits are compared in the order of ``Attribute``. Memory and graphics are the largest that the
+    /// device provides, the scale is the nearest above, else the nearest below.
     ///
     /// - Returns: `nil` if the slot does not suit the device.
     func distance(from query: AssetTraits) -> UInt64? {
-        var distance = Distance()
-        distance.add(Self.exactness(idiom, query.idiom), bitCount: 1)
-        distance.add(Self.exactness(platform, query.platform), bitCount: 1)
-        distance.add(Self.exactness(subtype, query.subtype), bitCount: 1)
-        distance.add(Self.exactness(screenWidth, query.screenWidth), bitCount: 1)
-        distance.add(Self.exactness(widthClass, query.widthClass), bitCount: 1)
-        distance.add(Self.exactness(heightClass, query.heightClass), bitCount: 1)
-        distance.add(Self.exactness(luminosity, query.luminosity ?? "light"), bitCount: 1)
-        distance.add(Self.exactness(contrast, query.contrast), bitCount: 1)
-        distance.add(gamutDistance(query.gamut ?? "sRGB"), bitCount: 2)
-        distance.add(Self.exactness(direction, query.direction), bitCount: 1)
-        distance.add(localeDistance(query.locale), bitCount: 2)
-        distance.add(Self.shortfall(memory, query.memory), bitCount: 16)
-        distance.add(
-            Self.shortfall(
-                graphics.map(Self.featureLevel), query.graphics.map(Self.featureLevel)),
-            bitCount: 16)
-        distance.add(scaleDistance(query.scale ?? 1), bitCount: 17)
-        return distance.value
+        var sum: UInt64 = 0
+        for attribute in Attribute.allCases {
+            guard let distance = distance(attribute, from: query) else { return nil }
+            sum = sum << attribute.bitCount | distance
+        }
+        return sum
+    }
+
+    /// The distance of one trait; `nil` if the slot does not suit the device.
+    func distance(_ attribute: Attribute, from query: AssetTraits) -> UInt64? {
+        switch attribute {
+        case .idiom: Self.exactness(idiom, query.idiom)
+        case .platform: Self.exactness(platform, query.platform)
+        case .subtype: Self.exactness(subtype, query.subtype)
+        case .screenWidth: Self.exactness(screenWidth, query.screenWidth)
+        case .widthClass: Self.exactness(widthClass, query.widthClass)
+        case .heightClass: Self.exactness(heightClass, query.heightClass)
+        case .luminosity: Self.exactness(luminosity, query.luminosity ?? "light")
+        case .contrast: Self.exactness(contrast, query.contrast)
+        case .gamut: gamutDistance(query.gamut ?? "sRGB")
+        case .direction: Self.exactness(direction, query.direction)
+        case .locale: localeDistance(query.locale)
+        case .memory: Self.shortfall(memory, query.memory)
+        case .graphics:
+            Self.shortfall(graphics.map(Self.featureLevel), query.graphics.map(Self.featureLevel))
+        case .scale: scaleDistance(query.scale ?? 1)
+        }
     }
 
     private static func exactness(_ slot: String?, _ query: String?) -> UInt64? {
@@ -109,18 +133,5 @@ extension AssetTraits {
         // A larger scale loses no detail; a smaller one does, so all of them come last.
         let (base, difference) = scale > query ? (1, scale - query) : (0x8000, query - scale)
         return UInt64(base + min(difference, 0x7FFF))
-    }
-}
-
-/// Distances of single traits in one number, the most significant first.
-private struct Distance {
-    private(set) var value: UInt64? = 0
-
-    mutating func add(_ distance: UInt64?, bitCount: UInt64) {
-        guard let distance, let sum = value else {
-            value = nil
-            return
-        }
-        value = sum << bitCount | distance
     }
 }

@@ -6,11 +6,13 @@ struct CatalogContents: Decodable {
         var providesNamespace: Bool?
         var renderingIntent: String?
         var preservesVectors: Bool?
+        var compressionType: String?
 
         enum CodingKeys: String, CodingKey {
             case providesNamespace = "provides-namespace"
             case renderingIntent = "template-rendering-intent"
             case preservesVectors = "preserves-vector-representation"
+            case compressionType = "compression-type"
         }
     }
 

@@ -3,9 +3,7 @@
 internal import ArgumentParser
 internal import AssetCatalogs
 internal import DecoderSandbox
-internal import EncodedImages
 internal import ImageCommands
-internal import Pixels
 
 /// The `assets info` command.
 struct AssetInfo: ParsableCommand {
@@ -16,7 +14,7 @@ struct AssetInfo: ParsableCommand {
             not an image is reported on standard error, and the exit status is 1.
             """)
 
-    @Argument(help: "The folder of a catalog, Assets.xcassets.", completion: .directory)
+    @Argument(help: "The folder of a catalog, a compiled file, or Apple's Assets.car.")
     var catalog: String
 
     @OptionGroup var sandboxing: SandboxArguments
@@ -24,27 +22,28 @@ struct AssetInfo: ParsableCommand {
     func run() throws {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
-        let assets: [Asset]
+        var objects: [JSON] = []
+        var hasFailed = false
         do throws(AssetCatalogError) {
-            assets = try AssetCatalog(folder: catalog).assets
+            let catalog = try AnyCatalog(catalog)
+            for asset in try catalog.assets() {
+                if case .other = asset.key.kind {
+                    objects.append(
+                        .object([asset.typeMember, .init("Name", .string(asset.key.name))]))
+                }
+                for (index, slot) in asset.slots.enumerated() where slot.content != .empty {
+                    do throws(FileFailure) {
+                        let stored = try catalog.storedMembers(of: asset, index, codecs)
+                        objects.append(.object(slot.members(of: asset) + stored))
+                    } catch {
+                        report(error)
+                        hasFailed = true
+                    }
+                }
+            }
         } catch {
             writeToStandardError("calotype: \(error)\n")
             throw ExitCode(1)
-        }
-        var objects: [JSON] = []
-        var hasFailed = false
-        for asset in assets {
-            if case .other = asset.key.kind {
-                objects.append(.object([asset.typeMember, .init("Name", .string(asset.key.name))]))
-            }
-            for slot in asset.slots where slot.content != .empty {
-                do throws(FileFailure) {
-                    objects.append(.object(try slot.members(of: asset, codecs)))
-                } catch {
-                    report(error)
-                    hasFailed = true
-                }
-            }
         }
         print(JSON.array(objects).text())
         if hasFailed { throw ExitCode(1) }
@@ -65,7 +64,7 @@ extension Asset {
         return .init("AssetType", .string(name))
     }
 
-    fileprivate var containsImages: Bool {
+    var containsImages: Bool {
         switch key.kind {
         case .image, .appIcon: true
         default: false
@@ -74,10 +73,8 @@ extension Asset {
 }
 
 extension AssetSlot {
-    /// The properties of the slot; its file is opened for the size.
-    fileprivate func members(
-        of asset: Asset, _ codecs: CodecSet
-    ) throws(FileFailure) -> [JSON.Member] {
+    /// The properties of the slot, without those of its file.
+    fileprivate func members(of asset: Asset) -> [JSON.Member] {
         var members = [asset.typeMember, .init("Name", .string(asset.key.name))]
         members += traitMembers
         if let mode = asset.renderingMode {
@@ -88,8 +85,7 @@ extension AssetSlot {
         }
         switch content {
         case .empty: break
-        case .file(let name):
-            members += try fileMembers(name, asset, codecs)
+        case .file(let name): members.append(.init("RenditionName", .string(name)))
         case .color(let color):
             members.append(.init("Colorspace", .string(color.space)))
             members.append(
@@ -114,32 +110,5 @@ extension AssetSlot {
         let numbers = [("Memory", traits.memory), ("Scale", traits.scale)]
         return texts.compactMap { name, value in value.map { .init(name, .string($0)) } }
             + numbers.compactMap { name, value in value.map { .init(name, .integer($0)) } }
-    }
-
-    private func fileMembers(
-        _ name: String, _ asset: Asset, _ codecs: CodecSet
-    ) throws(FileFailure) -> [JSON.Member] {
-        let path = "\(asset.path)/\(name)"
-        var members: [JSON.Member] = [.init("RenditionName", .string(name))]
-        let bytes: EncodedBytes
-        do {
-            bytes = try EncodedBytes(mapping: path)
-        } catch {
-            throw FileFailure(path, error)
-        }
-        // Without a codec, as for PDF, the size is unknown.
-        if asset.containsImages, !name.lowercased().hasSuffix(".pdf") {
-            do {
-                let size = try ImageSource(bytes, codecs: codecs).pixelSize
-                members.append(.init("PixelWidth", .integer(size.width)))
-                members.append(.init("PixelHeight", .integer(size.height)))
-            } catch CodecError.unsupported {
-                // The build has no codec for the format.
-            } catch {
-                throw FileFailure(path, error)
-            }
-        }
-        members.append(.init("SizeOnDisk", .integer(bytes.count)))
-        return members
     }
 }

@@ -8,9 +8,13 @@ internal import ImageCommands
 struct AssetTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assets", _superCommandName: "calotype",
-        abstract: "Lists what an asset catalog contains.",
+        abstract:
+            "Compiles asset catalogs and reads compiled ones; makes icons and sources for pages.",
         version: "calotype-assets \(calotypeVersion)",
-        subcommands: [AssetInfo.self])
+        subcommands: [
+            AssetCompile.self, AssetInfo.self, AssetExtract.self, AssetIcons.self,
+            AssetSourceSet.self, AssetTheme.self,
+        ])
 
     static func main() {
         var arguments = Array(CommandLine.arguments.dropFirst())

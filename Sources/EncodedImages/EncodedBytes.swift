@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Pixels
+package import Pixels
 
 #if canImport(Glibc)
 internal import Glibc
@@ -159,6 +159,33 @@ public struct EncodedBytes: Sendable {
         case .file(_, let mapping?): try mapping.withBytes(body)
         case .file(let file, nil): try body(file.bytes(in: 0..<file.byteCount).span)
         }
+    }
+
+    /// Returns the pixels that are stored at an offset in the shape of `PixelBuffer`.
+    ///
+    /// Those of a mapped file are not copied; see ``checkUnchanged()``.
+    ///
+    /// - Parameters:
+    ///   - offset: the offset of the first plane, a multiple of `PixelBuffer/rowAlignment`.
+    ///   - size: the size in pixels.
+    ///   - format: the format of the bytes, in sRGB.
+    /// - Returns: `nil` unless all planes lie in the bytes.
+    package func pixels(
+        at offset: Int, size: PixelSize, format: PixelFormat
+    ) -> PixelBuffer? {
+        if case .file(_, let mapping?) = storage {
+            return PixelBuffer(
+                in: mapping, at: offset, size: size, format: format, colorProfile: .sRGB)
+        }
+        let byteCount = PixelBuffer.byteCount(of: size, format)
+        guard !size.isEmpty, offset >= 0, byteCount <= count, offset <= count - byteCount else {
+            return nil
+        }
+        let copied = copy(of: offset..<offset + byteCount)
+        var buffer = MutablePixelBuffer(size: size, format: format)
+        var pixels = buffer.bytes
+        for index in copied.indices { pixels[index] = copied[index] }
+        return buffer.finish()
     }
 
     /// Returns a copy of a range; reads nothing else of a file that is not mapped.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
+package import EncodedImages
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -8,24 +8,24 @@ internal import Darwin
 #endif
 
 /// An input of a batch.
-struct InputFile: Hashable, Sendable {
-    @ComparedByBytes var path: String
+package struct InputFile: Hashable, Sendable {
+    @ComparedByBytes package var path: String
     /// The folder below the one on the command line that contains the file, with a slash at its end;
     /// empty for files that were named.
-    let subfolder: String
+    package let subfolder: String
 }
 
 /// Finds the input files of a batch.
 ///
 /// Files are accepted whatever their names are, but in folders only those with the extension of an
 /// image format. Hidden files are skipped, and symbolic links to folders are not followed.
-struct InputFiles {
+package struct InputFiles {
     /// The file name extensions of images in lower case.
     let extensions: Set<String>
     /// Whether folders are accepted.
     let isRecursive: Bool
 
-    init(_ codecs: CodecSet, isRecursive: Bool) {
+    package init(_ codecs: CodecSet, isRecursive: Bool) {
         extensions = Set(codecs.codecs.flatMap(\.format.extensions).map { $0.lowercased() })
         self.isRecursive = isRecursive
     }
@@ -34,7 +34,7 @@ struct InputFiles {
     ///
     /// - Parameter paths: files and folders.
     /// - Returns: for each file its path, or the reason why a path has no files.
-    func find(_ paths: [String]) -> [Result<InputFile, FileFailure>] {
+    package func find(_ paths: [String]) -> [Result<InputFile, FileFailure>] {
         var results: [Result<InputFile, FileFailure>] = []
         for path in paths {
             guard isFolder(path) else {
@@ -98,7 +98,7 @@ struct InputFiles {
 }
 
 /// Returns whether a path is that of a folder, or of a symbolic link to one.
-func isFolder(_ path: String) -> Bool {
+package func isFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }

@@ -2,7 +2,7 @@
 
 internal import Dispatch
 internal import Effects
-internal import EncodedImages
+package import EncodedImages
 internal import Pixels
 internal import Synchronization
 
@@ -14,7 +14,7 @@ struct WrittenThumbnail: Hashable, Sendable {
 }
 
 /// Processes items in parallel; see ``ThumbnailBatch/run(_:jobCount:isInterrupted:didFinish:)``.
-func runBatch<Item: Sendable, Output: Sendable>(
+package func runBatch<Item: Sendable, Output: Sendable>(
     _ items: [Result<Item, FileFailure>], jobCount: Int,
     isInterrupted: @escaping @Sendable () -> Bool,
     didFinish: @Sendable (Result<Output, FileFailure>) -> Void,

@@ -20,8 +20,8 @@ public struct PixelBuffer: Sendable {
     fileprivate enum Storage: Sendable {
         /// Vectors instead of bytes, because they are aligned to 64 bytes.
         case vectors([SIMD64<UInt8>])
-        /// Memory that another process or several threads have written.
-        case mapping(MemoryMapping)
+        /// Memory that another process or several threads have written, or a part of a mapped file.
+        case mapping(MemoryMapping, offset: Int)
     }
 
     fileprivate let storage: Storage
@@ -59,7 +59,34 @@ public struct PixelBuffer: Sendable {
         self.format = format
         self.colorProfile = colorProfile
         bytesPerRow = PlaneLayout(0, format, size).bytesPerRow
-        storage = .mapping(mapping)
+        storage = .mapping(mapping, offset: 0)
+    }
+
+    /// Creates an image in a part of a mapped file, without a copy.
+    ///
+    /// The result is `nil` unless the size is at least 1x1, the offset is a multiple of
+    /// ``rowAlignment``, and all planes lie in the mapping. If the file is truncated meanwhile, missing
+    /// pixels read as zeros.
+    ///
+    /// - Parameters:
+    ///   - mapping: a guarded mapping of the file.
+    ///   - offset: the byte at which the planes start, in the shape of this type.
+    ///   - size: the size in pixels.
+    ///   - format: the format of the bytes.
+    ///   - colorProfile: the colour space of the samples.
+    package init?(
+        in mapping: MemoryMapping, at offset: Int, size: PixelSize, format: PixelFormat,
+        colorProfile: ColorProfile
+    ) {
+        let byteCount = Self.byteCount(of: size, format)
+        guard !size.isEmpty, offset >= 0, offset % Self.rowAlignment == 0,
+            byteCount <= mapping.byteCount, offset <= mapping.byteCount - byteCount
+        else { return nil }
+        self.size = size
+        self.format = format
+        self.colorProfile = colorProfile
+        bytesPerRow = PlaneLayout(0, format, size).bytesPerRow
+        storage = .mapping(mapping, offset: offset)
     }
 
     /// Copies an image from memory that another process may still write to.
@@ -93,7 +120,7 @@ public struct PixelBuffer: Sendable {
     public var byteCount: Int {
         switch storage {
         case .vectors(let vectors): vectors.count * Self.rowAlignment
-        case .mapping(let mapping): mapping.byteCount
+        case .mapping: Self.byteCount(of: size, format)
         }
     }
 
@@ -104,8 +131,8 @@ public struct PixelBuffer: Sendable {
             case .vectors(let vectors):
                 let span = Span<UInt8>(_bytes: unsafe vectors.span.bytes)
                 return unsafe _overrideLifetime(span, borrowing: self)
-            case .mapping(let mapping):
-                let span = mapping.bytes
+            case .mapping(let mapping, let offset):
+                let span = mapping.bytes.extracting(offset..<offset + byteCount)
                 return unsafe _overrideLifetime(span, borrowing: self)
             }
         }
@@ -207,10 +234,10 @@ public struct MutablePixelBuffer: ~Copyable {
         bytesPerRow = finished.bytesPerRow
         switch finished.storage {
         case .vectors(let vectors): storage = vectors
-        case .mapping(let mapping):
-            let count = mapping.byteCount / PixelBuffer.rowAlignment
+        case .mapping:
+            let count = finished.byteCount / PixelBuffer.rowAlignment
             storage = unsafe Array(unsafeUninitializedCapacity: count) { vectors, copied in
-                unsafe mapping.bytes.withUnsafeBytes { bytes in
+                unsafe finished.bytes.withUnsafeBytes { bytes in
                     unsafe UnsafeMutableRawBufferPointer(vectors).copyMemory(from: bytes)
                 }
                 copied = count

@@ -6,7 +6,7 @@ package import ArgumentParser
 package struct AssetsCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "assets", _superCommandName: "calotype",
-        abstract: "Lists what an asset catalog contains.",
+        abstract: "Compiles asset catalogs, and makes icons for pages and desktops.",
         discussion: "Executes the program calotype-assets, which is installed beside calotype.",
         helpNames: [])
 

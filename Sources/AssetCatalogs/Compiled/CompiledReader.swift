@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EncodedImages
+
+/// Reads the records of a compiled file, and checks every index and offset where it is used.
+struct CompiledReader {
+    let layout: CompiledLayout
+
+    /// Returns the index of an asset in O(1); `nil` if there is none of that name.
+    func asset(_ file: Span<UInt8>, _ key: Asset.Key) throws(CompiledDamage) -> Int? {
+        let hash = NameHash.hash(of: key, layout.seed)
+        let bucket = NameHash.bucket(hash, layout.count(.buckets))
+        let displacement = file.field(try layout.offset(.buckets, bucket), 0)
+        let place = NameHash.place(hash, displacement, layout.count(.places))
+        guard let index = file.optionalField(try layout.offset(.places, place), 0) else {
+            return nil
+        }
+        let record = try layout.offset(.assets, index)
+        guard file.field(record, 1) & 0xFF == key.kind.code,
+            try equals(file, file.field(record, 0), key.name)
+        else { return nil }
+        if case .other(let name) = key.kind, try !equals(file, file.field(record, 2), name) {
+            return nil
+        }
+        return index
+    }
+
+    /// The slots of an asset.
+    func slots(_ file: Span<UInt8>, of asset: Int) throws(CompiledDamage) -> Range<Int> {
+        let record = try layout.offset(.assets, asset)
+        return try layout.range(
+            .slots, first: file.field(record, 5), count: file.field(record, 6))
+    }
+
+    /// The bytes of a string.
+    private func range(
+        _ file: Span<UInt8>, ofString index: Int
+    ) throws(CompiledDamage) -> Range<Int> {
+        let record = try layout.offset(.stringEnds, index)
+        let end = file.field(record, 0)
+        let start = index == 0 ? 0 : file.field(try layout.offset(.stringEnds, index - 1), 0)
+        guard start <= end, end <= layout.count(.strings),
+            end - start <= CompiledLayout.maximumStringByteCount
+        else { throw CompiledDamage(reason: "the string \(index) lies outside the strings") }
+        let offset = layout.offsets[CompiledLayout.Table.strings.rawValue]
+        return offset + start..<offset + end
+    }
+
+    /// Whether a string has the bytes of another one; allocates nothing.
+    private func equals(
+        _ file: Span<UInt8>, _ index: Int, _ text: String
+    ) throws(CompiledDamage) -> Bool {
+        let range = try range(file, ofString: index)
+        guard range.count == text.utf8.count else { return false }
+        var offset = range.lowerBound
+        for byte in text.utf8 {
+            if file[offset] != byte { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    private func string(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> String {
+        let range = try range(file, ofString: index)
+        return file.text(at: range.lowerBound, byteCount: range.count)
+    }
+
+    private func string(_ file: Span<UInt8>, _ index: Int?) throws(CompiledDamage) -> String? {
+        guard let index else { return nil }
+        return try string(file, index) as String
+    }
+
+    /// Reads an asset with its slots.
+    func readAsset(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> Asset {
+        let record = try layout.offset(.assets, index)
+        let flags = file.field(record, 1)
+        let extensionName = try string(file, file.optionalField(record, 2)) ?? ""
+        guard let kind = Asset.Kind(code: flags & 0xFF, name: extensionName) else {
+            throw CompiledDamage(reason: "unknown kind of asset: \(flags & 0xFF)")
+        }
+        var slots: [AssetSlot] = []
+        for slot in try self.slots(file, of: index) { slots.append(try readSlot(file, slot)) }
+        let name: String = try string(file, file.field(record, 0))
+        return Asset(
+            key: Asset.Key(kind, name), path: name, slots: slots,
+            renderingMode: try string(file, file.optionalField(record, 3)).flatMap {
+                Asset.RenderingMode(rawValue: $0)
+            },
+            preservesVectors: flags >> 8 & 1 == 1,
+            compressionType: try string(file, file.optionalField(record, 4)))
+    }
+
+    /// Reads a slot.
+    func readSlot(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetSlot {
+        let record = try layout.offset(.slots, index)
+        let extra = try file.optionalField(record, 4).map { index throws(CompiledDamage) in
+            try layout.offset(.extras, index)
+        }
+        let details = try readDetails(file, extra.flatMap { file.optionalField($0, 1) })
+        return AssetSlot(
+            traits: try readTraits(file, file.field(record, 0)),
+            content: try readContent(file, record),
+            size: try string(file, extra.flatMap { file.optionalField($0, 0) }),
+            alignmentInsets: details.alignment, slicing: details.slicing)
+    }
+
+    private func readContent(
+        _ file: Span<UInt8>, _ record: Int
+    ) throws(CompiledDamage) -> AssetSlot.Content {
+        switch file.field(record, 1) {
+        case 1: .file(try string(file, file.field(record, 2)))
+        case 2: .color(try readColor(file, file.field(record, 3)))
+        case 3: .systemColor(try string(file, file.field(record, 2)))
+        case let code: throw CompiledDamage(reason: "unknown content of a slot: \(code)")
+        }
+    }
+
+    func readTraits(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetTraits {
+        let record = try layout.offset(.traits, index)
+        var traits = AssetTraits()
+        for (field, path) in AssetTraits.texts.enumerated() {
+            traits[keyPath: path] = try string(file, file.optionalField(record, field))
+        }
+        traits.memory = file.optionalField(record, AssetTraits.texts.count)
+        traits.scale = file.optionalField(record, AssetTraits.texts.count + 1)
+        return traits
+    }
+
+    private func readDetails(
+        _ file: Span<UInt8>, _ index: Int?
+    ) throws(CompiledDamage) -> (alignment: AssetInsets?, slicing: AssetSlicing?) {
+        guard let index else { return (nil, nil) }
+        let record = try layout.offset(.details, index)
+        let flags = file.field(record, 0)
+        var numbers: [Double] = []
+        for place in 0..<10 { numbers.append(try file.number(at: record + 16 + place * 8)) }
+        func insets(_ first: Int) -> AssetInsets {
+            AssetInsets(
+                top: numbers[first], left: numbers[first + 1], bottom: numbers[first + 2],
+                right: numbers[first + 3])
+        }
+        let mode = try string(file, file.optionalField(record, 1))
+        let slicing = try mode.map { mode throws(CompiledDamage) in
+            AssetSlicing(
+                mode: mode, capInsets: insets(4),
+                centerMode: try string(file, file.optionalField(record, 2)),
+                centerWidth: flags & 2 == 0 ? nil : numbers[8],
+                centerHeight: flags & 4 == 0 ? nil : numbers[9])
+        }
+        return (flags & 1 == 0 ? nil : insets(0), slicing)
+    }
+
+    private func readColor(
+        _ file: Span<UInt8>, _ index: Int
+    ) throws(CompiledDamage) -> AssetColor {
+        let record = try layout.offset(.colors, index)
+        let count = file.field(record, 1)
+        guard (1...3).contains(count) else {
+            throw CompiledDamage(reason: "a colour of \(count) components")
+        }
+        var components: [Double] = []
+        for place in 0..<count { components.append(try file.number(at: record + 8 + place * 8)) }
+        return AssetColor(
+            space: try string(file, file.field(record, 0)), components: components,
+            alpha: try file.number(at: record + 32))
+    }
+
+    /// Reads the record of a blob, and checks that the file contains its bytes.
+    func readBlob(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> CompiledBlob {
+        let record = try layout.offset(.blobs, index)
+        let offset = file.littleEndian(at: record + 16, byteCount: 8)
+        let count = file.littleEndian(at: record + 24, byteCount: 8)
+        guard offset >= layout.blobStart, count >= 0, count <= file.count,
+            offset <= file.count - count
+        else { throw CompiledDamage(reason: "the blob \(index) lies outside the file") }
+        let code = file.field(record, 0)
+        guard let kind = CompiledBlob.Kind(rawValue: code & 0xFF) else {
+            throw CompiledDamage(reason: "unknown kind of blob: \(code & 0xFF)")
+        }
+        return try CompiledBlob(
+            kind: kind, width: file.field(record, 1), height: file.field(record, 2),
+            formatCode: code >> 8, detail: file.field(record, 3),
+            range: offset..<offset + count)
+    }
+
+    private func rasters(_ file: Span<UInt8>, of slot: Int) throws(CompiledDamage) -> Range<Int> {
+        let record = try layout.offset(.slots, slot)
+        guard let index = file.optionalField(record, 4) else { return 0..<0 }
+        let extra = try layout.offset(.extras, index)
+        return try layout.range(
+            .rasters, first: file.field(extra, 2), count: file.field(extra, 3))
+    }
+
+    /// The scales of the rasters of a slot.
+    func rasterScales(_ file: Span<UInt8>, of slot: Int) throws(CompiledDamage) -> [Int] {
+        var scales: [Int] = []
+        for raster in try rasters(file, of: slot) {
+            scales.append(file.field(try layout.offset(.rasters, raster), 0))
+        }
+        return scales
+    }
+
+    /// The blobs of a slot: the file, unless only rasters of it are stored, and the raster for a scale,
+    /// the nearest above, else the nearest below.
+    func blobs(
+        _ file: Span<UInt8>, of slot: Int, scale: Int
+    ) throws(CompiledDamage) -> (file: Int?, raster: Int?) {
+        let record = try layout.offset(.slots, slot)
+        let rasters = try rasters(file, of: slot)
+        var best: (distance: UInt64, blob: Int)?
+        for raster in rasters {
+            let entry = try layout.offset(.rasters, raster)
+            var traits = AssetTraits()
+            traits.scale = file.field(entry, 0)
+            var query = AssetTraits()
+            query.scale = scale
+            guard let distance = traits.distance(.scale, from: query) else { continue }
+            if best.map({ distance < $0.distance }) ?? true {
+                best = (distance, file.field(entry, 1))
+            }
+        }
+        // The same field contains the colour of a slot with one.
+        return (file.field(record, 1) == 1 ? file.optionalField(record, 3) : nil, best?.blob)
+    }
+}
+
+extension AssetTraits {
+    /// The traits that are texts, in the order of a compiled file.
+    static var texts: [WritableKeyPath<AssetTraits, String?>] {
+        [
+            \.idiom, \.platform, \.subtype, \.screenWidth, \.widthClass, \.heightClass,
+            \.luminosity, \.contrast, \.gamut, \.direction, \.locale, \.graphics,
+        ]
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import AssetCatalogs
+internal import DecoderSandbox
+internal import EncodedImages
+internal import ImageCommands
+internal import Pixels
+
+/// The `assets extract` command.
+struct AssetExtract: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extract",
+        abstract: "Writes the files of a compiled catalog, ours or Apple's, to a folder.",
+        discussion: """
+            Files that are stored as they are keep their bytes; other images are written as PNG. The file \
+            of a slot is written to FOLDER/NAME/FILE, where NAME is that of the asset.
+
+            Of Apple's Assets.car, images are read that are stored as ARGB, without compression or with \
+            LZFSE, and the PDF files of vectors. Images that are resized in parts consist of those parts.
+            """)
+
+    @Argument(help: "The compiled file, Assets.assets or Assets.car.", completion: .file())
+    var catalog: String
+
+    @Option(
+        name: .shortAndLong, help: "The folder of the files; it is created.",
+        completion: .directory)
+    var output: String
+
+    @Flag(name: .shortAndLong, help: "Do not print the number of files.") var quiet = false
+
+    @OptionGroup var sandboxing: SandboxArguments
+
+    func run() throws {
+        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
+        defer { sandbox?.close() }
+        var hasFailed = false
+        var fileCount = 0
+        do throws(AssetCatalogError) {
+            let catalog = try AnyCatalog(catalog)
+            for asset in try catalog.assets() {
+                for index in asset.slots.indices {
+                    do throws(FileFailure) {
+                        for file in try catalog.extractedFiles(of: asset, index, codecs) {
+                            try write(file)
+                            fileCount += 1
+                        }
+                    } catch {
+                        report(error)
+                        hasFailed = true
+                    }
+                }
+            }
+        } catch {
+            writeToStandardError("calotype: \(error)\n")
+            throw ExitCode(1)
+        }
+        if !quiet { writeToStandardError("calotype: \(fileCount) files extracted\n") }
+        if hasFailed { throw ExitCode(1) }
+    }
+
+    private func write(_ file: ExtractedFile) throws(FileFailure) {
+        let path = "\(output)/\(file.path)"
+        try makeFolder(splitFolder(path).folder)
+        do throws(CodecError) {
+            try ImageDestination.write(file.bytes, to: path)
+        } catch {
+            throw FileFailure(path, error)
+        }
+    }
+}
+
+/// A file to write, with its path below the folder of the output.
+struct ExtractedFile {
+    let path: String
+    let bytes: [UInt8]
+
+    /// Creates a file of an asset.
+    ///
+    /// - Throws: ``FileFailure`` if the path leaves the folder of the output.
+    init(_ name: String, of asset: String, _ bytes: [UInt8]) throws(FileFailure) {
+        let path = "\(asset)/\(name)"
+        let isInside = path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+            !["", ".", ".."].contains($0) && !$0.utf8.contains(0)
+        }
+        guard isInside else { throw FileFailure(path, "the name leaves the folder of the output") }
+        self.path = path
+        self.bytes = bytes
+    }
+
+    /// Encodes an image as PNG.
+    init(
+        png image: PixelBuffer, _ name: String, of asset: String, _ codecs: CodecSet
+    ) throws(FileFailure) {
+        let file: [UInt8]
+        do throws(CodecError) {
+            file = try ImageDestination(format: "png", codecs: codecs).encode(image)
+        } catch {
+            throw FileFailure("\(asset)/\(name)", error)
+        }
+        try self.init("\(splitExtension(name).name).png", of: asset, file)
+    }
+}
+
+extension AnyCatalog {
+    /// The files of a slot: its file, or its image in PNG, and the rasters of vectors.
+    func extractedFiles(
+        of asset: Asset, _ index: Int, _ codecs: CodecSet
+    ) throws(FileFailure) -> [ExtractedFile] {
+        guard case .file(let name) = asset.slots[index].content else { return [] }
+        do {
+            switch self {
+            case .folder:
+                throw FileFailure(asset.path, "a folder; its files need no extraction")
+            case .compiled(let catalog):
+                return try Self.files(of: catalog, asset, index, name, codecs)
+            case .car(let file):
+                let rendition = file.renditions(of: asset.key)[index]
+                let name = rendition.extractedName
+                if let data = file.data(of: rendition) {
+                    return [try ExtractedFile("\(name).pdf", of: asset.key.name, data)]
+                }
+                let image = try file.image(of: rendition)
+                return [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
+            }
+        } catch let error as FileFailure {
+            throw error
+        } catch let error as AssetCatalogError {
+            throw FileFailure("\(asset.key.name)/\(name)", error.reason)
+        } catch {
+            throw FileFailure("\(asset.key.name)/\(name)", error)
+        }
+    }
+
+    private static func files(
+        of catalog: CompiledCatalog, _ asset: Asset, _ index: Int, _ name: String,
+        _ codecs: CodecSet
+    ) throws -> [ExtractedFile] {
+        let slots = try catalog.slots(of: asset.key)
+        guard index < slots.count else { return [] }
+        var files: [ExtractedFile] = []
+        let stem = splitExtension(name).name
+        for scale in try catalog.rasterScales(of: slots[index]) {
+            let image = try catalog.image(of: slots[index].scaled(to: scale), codecs: codecs)
+            let suffix = scale == 1 ? "" : "@\(scale)x"
+            files.append(
+                try ExtractedFile(png: image, "\(stem)\(suffix).png", of: asset.key.name, codecs))
+        }
+        if let data = try catalog.data(of: slots[index]) {
+            let fileExtension = splitExtension(name).fileExtension ?? ""
+            let isAsNamed =
+                !asset.containsImages
+                || data.withCodec(codecs)?.format.isNamed(fileExtension) ?? true
+            if isAsNamed {
+                return files + [try ExtractedFile(name, of: asset.key.name, data)]
+            }
+        } else if !files.isEmpty {
+            return files
+        }
+        let image = try catalog.image(of: slots[index], codecs: codecs)
+        return files + [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
+    }
+}
+
+extension CarRendition {
+    /// The name of the file with the traits, because images of several sizes are drawn from one file.
+    fileprivate var extractedName: String {
+        guard isDrawn, let scale = traits.scale, scale != 1 else { return fileName }
+        let (stem, fileExtension) = splitExtension(fileName)
+        return "\(stem)@\(scale)x" + (fileExtension.map { ".\($0)" } ?? "")
+    }
+}
+
+extension [UInt8] {
+    /// The codec for the bytes of a file; `nil` for vectors without a codec.
+    fileprivate func withCodec(_ codecs: CodecSet) -> (any ImageCodec)? { codecs.codec(for: span) }
+}
