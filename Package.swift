@@ -339,7 +339,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "ViewerModelTests",
-            dependencies: ["ImageCommands", "ImageTesting", "Pixels", "ViewerModel"]),
+            dependencies: [
+                "ImageCommands", "ImageLoading", "ImageTesting", "Pixels", "ViewerModel",
+            ]),
         .testTarget(
             name: "ImageServerTests",
             dependencies: [

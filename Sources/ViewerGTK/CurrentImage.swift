@@ -18,27 +18,29 @@ struct CurrentImage {
     var view: PixelSize?
     /// The whole image, as it fits into the view.
     var fitted: Texture?
-    /// The visible part, at the scale of the view.
-    var part: Texture?
-    /// The placement for which `part` was decoded.
-    var shownPart: ImagePlacement?
-    /// The placement for which a part is being decoded, or was last.
-    var partPlacement: ImagePlacement?
+    /// The tiles of an image that is larger than the view, once it has been opened for them.
+    var tiles: ImageTiles?
+    var tilesLoad: Task<Void, Never>?
     /// The description of how the image was decoded.
     var facts = ""
     var failure: String?
     var load: Task<Void, Never>?
-    var partLoad: Task<Void, Never>?
+
+    /// Ends all loads.
+    func stop() {
+        load?.cancel()
+        tilesLoad?.cancel()
+        tiles?.stop()
+    }
 }
 
 extension ViewerWindow {
-    /// Loads the current image, and the part of it that an enlarged view shows.
+    /// Loads the current image, and the tiles that an enlarged view shows.
     func loadCurrent() {
         guard viewer.mode == .single, let name = viewer.list.current else { return }
         let isSame = current.name?.utf8.elementsEqual(name.utf8) ?? false
         if !isSame || current.view != viewer.view {
-            current.load?.cancel()
-            current.partLoad?.cancel()
+            if isSame { current.load?.cancel() } else { current.stop() }
             if !isSame {
                 // The cell is a draft until the image is decoded.
                 current = CurrentImage()
@@ -51,9 +53,22 @@ extension ViewerWindow {
                 viewer.view.area > 1 ? viewer.view : PixelSize(width: 1280, height: 800)
             let request = ImageRequest(
                 path: viewer.path(name), options: DecodeOptions(box: box))
-            current.load = Task { [weak self] in _ = await self?.finish(request, name) }
+            current.load = Task { [weak self] in
+                if let draft = self?.current.fitted { await self?.placeDraft(draft, request, name) }
+                _ = await self?.finish(request, name)
+            }
         }
-        loadPart()
+        loadTiles()
+    }
+
+    /// Places a draft, which needs the size of the image.
+    private func placeDraft(_ draft: Texture, _ request: ImageRequest, _ name: String) async {
+        guard loads.pipeline.cachedImage(for: request) == nil,
+            let facts = try? await loads.pipeline.facts(for: request.source.name),
+            current.name == name, current.fitted === draft
+        else { return }
+        viewer.setImageSize(facts.pixelSize)
+        calotype_window_redraw()
     }
 
     private func finish(_ request: ImageRequest, _ name: String) async {
@@ -73,7 +88,7 @@ extension ViewerWindow {
             guard !Task.isCancelled, current.name == name else { return }
             current.failure = error.reason
         }
-        loadPart()
+        loadTiles()
         calotype_window_redraw()
     }
 
@@ -88,30 +103,26 @@ extension ViewerWindow {
         }
     }
 
-    /// Decodes the visible part of an image that is larger than the window, at the exact scale.
-    private func loadPart() {
-        guard let placement = viewer.placement, let name = viewer.list.current,
-            !placement.isFitted, placement.scale > placement.fittingScale,
-            current.partPlacement != placement
+    /// Loads the tiles of an image that is enlarged beyond the size that fits.
+    private func loadTiles() {
+        guard let placement = viewer.placement, let name = current.name, current.fitted != nil,
+            placement.fittingScale < 1
         else { return }
-        current.partLoad?.cancel()
-        current.partPlacement = placement
-        let part = placement.visiblePart
-        var options = DecodeOptions()
-        options.region = part
-        // GTK enlarges beyond 100 %.
-        let scale = min(1, placement.scale)
-        options.box = PixelSize(
-            width: max(1, Int((Double(part.width) * scale).rounded())),
-            height: max(1, Int((Double(part.height) * scale).rounded())))
-        options.mode = .stretch
-        let request = ImageRequest(path: viewer.path(name), options: options)
-        current.partLoad = Task { [weak self] in
-            guard let self, let loaded = try? await loads.image(request), !Task.isCancelled,
-                current.partPlacement == placement
-            else { return }
-            current.part = Texture(loaded.image)
-            current.shownPart = placement
+        let isEnlarged = !placement.isFitted && placement.scale > placement.fittingScale
+        if let tiles = current.tiles {
+            if isEnlarged { tiles.update(placement) }
+            return
+        }
+        guard isEnlarged || placement.image.area > ImageLoads.wholePixelCount,
+            current.tilesLoad == nil
+        else { return }
+        let path = viewer.path(name)
+        current.tilesLoad = Task { [weak self, loads] in
+            let image = try? await ImageLoads.tiles(
+                of: path, loads.pipeline.codecs, loads.pipeline.limits, loads.tileStores)
+            guard let self, let image, !Task.isCancelled else { return }
+            current.tiles = ImageTiles(image)
+            loadTiles()
             calotype_window_redraw()
         }
     }

@@ -15,11 +15,13 @@ internal import ViewerModel
 @MainActor
 final class ImageLoads {
     let pipeline: ImagePipeline
+    let tileStores: TileStores
     private let sandbox: DecoderSandbox
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
 
-    init() {
+    /// - Parameter cacheFolder: the folder of files that can be made again.
+    init(cacheFolder: String) {
         var configuration = DecoderSandbox.Configuration(
             workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: processorCount())
         configuration.memoryByteCount = 1 << 30
@@ -30,6 +32,7 @@ final class ImageLoads {
         pipeline = ImagePipeline(
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
             logger: Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() })
+        tileStores = TileStores(cacheFolder, budget: pipeline.budget)
     }
 
     func close() { sandbox.close() }

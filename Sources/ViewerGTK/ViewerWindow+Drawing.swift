@@ -121,22 +121,24 @@ extension ViewerWindow {
             drawCheckerboard(
                 x: placement.x, y: placement.y, width: placement.width, height: placement.height)
         }
+        let isEnlarged = !placement.isFitted && placement.scale > placement.fittingScale
+        let tiles = isEnlarged ? current.tiles : nil
+        // Scaling the whole image takes longer than all tiles.
+        if tiles?.isComplete != true { draw(fitted, placement) }
+        tiles?.draw(placement)
+    }
+
+    private func draw(_ fitted: Texture, _ placement: ImagePlacement) {
         // At the exact size, no pixel is interpolated.
-        let isExact = placement.isFitted && current.view == viewer.view
-        let (w, h) =
-            isExact && abs(placement.width - Double(fitted.size.width)) < 1
+        let isExact =
+            placement.isFitted && current.view == viewer.view
+            && abs(placement.width - Double(fitted.size.width)) < 1
+        let (width, height) =
+            isExact
             ? (Double(fitted.size.width), Double(fitted.size.height))
             : (placement.width, placement.height)
-        fitted.draw(x: placement.x.rounded(), y: placement.y.rounded(), width: w, height: h)
-        guard !placement.isFitted, let part = current.part, let shown = current.shownPart,
-            shown == placement
-        else { return }
-        let region = shown.visiblePart
-        part.draw(
-            x: (shown.x + Double(region.x) * shown.scale).rounded(),
-            y: (shown.y + Double(region.y) * shown.scale).rounded(),
-            width: (Double(region.width) * shown.scale).rounded(),
-            height: (Double(region.height) * shown.scale).rounded())
+        fitted.draw(
+            x: placement.x.rounded(), y: placement.y.rounded(), width: width, height: height)
     }
 
     /// Draws squares behind an image with transparency, only where it is visible.

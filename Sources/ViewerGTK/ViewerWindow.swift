@@ -27,7 +27,7 @@ final class ViewerWindow {
     var viewer: Viewer
     var cells: [ComparedByBytes: Cell] = [:]
     var current = CurrentImage()
-    let loads = ImageLoads()
+    let loads: ImageLoads
     let keyMap: KeyMap
     var message: String?
     private var lastFrame: Double?
@@ -40,6 +40,8 @@ final class ViewerWindow {
     init(folder: String, first: String?) {
         let home = environmentValue("HOME") ?? "/"
         let data = environmentValue("XDG_DATA_HOME") ?? "\(home)/.local/share"
+        let cache = environmentValue("XDG_CACHE_HOME") ?? "\(home)/.cache"
+        loads = ImageLoads(cacheFolder: "\(cache)/calotype")
         viewer = Viewer(
             folder: folder, first: first, editor: FolderEditor(trashFolder: "\(data)/Trash"))
         var map = KeyMap()
@@ -94,7 +96,10 @@ final class ViewerWindow {
         for name in written {
             cells[ComparedByBytes(name)]?.load?.cancel()
             cells[ComparedByBytes(name)] = nil
-            if current.name?.utf8.elementsEqual(name.utf8) == true { current = CurrentImage() }
+            if current.name?.utf8.elementsEqual(name.utf8) == true {
+                current.stop()
+                current = CurrentImage()
+            }
         }
         if !written.isEmpty { viewer.add(written) }
         change()

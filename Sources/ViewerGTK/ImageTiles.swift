@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Viewer
+internal import CGTK
+internal import EncodedImages
+internal import ImageCommands
+internal import ImageLoading
+internal import LoadScheduling
+internal import Pixels
+internal import ViewerModel
+
+/// The textures of the tiles of the image that is displayed alone.
+@MainActor
+final class ImageTiles {
+    private let image: TiledImage
+    private var textures: [TilePlan.Tile: Texture] = [:]
+    private var loads: [TilePlan.Tile: Task<Void, Never>] = [:]
+    /// Tiles of the scale before, which are drawn until those of the current scale are complete.
+    private var drafts: (scale: Double, textures: [TilePlan.Tile: Texture])?
+    private var scale = 0.0
+    private var plan: TilePlan?
+    private let making: Task<Void, Never>?
+
+    init(_ image: TiledImage) {
+        self.image = image
+        // The index or the pyramid of a large image is complete before the first tile is needed.
+        making =
+            image.configuration.usesIndex ? Task { try? await image.makeTiles() } : nil
+    }
+
+    /// Ends all work.
+    func stop() {
+        making?.cancel()
+        for load in loads.values { load.cancel() }
+        loads = [:]
+    }
+
+    /// Loads the tiles of a placement, and drops those that are far from it.
+    func update(_ placement: ImagePlacement) {
+        if placement.scale != scale {
+            let isComplete = plan?.visible.allSatisfy { textures[$0] != nil } ?? false
+            if isComplete || drafts == nil { drafts = (scale, textures) }
+            scale = placement.scale
+            textures = [:]
+        }
+        let plan = TilePlan(placement, image.pyramid)
+        self.plan = plan
+        let wanted = Set(plan.visible + plan.near)
+        textures = textures.filter { wanted.contains($0.key) }
+        for (tile, load) in loads where !wanted.contains(tile) {
+            load.cancel()
+            loads[tile] = nil
+        }
+        for tile in plan.visible { load(tile, .visible) }
+        for tile in plan.near { load(tile, .prefetch) }
+    }
+
+    private func load(_ tile: TilePlan.Tile, _ priority: LoadPriority) {
+        guard textures[tile] == nil, loads[tile] == nil else { return }
+        loads[tile] = Task { [weak self, image] in
+            let pixels = try? await Self.pixels(of: tile, image, priority)
+            guard let self, !Task.isCancelled else { return }
+            loads[tile] = nil
+            guard let pixels else { return }
+            textures[tile] = Texture(pixels)
+            if isComplete { drafts = nil }
+            calotype_window_redraw()
+        }
+    }
+
+    @concurrent private static func pixels(
+        of tile: TilePlan.Tile, _ image: TiledImage, _ priority: LoadPriority
+    ) async throws(LoadError) -> PixelBuffer {
+        let pixels = try await image.tile(tile.address, priority: priority)
+        guard pixels.size != tile.textureSize, !Task.isCancelled else { return pixels }
+        let whole = SampleRegion(
+            x: 0, y: 0, width: Double(pixels.size.width), height: Double(pixels.size.height))
+        return pixels.resized(whole, to: tile.textureSize)
+    }
+
+    /// Whether all visible tiles of the current scale can be drawn.
+    var isComplete: Bool { plan?.visible.allSatisfy { textures[$0] != nil } ?? false }
+
+    /// Draws the tiles of a placement over a draft of the whole image.
+    func draw(_ placement: ImagePlacement) {
+        let (left, top) = (placement.x.rounded(), placement.y.rounded())
+        if let drafts, !isComplete, drafts.scale > 0 {
+            let factor = placement.scale / drafts.scale
+            for (tile, texture) in drafts.textures {
+                draw(tile, texture, left, top, factor, placement.view)
+            }
+        }
+        for tile in plan?.visible ?? [] {
+            if let texture = textures[tile] { draw(tile, texture, left, top, 1, placement.view) }
+        }
+    }
+
+    private func draw(
+        _ tile: TilePlan.Tile, _ texture: Texture, _ left: Double, _ top: Double,
+        _ factor: Double, _ view: PixelSize
+    ) {
+        let (x, y) = (left + Double(tile.x) * factor, top + Double(tile.y) * factor)
+        let (width, height) =
+            (Double(tile.size.width) * factor, Double(tile.size.height) * factor)
+        guard x < Double(view.width), y < Double(view.height), x + width > 0, y + height > 0 else {
+            return
+        }
+        texture.draw(x: x, y: y, width: width, height: height)
+    }
+}
+
+extension ImageLoads {
+    /// The number of pixels above which an image has an index or a stored pyramid, instead of being
+    /// decoded as a whole.
+    nonisolated static let wholePixelCount = 24 << 20
+
+    /// Opens an image for its tiles.
+    @concurrent static func tiles(
+        of path: String, _ codecs: CodecSet, _ limits: DecodeLimits, _ stores: TileStores
+    ) async throws(LoadError) -> TiledImage {
+        let identity = try FileIdentity(path: path)
+        let source: ImageSource
+        do throws(CodecError) {
+            source = try ImageSource(
+                EncodedBytes(opening: path, limits: limits), codecs: codecs, limits: limits)
+        } catch {
+            throw .decodingFailed(path: path, error)
+        }
+        var configuration = TiledImage.Configuration()
+        configuration.tileSide = 512
+        configuration.encoding.quality = 95
+        configuration.encoding.chromaSubsampling = .full
+        let isLarge = source.pixelSize.area > wholePixelCount
+        configuration.usesIndex = isLarge
+        configuration.directPixelCount = isLarge ? 8 << 20 : wholePixelCount
+        return try TiledImage(
+            source, name: "\(path) \(identity.version)", codecs: codecs, store: stores.files,
+            queue: stores.queue, cache: stores.cache, configuration: configuration)
+    }
+}
+
+/// Where the tiles of all images are kept.
+struct TileStores: Sendable {
+    let queue = TileQueue()
+    let cache: TileCache
+    let files: any TileStore
+
+    /// - Parameter folder: the folder of the tiles of large images; they are in memory if it cannot be
+    ///   written.
+    init(_ folder: String, budget: MemoryBudget) {
+        cache = TileCache(byteLimit: 96 << 20, budget: budget)
+        try? makeFolder(folder, mode: 0o700)
+        let store = try? FolderTileStore(directory: "\(folder)/tiles", byteLimit: 2 << 30)
+        files = store ?? MemoryTileStore()
+    }
+}
+#endif
