@@ -16,6 +16,8 @@ internal import ViewerModel
 final class ImageLoads {
     let pipeline: ImagePipeline
     let tileStores: TileStores
+    /// The conversion to the colours of the monitor, if they are known.
+    var monitor: MonitorConversion?
     private let sandbox: DecoderSandbox
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
@@ -29,27 +31,52 @@ final class ImageLoads {
         sandbox = DecoderSandbox(configuration)
         var pipelineConfiguration = ImagePipeline.Configuration()
         pipelineConfiguration.memoryCacheByteLimit = 64 << 20
+        let logger = Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() }
+        // Without a store, thumbnails are made again by each viewer.
+        try? makeFolder(cacheFolder, mode: 0o700)
+        pipelineConfiguration.store = try? RenditionStore(
+            directory: "\(cacheFolder)/viewer", byteLimit: 512 << 20, logger: logger)
         pipeline = ImagePipeline(
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
-            logger: Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() })
+            logger: logger)
         tileStores = TileStores(cacheFolder, budget: pipeline.budget)
     }
 
     func close() { sandbox.close() }
 
+    /// Returns the request for an image in the colours of the monitor.
+    func request(_ path: String, _ options: DecodeOptions) -> ImageRequest {
+        var request = ImageRequest(path: path, options: options)
+        if let monitor {
+            request.options = MonitorConversion.options(options)
+            request.processors = [monitor]
+        }
+        // The store is for thumbnails.
+        request.storeUse = []
+        return request
+    }
+
     /// Returns the request for the image of a cell.
-    nonisolated static func cellRequest(_ path: String, side: Int) -> ImageRequest {
+    func cellRequest(_ path: String, side: Int) -> ImageRequest {
         var options = DecodeOptions(maximumSide: side)
         options.embeddedThumbnail = .ifLargeEnough
-        return ImageRequest(path: path, options: options)
+        var request = request(path, options)
+        request.storeUse = .all
+        return request
     }
 
     /// Loads an image; throws a message for the user.
-    func image(_ request: ImageRequest) async throws(FileFailure) -> LoadedImage {
+    func image(
+        _ request: ImageRequest, _ metrics: LoadMetrics? = nil
+    ) async throws(FileFailure) -> LoadedImage {
         do throws(LoadError) {
-            return try await pipeline.image(for: request)
+            return try await pipeline.image(for: request, story: metrics)
         } catch {
-            throw FileFailure(request.source.name, error)
+            // The window shows the name beside the reason.
+            let (path, reason) = (request.source.name, "\(error)")
+            let prefix = "\(path): "
+            throw FileFailure(
+                path, reason.hasPrefix(prefix) ? String(reason.dropFirst(prefix.count)) : reason)
         }
     }
 
@@ -60,8 +87,11 @@ final class ImageLoads {
             prefetcher?.stop()
             prefetched = grid
             let paths = viewer
+            let request = cellRequest("", side: grid.side)
             prefetcher = ScrollPrefetcher(pipeline: pipeline, layout: grid.layout) { index in
-                Self.cellRequest(paths.path(paths.list[index]), side: grid.side)
+                var request = request
+                request.source = .file(paths.path(paths.list[index]))
+                return request
             }
         }
         let offset = viewer.motion.offset

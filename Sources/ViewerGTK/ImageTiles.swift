@@ -3,6 +3,7 @@
 #if Viewer
 internal import CGTK
 internal import EncodedImages
+internal import ImageCodecs
 internal import ImageCommands
 internal import ImageLoading
 internal import LoadScheduling
@@ -20,9 +21,11 @@ final class ImageTiles {
     private var scale = 0.0
     private var plan: TilePlan?
     private let making: Task<Void, Never>?
+    private let monitor: MonitorConversion?
 
-    init(_ image: TiledImage) {
+    init(_ image: TiledImage, _ monitor: MonitorConversion?) {
         self.image = image
+        self.monitor = monitor
         // The index or the pyramid of a large image is complete before the first tile is needed.
         making =
             image.configuration.usesIndex ? Task { try? await image.makeTiles() } : nil
@@ -57,8 +60,8 @@ final class ImageTiles {
 
     private func load(_ tile: TilePlan.Tile, _ priority: LoadPriority) {
         guard textures[tile] == nil, loads[tile] == nil else { return }
-        loads[tile] = Task { [weak self, image] in
-            let pixels = try? await Self.pixels(of: tile, image, priority)
+        loads[tile] = Task { [weak self, image, monitor] in
+            let pixels = try? await Self.pixels(of: tile, image, monitor, priority)
             guard let self, !Task.isCancelled else { return }
             loads[tile] = nil
             guard let pixels else { return }
@@ -69,42 +72,47 @@ final class ImageTiles {
     }
 
     @concurrent private static func pixels(
-        of tile: TilePlan.Tile, _ image: TiledImage, _ priority: LoadPriority
-    ) async throws(LoadError) -> PixelBuffer {
-        let pixels = try await image.tile(tile.address, priority: priority)
-        guard pixels.size != tile.textureSize, !Task.isCancelled else { return pixels }
-        let whole = SampleRegion(
-            x: 0, y: 0, width: Double(pixels.size.width), height: Double(pixels.size.height))
-        return pixels.resized(whole, to: tile.textureSize)
+        of tile: TilePlan.Tile, _ image: TiledImage, _ monitor: MonitorConversion?,
+        _ priority: LoadPriority
+    ) async throws -> PixelBuffer {
+        var pixels = try await image.tile(tile.address, priority: priority)
+        guard !Task.isCancelled else { return pixels }
+        if pixels.size != tile.textureSize {
+            let whole = SampleRegion(
+                x: 0, y: 0, width: Double(pixels.size.width), height: Double(pixels.size.height))
+            pixels = pixels.resized(whole, to: tile.textureSize)
+        }
+        return try monitor?.profile.converted(pixels) ?? pixels
     }
 
     /// Whether all visible tiles of the current scale can be drawn.
     var isComplete: Bool { plan?.visible.allSatisfy { textures[$0] != nil } ?? false }
 
     /// Draws the tiles of a placement over a draft of the whole image.
-    func draw(_ placement: ImagePlacement) {
-        let (left, top) = (placement.x.rounded(), placement.y.rounded())
+    ///
+    /// - Parameters:
+    ///   - placement: the position and the scale.
+    ///   - left: the left edge of the image in the window.
+    ///   - top: the top edge of the image in the window.
+    func draw(_ placement: ImagePlacement, left: Double, top: Double) {
         if let drafts, !isComplete, drafts.scale > 0 {
             let factor = placement.scale / drafts.scale
             for (tile, texture) in drafts.textures {
-                draw(tile, texture, left, top, factor, placement.view)
+                draw(tile, texture, left, top, factor)
             }
         }
         for tile in plan?.visible ?? [] {
-            if let texture = textures[tile] { draw(tile, texture, left, top, 1, placement.view) }
+            if let texture = textures[tile] { draw(tile, texture, left, top, 1) }
         }
     }
 
     private func draw(
         _ tile: TilePlan.Tile, _ texture: Texture, _ left: Double, _ top: Double,
-        _ factor: Double, _ view: PixelSize
+        _ factor: Double
     ) {
         let (x, y) = (left + Double(tile.x) * factor, top + Double(tile.y) * factor)
         let (width, height) =
             (Double(tile.size.width) * factor, Double(tile.size.height) * factor)
-        guard x < Double(view.width), y < Double(view.height), x + width > 0, y + height > 0 else {
-            return
-        }
         texture.draw(x: x, y: y, width: width, height: height)
     }
 }
@@ -145,8 +153,9 @@ struct TileStores: Sendable {
     let cache: TileCache
     let files: any TileStore
 
-    /// - Parameter folder: the folder of the tiles of large images; they are in memory if it cannot be
-    ///   written.
+    /// - Parameters:
+    ///   - folder: the folder of the tiles of large images; they are in memory if it cannot be written.
+    ///   - budget: the memory for tiles.
     init(_ folder: String, budget: MemoryBudget) {
         cache = TileCache(byteLimit: 96 << 20, budget: budget)
         try? makeFolder(folder, mode: 0o700)

@@ -24,11 +24,11 @@ def png(width, height, color):
 class Screen:
     """A viewer in a virtual display."""
 
-    def __init__(self, programs, work, *arguments):
+    def __init__(self, programs, work, *arguments, before=None, output=subprocess.DEVNULL, **variables):
         self.display = None
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24"],
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-noreset"],
             pass_fds=[writing], stderr=subprocess.DEVNULL)
         os.close(writing)
         with os.fdopen(reading) as pipe:
@@ -40,10 +40,13 @@ class Screen:
             XDG_RUNTIME_DIR=str(runtime), XDG_DATA_HOME=str(work / "data"),
             XDG_CACHE_HOME=str(work / "cache"),
             XDG_CONFIG_HOME=str(work / "configuration"))
+        self.environment.update(variables)
+        if before:
+            before(self)
         self.start = time.monotonic()
         self.viewer = subprocess.Popen(
             ["dbus-run-session", "--", programs / "calotype-viewer", *arguments], env=self.environment,
-            stderr=subprocess.DEVNULL)
+            stdout=output, stderr=subprocess.DEVNULL)
 
     def output(self, *command):
         return subprocess.run(command, env=self.environment, capture_output=True).stdout

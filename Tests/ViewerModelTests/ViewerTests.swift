@@ -96,7 +96,7 @@ import ViewerModel
                 viewer.motion.advance(by: 0.016)
                 if let index = viewer.list.currentIndex { #expect(index < viewer.list.count) }
             }
-            while viewer.perform(.undo) != [.message("nothing to undo")] {}
+            while viewer.perform(.undo) != [.message(.nothingToUndo)] {}
             #expect(try files() == before)
             #expect(viewer.list.count == names.count)
         }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Viewer
+internal import CGTK
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+internal import EncodedImages
+internal import ViewerModel
+
+/// Prints when images appear, and how evenly frames follow each other.
+///
+/// Each line of standard output is the time of the monotonic clock in seconds and an event.
+@MainActor
+final class Measurement {
+    /// The time in which the grid is scrolled to its end; `nil` to leave it to the user.
+    private let scrollSeconds: Double?
+    private var scrollStart: Double?
+    private var statistics = FrameStatistics()
+    private var lastEvent = ""
+
+    init(scrollSeconds: Double?) { self.scrollSeconds = scrollSeconds }
+
+    /// Scrolls the grid, once its first cells are complete.
+    func scroll(_ viewer: inout Viewer, at seconds: Double) {
+        guard let scrollSeconds, let scrollStart, viewer.mode == .grid else { return }
+        let part = min(1, (seconds - scrollStart) / scrollSeconds)
+        viewer.motion.jump(to: viewer.motion.limit * part)
+    }
+
+    /// Notes what a frame contains; returns whether another follows.
+    func note(_ window: ViewerWindow, at seconds: Double) -> Bool {
+        let viewer = window.viewer
+        if viewer.mode == .single {
+            if let image = window.current, image.loaded != nil { print("image \(image.name)") }
+            return false
+        }
+        let names = viewer.grid.visible(at: viewer.motion.offset).map { viewer.list[$0] }
+        let blank = names.count { name in
+            let cell = window.cells[ComparedByBytes(name)]
+            return cell?.texture == nil && cell?.failure == nil
+        }
+        if !names.isEmpty, blank == 0 { print("grid \(names.count) of \(viewer.list.count)") }
+        guard let scrollSeconds else { return false }
+        if let scrollStart {
+            statistics.add(at: seconds, cellCount: names.count, blankCount: blank)
+            if seconds > scrollStart + scrollSeconds {
+                print("\(statistics)")
+                calotype_window_close()
+            }
+        } else if !names.isEmpty, blank == 0, names.count < viewer.list.count {
+            scrollStart = seconds
+        }
+        return true
+    }
+
+    private func print(_ event: String) {
+        guard event != lastEvent else { return }
+        lastEvent = event
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        let milliseconds = now.tv_nsec / 1_000_000
+        let digits = String(1000 + milliseconds).dropFirst()
+        Swift.print("\(now.tv_sec).\(digits) \(event)")
+        fflush(nil)
+    }
+}
+#endif
