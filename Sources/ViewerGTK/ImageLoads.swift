@@ -2,28 +2,50 @@
 
 #if Viewer
 internal import DecoderSandbox
+internal import Dispatch
 internal import EncodedImages
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
 internal import ImageCodecs
 internal import ImageCommands
 internal import ImageLoading
 internal import LoadScheduling
 internal import Logging
 internal import Pixels
+internal import Synchronization
 internal import ViewerModel
 
-/// The pipeline of the viewer, which decodes in the sandbox.
-@MainActor
-final class ImageLoads {
+/// The threads, workers and caches that load images.
+struct ImageEngine: Sendable {
+    let sandbox: DecoderSandbox
     let pipeline: ImagePipeline
     let tileStores: TileStores
-    /// The conversion to the colours of the monitor, if they are known.
-    var monitor: MonitorConversion?
-    private let sandbox: DecoderSandbox
-    private var prefetcher: ScrollPrefetcher?
-    private var prefetched: CellGrid?
 
-    /// - Parameter cacheFolder: the folder of files that can be made again.
-    init(cacheFolder: String) {
+    /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
+    /// delays frames.
+    private static let niceness: Int32 = 5
+
+    /// Creates the engine on a thread of lower priority, which all threads and workers inherit.
+    static func start(cacheFolder: String) -> ImageEngine {
+        let result = Mutex<ImageEngine?>(nil)
+        let isMade = DispatchSemaphore(value: 0)
+        startThread {
+            // On Linux, the priority is that of a thread.
+            #if canImport(Glibc)
+            _ = nice(niceness)
+            #endif
+            let engine = ImageEngine(cacheFolder)
+            result.withLock { $0 = engine }
+            isMade.signal()
+        }
+        isMade.wait()
+        return result.withLock { $0 } ?? ImageEngine(cacheFolder)
+    }
+
+    private init(_ cacheFolder: String) {
         var configuration = DecoderSandbox.Configuration(
             workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: processorCount())
         configuration.memoryByteCount = 1 << 30
@@ -40,6 +62,24 @@ final class ImageLoads {
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
             logger: logger)
         tileStores = TileStores(cacheFolder, budget: pipeline.budget)
+    }
+}
+
+/// The requests of the viewer, which decodes in the sandbox.
+@MainActor
+final class ImageLoads {
+    let pipeline: ImagePipeline
+    let tileStores: TileStores
+    /// The conversion to the colours of the monitor, if they are known.
+    var monitor: MonitorConversion?
+    private let sandbox: DecoderSandbox
+    private var prefetcher: ScrollPrefetcher?
+    private var prefetched: CellGrid?
+
+    /// - Parameter cacheFolder: the folder of files that can be made again.
+    init(cacheFolder: String) {
+        let engine = ImageEngine.start(cacheFolder: cacheFolder)
+        (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
     }
 
     func close() { sandbox.close() }
@@ -88,7 +128,12 @@ final class ImageLoads {
             prefetched = grid
             let paths = viewer
             let request = cellRequest("", side: grid.side)
-            prefetcher = ScrollPrefetcher(pipeline: pipeline, layout: grid.layout) { index in
+            var configuration = ScrollPrefetcher.Configuration()
+            configuration.maximumItemCount = 120
+            configuration.width = 4
+            prefetcher = ScrollPrefetcher(
+                pipeline: pipeline, layout: grid.layout, configuration: configuration
+            ) { index in
                 var request = request
                 request.source = .file(paths.path(paths.list[index]))
                 return request

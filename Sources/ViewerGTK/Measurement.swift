@@ -18,23 +18,28 @@ final class Measurement {
     /// The time in which the grid is scrolled to its end; `nil` to leave it to the user.
     private let scrollSeconds: Double?
     private var scrollStart: Double?
+    private var lastFrame: Double?
     private var statistics = FrameStatistics()
     private var lastEvent = ""
 
     init(scrollSeconds: Double?) { self.scrollSeconds = scrollSeconds }
 
-    /// Scrolls the grid, once its first cells are complete.
+    /// Scrolls the grid evenly, once its first cells are complete.
     func scroll(_ viewer: inout Viewer, at seconds: Double) {
-        guard let scrollSeconds, let scrollStart, viewer.mode == .grid else { return }
-        let part = min(1, (seconds - scrollStart) / scrollSeconds)
-        viewer.motion.jump(to: viewer.motion.limit * part)
+        guard let scrollSeconds, scrollStart != nil, viewer.mode == .grid else { return }
+        // As a wheel does, so that the content has a velocity.
+        let elapsed = min(0.1, seconds - (lastFrame ?? seconds))
+        viewer.motion.scroll(by: viewer.motion.limit * elapsed / scrollSeconds)
+        lastFrame = seconds
     }
 
     /// Notes what a frame contains; returns whether another follows.
     func note(_ window: ViewerWindow, at seconds: Double) -> Bool {
         let viewer = window.viewer
         if viewer.mode == .single {
-            if let image = window.current, image.loaded != nil { print("image \(image.name)") }
+            guard let image = window.current, image.loaded != nil else { return false }
+            let isSharp = viewer.placement?.isEnlarged == true && image.tiles?.isComplete == true
+            print(isSharp ? "tiles \(image.name)" : "image \(image.name)")
             return false
         }
         let names = viewer.grid.visible(at: viewer.motion.offset).map { viewer.list[$0] }
@@ -43,10 +48,10 @@ final class Measurement {
             return cell?.texture == nil && cell?.failure == nil
         }
         if !names.isEmpty, blank == 0 { print("grid \(names.count) of \(viewer.list.count)") }
-        guard let scrollSeconds else { return false }
+        guard scrollSeconds != nil else { return false }
         if let scrollStart {
             statistics.add(at: seconds, cellCount: names.count, blankCount: blank)
-            if seconds > scrollStart + scrollSeconds {
+            if viewer.motion.offset == viewer.motion.limit || seconds > scrollStart + 60 {
                 print("\(statistics)")
                 calotype_window_close()
             }

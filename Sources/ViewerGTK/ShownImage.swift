@@ -60,7 +60,7 @@ extension ViewerWindow {
     func loadShown() {
         guard viewer.mode == .single else { return }
         // Before the window has a size, the image is decoded for the default one.
-        let box = viewer.view.area > 1 ? viewer.panes.size : PixelSize(width: 1280, height: 800)
+        let box = viewer.view.area > 1 ? viewer.panes.size : size
         let names = viewer.shown.map { viewer.list[$0] }
         for image in shown where !names.contains(where: image.isNamed) { image.stop() }
         shown = names.map { name in

@@ -23,6 +23,7 @@ enum ViewerProgram {
 
           --profile FILE     convert to this ICC profile instead of that of the monitor
           --no-profile       do not convert to the profile of the monitor
+          --size WxH         the size of the window (default: 1280x800)
           --measure          print the times at which images appear
           --scroll SECONDS   with --measure: scroll to the end, print the frames and exit
 

@@ -5,6 +5,7 @@ internal import CGTK
 internal import EncodedImages
 internal import ImageCommands
 internal import ImageLoading
+internal import LoadScheduling
 internal import Pixels
 internal import ViewerModel
 
@@ -42,7 +43,9 @@ extension ViewerWindow {
         calotype_draw_color(palette.cell, x, y, side, side)
         let cell = cells[ComparedByBytes(name)]
         if let texture = cell?.texture {
-            let scale = min(1, side / Double(max(texture.size.width, texture.size.height)))
+            let largest = Double(max(texture.size.width, texture.size.height))
+            // A draft is smaller than the image will be.
+            let scale = cell?.load == nil ? min(1, side / largest) : side / largest
             let width = (Double(texture.size.width) * scale).rounded()
             let height = (Double(texture.size.height) * scale).rounded()
             let left = x + ((side - width) / 2).rounded()
@@ -78,9 +81,32 @@ extension ViewerWindow {
                 cells[ComparedByBytes(name)] = Cell(texture: Texture(loaded.image))
                 continue
             }
-            let load = Task { [weak self] in _ = await self?.finishCell(request, name) }
-            cells[ComparedByBytes(name)] = Cell(load: load)
+            // A smaller size that was prefetched is the draft.
+            let draft = loads.pipeline.placeholder(for: request).map { Texture($0.image) }
+            let needsDraft = draft == nil && viewer.motion.isMoving
+            let load = Task { [weak self] in
+                var request = request
+                if needsDraft {
+                    await self?.loadDraft(request, name, side)
+                    request.priority = .prefetch
+                }
+                _ = await self?.finishCell(request, name)
+            }
+            cells[ComparedByBytes(name)] = Cell(texture: draft, load: load)
         }
+    }
+
+    /// Loads half the size of a cell, for which the embedded thumbnail of a photograph is sufficient.
+    private func loadDraft(_ request: ImageRequest, _ name: String, _ side: Int) async {
+        var request = request
+        request.options.box = PixelSize(width: side / 2, height: side / 2)
+        request.options.quality = .fast
+        request.storeUse = []
+        guard let loaded = try? await loads.image(request), !Task.isCancelled,
+            cells[ComparedByBytes(name)]?.load != nil
+        else { return }
+        cells[ComparedByBytes(name)]?.texture = Texture(loaded.image)
+        calotype_window_redraw()
     }
 
     private func finishCell(_ request: ImageRequest, _ name: String) async {

@@ -40,6 +40,7 @@ final class ViewerWindow {
     var typed = ""
     var typedAt = 0.0
     let measurement: Measurement?
+    let size: PixelSize
     private var slideshow: Task<Void, Never>?
     private var lastFrame: Double?
     private var listing: Task<Void, Never>?
@@ -52,6 +53,7 @@ final class ViewerWindow {
     ///   - options: the options of the command.
     /// - Throws: ``FileFailure`` for a profile that cannot be used.
     init(folder: String, first: String?, _ options: ViewerOptions) throws(FileFailure) {
+        size = options.size
         let home = environmentValue("HOME") ?? "/"
         let data = environmentValue("XDG_DATA_HOME") ?? "\(home)/.local/share"
         let cache = environmentValue("XDG_CACHE_HOME") ?? "\(home)/.cache"
@@ -102,7 +104,8 @@ final class ViewerWindow {
         var events = unsafe calotype_window_events()
         unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
         unsafe setHandlers(&events)
-        unsafe calotype_window_run(&events, title, 1280, 800)
+        unsafe calotype_window_run(
+            &events, title, Int32(size.width), Int32(size.height))
     }
 
     /// Shows what other programs change in the folder.

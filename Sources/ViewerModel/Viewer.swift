@@ -67,6 +67,8 @@ package struct Viewer: Sendable {
     package let isRightToLeft: Bool
     var isFullScreen = false
     var editor: FolderEditor
+    /// Whether the current image was chosen, instead of being the first one.
+    private var isChosen: Bool
     private var ratings: [ComparedByBytes: Int?] = [:]
 
     /// The side and the gap of the cells of the grid, in device pixels.
@@ -90,6 +92,7 @@ package struct Viewer: Sendable {
         self.isRightToLeft = isRightToLeft
         list = ImageList(first: first)
         mode = first == nil ? .grid : .single
+        isChosen = first != nil
         cellSide = 192 * density
         cellGap = 12 * density
     }
@@ -165,6 +168,7 @@ package struct Viewer: Sendable {
         let row = list.currentIndex.map { Double(grid.origin(of: $0).y) }
         list.merge(names)
         updateLayout()
+        guard isChosen else { return list.select(0) }
         // The current cell keeps its place on the screen while others appear before it.
         if let row, let index = list.currentIndex {
             motion.jump(to: motion.offset + Double(grid.origin(of: index).y) - row)
@@ -194,6 +198,7 @@ package struct Viewer: Sendable {
     /// Makes an image the current one.
     package mutating func select(_ index: Int) {
         let old = list.currentIndex
+        isChosen = true
         list.select(index)
         guard let index = list.currentIndex else { return }
         if index != old {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Pixels
+
 /// The arguments of the viewer.
 package struct ViewerOptions: Hashable, Sendable {
     /// The file or the folder that is opened.
@@ -11,6 +13,9 @@ package struct ViewerOptions: Hashable, Sendable {
     /// The time in which the grid is scrolled to its end, in seconds.
     package private(set) var scrollSeconds: Double?
 
+    /// The size of the window in units of the desktop.
+    package private(set) var size = PixelSize(width: 1280, height: 800)
+
     /// Parses arguments; `nil` if they are invalid.
     package init?(_ arguments: [String]) {
         var rest = arguments[...]
@@ -21,6 +26,9 @@ package struct ViewerOptions: Hashable, Sendable {
                 guard let file = rest.popFirst(), !file.isEmpty else { return nil }
                 profile = file
             case "--no-profile": profile = ""
+            case "--size":
+                guard let size = rest.popFirst().flatMap(Self.size) else { return nil }
+                self.size = size
             case "--measure": measures = true
             case "--scroll":
                 guard let text = rest.popFirst(), let seconds = Double(text), seconds > 0,
@@ -37,5 +45,13 @@ package struct ViewerOptions: Hashable, Sendable {
         }
         guard paths.count <= 1 else { return nil }
         path = paths.first ?? "."
+    }
+
+    private static func size(_ text: String) -> PixelSize? {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1],
+            100...16_384 ~= width, 100...16_384 ~= height
+        else { return nil }
+        return PixelSize(width: width, height: height)
     }
 }

@@ -24,11 +24,12 @@ def png(width, height, color):
 class Screen:
     """A viewer in a virtual display."""
 
-    def __init__(self, programs, work, *arguments, before=None, output=subprocess.DEVNULL, **variables):
+    def __init__(self, programs, work, *arguments, before=None, output=subprocess.DEVNULL,
+                 size=(WIDTH, HEIGHT), **variables):
         self.display = None
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-noreset"],
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset"],
             pass_fds=[writing], stderr=subprocess.DEVNULL)
         os.close(writing)
         with os.fdopen(reading) as pipe:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Pixels
 import Testing
 import ViewerModel
 
@@ -49,13 +50,15 @@ import ViewerModel
         #expect(ViewerOptions([])?.profile == nil)
         #expect(ViewerOptions(["--no-profile"])?.profile == "")
         #expect(ViewerOptions(["--", "-x"])?.path == "-x")
+        #expect(ViewerOptions(["--size", "800x600"])?.size == PixelSize(width: 800, height: 600))
     }
 
     @Test(
         "are refused if they are unknown, incomplete or too many",
         arguments: [
             ["a", "b"], ["-x"], ["--profile"], ["--profile", ""], ["--scroll", "0"],
-            ["--scroll", "nan"], ["--scroll"], ["--", "a", "b"],
+            ["--scroll", "nan"], ["--size", "800"], ["--size", "1x99999"], ["--scroll"],
+            ["--", "a", "b"],
         ])
     func invalid(arguments: [String]) {
         #expect(ViewerOptions(arguments) == nil)

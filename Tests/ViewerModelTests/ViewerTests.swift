@@ -70,6 +70,16 @@ import ViewerModel
         #expect(top() == before)
     }
 
+    @Test("starts a folder with its first image, in whatever order it is read") func firstOfFolder()
+    {
+        var viewer = viewer(nil)
+        viewer.add(Array(names[30...]))
+        #expect(viewer.list.current == "p30.jpg")
+        viewer.add(Array(names[..<30]))
+        #expect(viewer.list.current == "p0.jpg")
+        #expect(viewer.motion.offset == 0)
+    }
+
     @Test("leaves step by step") func leaves() {
         var viewer = viewer("p1.jpg")
         #expect(viewer.perform(.fullScreen) == [.fullScreen(true)])
