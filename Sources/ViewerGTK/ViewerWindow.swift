@@ -123,7 +123,7 @@ final class ViewerWindow {
     private func take(_ changes: FolderWatch.Changes) {
         if changes.isIncomplete { return listAgain() }
         let extensions = imageExtensions
-        for name in changes.removed { viewer.remove(name) }
+        viewer.removeMissing(changes.removed)
         let written = changes.written.filter { isImageName($0, extensions) }
         for name in changes.written + changes.removed { viewer.forgetRating(name) }
         // The pixels of a file that was written again are out of date.

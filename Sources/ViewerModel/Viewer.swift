@@ -195,6 +195,13 @@ package struct Viewer: Sendable {
         updateLayout()
     }
 
+    /// Removes the names that the folder does not contain any more.
+    ///
+    /// A report may be older than the restoration of the file by undo.
+    package mutating func removeMissing(_ names: [String]) {
+        for name in names where !editor.exists(path(name)) { remove(name) }
+    }
+
     /// Makes an image the current one.
     package mutating func select(_ index: Int) {
         let old = list.currentIndex

@@ -54,6 +54,8 @@ extension FolderEditor {
         }
     }
 
+    func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
     func remove(_ path: String) throws(FileFailure) {
         if unsafe unlink(path) != 0 { throw FileFailure(path, lastSystemError()) }
     }
