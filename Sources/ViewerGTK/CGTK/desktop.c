@@ -48,6 +48,13 @@ int XFree(void *value);
 
 enum { dialog_is_modal = 1, response_ok = -5 };
 
+static bool is_dark_name(const char *name) {
+    size_t length = name ? strlen(name) : 0;
+    // Such as "Adwaita-dark", or "Adwaita:dark" in GTK_THEME.
+    return length > 4 && strchr("-:", name[length - 5]) &&
+           (!strcmp(name + length - 4, "dark") || !strcmp(name + length - 4, "Dark"));
+}
+
 bool calotype_theme_is_dark(void) {
     gboolean is_dark = 0;
     char *name = NULL;
@@ -55,11 +62,11 @@ bool calotype_theme_is_dark(void) {
     if (!settings) return false;
     g_object_get(settings, "gtk-application-prefer-dark-theme", &is_dark, "gtk-theme-name", &name,
                  (char *)0);
-    size_t length = name ? strlen(name) : 0;
-    bool has_dark_name = length > 4 && (!strcmp(name + length - 5, "-dark") ||
-                                        !strcmp(name + length - 5, "-Dark"));
+    // The variable overrides the setting.
+    const char *theme = getenv("GTK_THEME");
+    bool result = theme ? is_dark_name(theme) : is_dark || is_dark_name(name);
     g_free(name);
-    return is_dark || has_dark_name;
+    return result;
 }
 
 uint8_t *calotype_monitor_profile(size_t *count) {
