@@ -20,6 +20,9 @@ final class ImageTiles {
     private var drafts: (scale: Double, textures: [TilePlan.Tile: Texture])?
     private var scale = 0.0
     private var plan: TilePlan?
+    /// The visible part, decoded from the image itself while its tiles are being made.
+    private var part: (texture: Texture, rect: PixelRect)?
+    private var partLoad: Task<Void, Never>?
     private let making: Task<Void, Never>?
     private let monitor: MonitorConversion?
 
@@ -34,6 +37,7 @@ final class ImageTiles {
     /// Ends all work.
     func stop() {
         making?.cancel()
+        partLoad?.cancel()
         for load in loads.values { load.cancel() }
         loads = [:]
     }
@@ -56,6 +60,37 @@ final class ImageTiles {
         }
         for tile in plan.visible { load(tile, .visible) }
         for tile in plan.near { load(tile, .prefetch) }
+        loadPart(placement.visiblePart)
+    }
+
+    /// Decodes the visible part if its tiles take longer than usual.
+    private func loadPart(_ rect: PixelRect) {
+        guard !isComplete, partLoad == nil, part?.rect != rect,
+            rect.size.area <= Self.maximumPartPixelCount
+        else { return }
+        partLoad = Task { [weak self, image, monitor] in
+            try? await Task.sleep(for: .milliseconds(400))
+            guard self?.isComplete == false, !Task.isCancelled else {
+                self?.partLoad = nil
+                return
+            }
+            let pixels = try? await Self.pixels(in: rect, image, monitor)
+            guard let self, !Task.isCancelled else { return }
+            partLoad = nil
+            guard let pixels, !isComplete else { return }
+            part = (Texture(pixels), rect)
+            calotype_window_redraw()
+        }
+    }
+
+    /// Without an index, the part is decoded from the top of the image, at full size.
+    private static let maximumPartPixelCount = 4 << 20
+
+    @concurrent private static func pixels(
+        in rect: PixelRect, _ image: TiledImage, _ monitor: MonitorConversion?
+    ) async throws -> PixelBuffer {
+        let pixels = try await image.image(in: rect)
+        return try monitor?.profile.converted(pixels) ?? pixels
     }
 
     private func load(_ tile: TilePlan.Tile, _ priority: LoadPriority) {
@@ -66,7 +101,7 @@ final class ImageTiles {
             loads[tile] = nil
             guard let pixels else { return }
             textures[tile] = Texture(pixels)
-            if isComplete { drafts = nil }
+            if isComplete { (drafts, part) = (nil, nil) }
             calotype_window_redraw()
         }
     }
@@ -100,6 +135,14 @@ final class ImageTiles {
             for (tile, texture) in drafts.textures {
                 draw(tile, texture, left, top, factor)
             }
+        }
+        if let part, !isComplete {
+            let scale = placement.scale
+            part.texture.draw(
+                x: left + (Double(part.rect.x) * scale).rounded(),
+                y: top + (Double(part.rect.y) * scale).rounded(),
+                width: (Double(part.rect.width) * scale).rounded(),
+                height: (Double(part.rect.height) * scale).rounded())
         }
         for tile in plan?.visible ?? [] {
             if let texture = textures[tile] { draw(tile, texture, left, top, 1) }
