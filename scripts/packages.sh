@@ -10,7 +10,9 @@ wheel_packages=(pkg-config python3-dev python3-venv)
 deb_packages=(dpkg-dev help2man lintian pkg-config python3-dev xz-utils)
 # For the trait Viewer.
 viewer_packages=(libgtk-4-dev)
-viewer_test_packages=("${viewer_packages[@]}" dbus imagemagick xdotool xvfb)
+viewer_test_packages=(
+    "${viewer_packages[@]}" at-spi2-core dbus imagemagick python3-pyatspi python3-venv xdotool xvfb
+)
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"

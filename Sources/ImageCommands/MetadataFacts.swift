@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
+package import EncodedImages
 internal import Pixels
 
 /// The EXIF, XMP and IPTC metadata of an image, as text and JSON.
-struct MetadataFacts {
+package struct MetadataFacts {
     private let fields: MetadataFields
     private let exif: EXIFFields
     private let xmp: XMPFields
@@ -15,7 +15,7 @@ struct MetadataFacts {
         self.init((try? source.metadataFields()) ?? MetadataFields())
     }
 
-    init(_ fields: MetadataFields) {
+    package init(_ fields: MetadataFields) {
         self.fields = fields
         exif = fields.exif?.fields ?? EXIFFields()
         xmp = fields.xmp?.fields ?? XMPFields()
@@ -25,7 +25,7 @@ struct MetadataFacts {
     // MARK: Text
 
     /// The name and text of each property that is present.
-    var lines: [(String, String)] {
+    package var lines: [(String, String)] {
         let facts: [(String, String?)] = [
             ("title", xmp.title ?? iptc.title),
             ("headline", xmp.headline ?? iptc.headline),

@@ -2,24 +2,50 @@
 
 #if Viewer
 internal import DecoderSandbox
+internal import Dispatch
 internal import EncodedImages
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
 internal import ImageCodecs
 internal import ImageCommands
 internal import ImageLoading
 internal import LoadScheduling
 internal import Logging
 internal import Pixels
+internal import Synchronization
 internal import ViewerModel
 
-/// The pipeline of the viewer, which decodes in the sandbox.
-@MainActor
-final class ImageLoads {
+/// The threads, workers and caches that load images.
+struct ImageEngine: Sendable {
+    let sandbox: DecoderSandbox
     let pipeline: ImagePipeline
-    private let sandbox: DecoderSandbox
-    private var prefetcher: ScrollPrefetcher?
-    private var prefetched: CellGrid?
+    let tileStores: TileStores
 
-    init() {
+    /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
+    /// delays frames.
+    private static let niceness: Int32 = 5
+
+    /// Creates the engine on a thread of lower priority, which all threads and workers inherit.
+    static func start(cacheFolder: String) -> ImageEngine {
+        let result = Mutex<ImageEngine?>(nil)
+        let isMade = DispatchSemaphore(value: 0)
+        startThread {
+            // On Linux, the priority is that of a thread.
+            #if canImport(Glibc)
+            _ = nice(niceness)
+            #endif
+            let engine = ImageEngine(cacheFolder)
+            result.withLock { $0 = engine }
+            isMade.signal()
+        }
+        isMade.wait()
+        return result.withLock { $0 } ?? ImageEngine(cacheFolder)
+    }
+
+    private init(_ cacheFolder: String) {
         var configuration = DecoderSandbox.Configuration(
             workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: processorCount())
         configuration.memoryByteCount = 1 << 30
@@ -27,26 +53,70 @@ final class ImageLoads {
         sandbox = DecoderSandbox(configuration)
         var pipelineConfiguration = ImagePipeline.Configuration()
         pipelineConfiguration.memoryCacheByteLimit = 64 << 20
+        let logger = Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() }
+        // Without a store, thumbnails are made again by each viewer.
+        try? makeFolder(cacheFolder, mode: 0o700)
+        pipelineConfiguration.store = try? RenditionStore(
+            directory: "\(cacheFolder)/viewer", byteLimit: 512 << 20, logger: logger)
         pipeline = ImagePipeline(
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
-            logger: Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() })
+            logger: logger)
+        tileStores = TileStores(cacheFolder, budget: pipeline.budget)
+    }
+}
+
+/// The requests of the viewer, which decodes in the sandbox.
+@MainActor
+final class ImageLoads {
+    let pipeline: ImagePipeline
+    let tileStores: TileStores
+    /// The conversion to the colours of the monitor, if they are known.
+    var monitor: MonitorConversion?
+    private let sandbox: DecoderSandbox
+    private var prefetcher: ScrollPrefetcher?
+    private var prefetched: CellGrid?
+
+    /// - Parameter cacheFolder: the folder of files that can be made again.
+    init(cacheFolder: String) {
+        let engine = ImageEngine.start(cacheFolder: cacheFolder)
+        (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
     }
 
     func close() { sandbox.close() }
 
+    /// Returns the request for an image in the colours of the monitor.
+    func request(_ path: String, _ options: DecodeOptions) -> ImageRequest {
+        var request = ImageRequest(path: path, options: options)
+        if let monitor {
+            request.options = MonitorConversion.options(options)
+            request.processors = [monitor]
+        }
+        // The store is for thumbnails.
+        request.storeUse = []
+        return request
+    }
+
     /// Returns the request for the image of a cell.
-    nonisolated static func cellRequest(_ path: String, side: Int) -> ImageRequest {
+    func cellRequest(_ path: String, side: Int) -> ImageRequest {
         var options = DecodeOptions(maximumSide: side)
         options.embeddedThumbnail = .ifLargeEnough
-        return ImageRequest(path: path, options: options)
+        var request = request(path, options)
+        request.storeUse = .all
+        return request
     }
 
     /// Loads an image; throws a message for the user.
-    func image(_ request: ImageRequest) async throws(FileFailure) -> LoadedImage {
+    func image(
+        _ request: ImageRequest, _ metrics: LoadMetrics? = nil
+    ) async throws(FileFailure) -> LoadedImage {
         do throws(LoadError) {
-            return try await pipeline.image(for: request)
+            return try await pipeline.image(for: request, story: metrics)
         } catch {
-            throw FileFailure(request.source.name, error)
+            // The window shows the name beside the reason.
+            let (path, reason) = (request.source.name, "\(error)")
+            let prefix = "\(path): "
+            throw FileFailure(
+                path, reason.hasPrefix(prefix) ? String(reason.dropFirst(prefix.count)) : reason)
         }
     }
 
@@ -57,8 +127,16 @@ final class ImageLoads {
             prefetcher?.stop()
             prefetched = grid
             let paths = viewer
-            prefetcher = ScrollPrefetcher(pipeline: pipeline, layout: grid.layout) { index in
-                Self.cellRequest(paths.path(paths.list[index]), side: grid.side)
+            let request = cellRequest("", side: grid.side)
+            var configuration = ScrollPrefetcher.Configuration()
+            configuration.maximumItemCount = 120
+            configuration.width = 4
+            prefetcher = ScrollPrefetcher(
+                pipeline: pipeline, layout: grid.layout, configuration: configuration
+            ) { index in
+                var request = request
+                request.source = .file(paths.path(paths.list[index]))
+                return request
             }
         }
         let offset = viewer.motion.offset

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if Viewer
+internal import CGTK
+#endif
 internal import EncodedImages
 #if canImport(Glibc)
 internal import Glibc
@@ -7,15 +10,22 @@ internal import Glibc
 internal import Darwin
 #endif
 internal import ImageCommands
+internal import ViewerModel
 
 /// The program `calotype-viewer`.
 @main
 enum ViewerProgram {
     private static let usage = """
-        usage: calotype view [FILE|FOLDER]
+        usage: calotype view [OPTION]... [FILE|FOLDER]
 
         Opens an image, with the others of its folder, or a folder in a window. ? lists the keys, which
         $XDG_CONFIG_HOME/calotype/keys changes (KEY = COMMAND on each line).
+
+          --profile FILE     convert to this ICC profile instead of that of the monitor
+          --no-profile       do not convert to the profile of the monitor
+          --size WxH         the size of the window (default: 1280x800)
+          --measure          print the times at which images appear
+          --scroll SECONDS   with --measure: scroll to the end, print the frames and exit
 
         """
 
@@ -31,12 +41,12 @@ enum ViewerProgram {
             print("calotype-viewer \(calotypeVersion)")
             exit(0)
         }
-        guard arguments.count <= 1, arguments.first?.hasPrefix("-") != true else {
+        guard let options = ViewerOptions(Array(arguments)) else {
             writeToStandardError(usage)
             exit(64)
         }
         do throws(FileFailure) {
-            try view(arguments.first ?? ".")
+            try view(options)
         } catch {
             report(error)
             exit(1)
@@ -44,7 +54,8 @@ enum ViewerProgram {
     }
 
     #if Viewer
-    private static func view(_ argument: String) throws(FileFailure) {
+    private static func view(_ options: ViewerOptions) throws(FileFailure) {
+        let argument = options.path
         guard let uri = FileURI(argument),
             let path = String(validating: uri.path, as: UTF8.self)
         else {
@@ -56,17 +67,22 @@ enum ViewerProgram {
         }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let (folder, file) = splitFolder(path)
-        let isOpened = MainActor.assumeIsolated {
-            ViewerWindow(folder: isFolder ? path : folder, first: isFolder ? nil : file).run()
-        }
-        guard isOpened else {
+        guard calotype_window_open() else {
             throw FileFailure("the window", "no display; set DISPLAY or WAYLAND_DISPLAY")
         }
+        let opened = MainActor.assumeIsolated {
+            Result { () throws(FileFailure) in
+                try ViewerWindow(
+                    folder: isFolder ? path : folder, first: isFolder ? nil : file, options
+                ).run()
+            }
+        }
+        try opened.get()
     }
     #else
-    private static func view(_ argument: String) throws(FileFailure) {
+    private static func view(_ options: ViewerOptions) throws(FileFailure) {
         throw FileFailure(
-            argument, "no viewer was built in; build with the trait Viewer, which needs GTK 4")
+            options.path, "no viewer was built in; build with the trait Viewer, which needs GTK 4")
     }
     #endif
 }

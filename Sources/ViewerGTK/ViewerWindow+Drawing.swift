@@ -5,94 +5,108 @@ internal import CGTK
 internal import EncodedImages
 internal import ImageCommands
 internal import ImageLoading
+internal import LoadScheduling
 internal import Pixels
 internal import ViewerModel
 
-/// Colours as 0xRRGGBBAA.
-private enum Palette {
-    static let background: UInt32 = 0x1C1C_1EFF
-    static let cell: UInt32 = 0x2A2A_2DFF
-    static let selection: UInt32 = 0x4A90_E2FF
-    static let text: UInt32 = 0xE8E8_E8FF
-    static let panel: UInt32 = 0x0000_00C8
-    static let light: UInt32 = 0x9999_99FF
-    static let dark: UInt32 = 0x6666_66FF
-}
-
 extension ViewerWindow {
-    /// Draws the grid or the image, and the texts above it.
+    /// Draws the grid or the images, and the texts above them.
     func drawContent() {
         let (width, height) = (Double(viewer.view.width), Double(viewer.view.height))
-        calotype_draw_color(Palette.background, 0, 0, width, height)
-        if viewer.mode == .grid { drawGrid() } else { drawImage() }
-        if viewer.explains, viewer.mode == .single, !current.facts.isEmpty {
-            drawPanel(current.facts, x: 20, y: 20, width: 600)
-        }
-        if viewer.showsKeys { drawPanel(keyList, x: width / 2 - 300, y: 40, width: 600) }
-        if let message { drawPanel(message, x: 20, y: height - 60, width: width - 40) }
-    }
-
-    private func drawPanel(_ text: String, x: Double, y: Double, width: Double) {
-        let lines = Double(text.utf8.count { $0 == UInt8(ascii: "\n") } + 1)
-        calotype_draw_color(Palette.panel, x, y, width, lines * 18 + 24)
-        _ = unsafe calotype_draw_text(text, Palette.text, x + 12, y + 12, width - 24)
-    }
-
-    private var keyList: String {
-        keyMap.help.map { "\($0.keys.joined(separator: ", "))   \($0.command.text)" }
-            .joined(separator: "\n")
+        calotype_draw_color(palette.background, 0, 0, width, height)
+        if viewer.mode == .grid { drawGrid() } else { drawImages() }
+        drawPanels(width, height)
+        updateAccessibleCells()
     }
 
     private func drawGrid() {
         let grid = viewer.grid
         let visible = grid.visible(at: viewer.motion.offset)
-        loadCells(visible, grid.side)
+        loadCells(visible.map { viewer.list[$0] }, grid.side)
+        loads.prefetch(viewer)
         for index in visible {
             let origin = grid.origin(of: index)
             let (x, y) = (Double(origin.x), (Double(origin.y) - viewer.motion.offset).rounded())
-            let side = Double(grid.side)
-            if index == viewer.list.currentIndex {
-                calotype_draw_color(Palette.selection, x - 4, y - 4, side + 8, side + 8)
-            }
-            calotype_draw_color(Palette.cell, x, y, side, side)
-            let name = viewer.list[index]
-            let cell = cells[ComparedByBytes(name)]
-            if let texture = cell?.texture {
-                let (w, h) = (Double(texture.size.width), Double(texture.size.height))
-                let left = x + ((side - w) / 2).rounded()
-                let top = y + ((side - h) / 2).rounded()
-                if texture.hasAlpha { drawCheckerboard(x: left, y: top, width: w, height: h) }
-                texture.draw(x: left, y: top, width: w, height: h)
-            } else if let failure = cell?.failure {
-                calotype_draw_clip(x, y, side, side)
-                _ = unsafe calotype_draw_text(
-                    "\(name)\n\(failure)", Palette.text, x + 8, y + 8, side - 16)
-                calotype_draw_pop()
-            }
+            drawCell(index, x: x, y: y, side: Double(grid.side))
         }
         if viewer.list.count == 0 {
-            _ = unsafe calotype_draw_text(
-                "no images in \(viewer.folder)", Palette.text, 20, 20, Double(grid.width) - 40)
+            let text = text(.noImages(folder: viewer.folder))
+            _ = unsafe calotype_draw_text(text, palette.text, 20, 20, Double(grid.width) - 40)
         }
     }
 
-    /// Loads visible cells, and cancels the loads of those that have left the view.
-    private func loadCells(_ visible: Range<Int>, _ side: Int) {
-        let names = Set(visible.map { ComparedByBytes(viewer.list[$0]) })
+    private func drawCell(_ index: Int, x: Double, y: Double, side: Double) {
+        let name = viewer.list[index]
+        if index == viewer.list.currentIndex {
+            calotype_draw_color(palette.selection, x - 4, y - 4, side + 8, side + 8)
+        }
+        calotype_draw_color(palette.cell, x, y, side, side)
+        let cell = cells[ComparedByBytes(name)]
+        if let texture = cell?.texture {
+            let largest = Double(max(texture.size.width, texture.size.height))
+            // A draft is smaller than the image will be.
+            let scale = cell?.load == nil ? min(1, side / largest) : side / largest
+            let width = (Double(texture.size.width) * scale).rounded()
+            let height = (Double(texture.size.height) * scale).rounded()
+            let left = x + ((side - width) / 2).rounded()
+            let top = y + ((side - height) / 2).rounded()
+            if texture.hasAlpha { drawCheckerboard(x: left, y: top, width: width, height: height) }
+            texture.draw(x: left, y: top, width: width, height: height)
+        } else if let failure = cell?.failure {
+            calotype_draw_clip(x, y, side, side)
+            _ = unsafe calotype_draw_text(
+                "\(name)\n\(failure)", palette.text, x + 8, y + 8, side - 16)
+            calotype_draw_pop()
+        }
+        drawRating(name, x: x, y: y + side - 24)
+    }
+
+    private func drawRating(_ name: String, x: Double, y: Double) {
+        guard let rating = viewer.rating(name), rating != 0 else { return }
+        let text = rating < 0 ? "✕" : String(repeating: "★", count: rating)
+        calotype_draw_color(palette.panel, x, y, rating < 0 ? 24 : 12 + 14 * Double(rating), 24)
+        _ = unsafe calotype_draw_text(text, palette.panelText, x + 6, y + 3, 100)
+    }
+
+    /// Loads cells, and cancels the loads of those that have left the view.
+    func loadCells(_ visible: [String], _ side: Int) {
+        let names = Set(visible.map { ComparedByBytes($0) })
         for (name, cell) in cells where !names.contains(name) {
             cell.load?.cancel()
             cells[name] = nil
         }
-        for name in visible.map({ viewer.list[$0] }) where cells[ComparedByBytes(name)] == nil {
-            let request = ImageLoads.cellRequest(viewer.path(name), side: side)
+        for name in visible where cells[ComparedByBytes(name)] == nil {
+            let request = loads.cellRequest(viewer.path(name), side: side)
             if let loaded = loads.pipeline.cachedImage(for: request) {
                 cells[ComparedByBytes(name)] = Cell(texture: Texture(loaded.image))
                 continue
             }
-            let load = Task { [weak self] in _ = await self?.finishCell(request, name) }
-            cells[ComparedByBytes(name)] = Cell(load: load)
+            // A smaller size that was prefetched is the draft.
+            let draft = loads.pipeline.placeholder(for: request).map { Texture($0.image) }
+            let needsDraft = draft == nil && viewer.motion.isMoving
+            let load = Task { [weak self] in
+                var request = request
+                if needsDraft {
+                    await self?.loadDraft(request, name, side)
+                    request.priority = .prefetch
+                }
+                _ = await self?.finishCell(request, name)
+            }
+            cells[ComparedByBytes(name)] = Cell(texture: draft, load: load)
         }
-        loads.prefetch(viewer)
+    }
+
+    /// Loads half the size of a cell, for which the embedded thumbnail of a photograph is sufficient.
+    private func loadDraft(_ request: ImageRequest, _ name: String, _ side: Int) async {
+        var request = request
+        request.options.box = PixelSize(width: side / 2, height: side / 2)
+        request.options.quality = .fast
+        request.storeUse = []
+        guard let loaded = try? await loads.image(request), !Task.isCancelled,
+            cells[ComparedByBytes(name)]?.load != nil
+        else { return }
+        cells[ComparedByBytes(name)]?.texture = Texture(loaded.image)
+        calotype_window_redraw()
     }
 
     private func finishCell(_ request: ImageRequest, _ name: String) async {
@@ -107,36 +121,50 @@ extension ViewerWindow {
         calotype_window_redraw()
     }
 
-    private func drawImage() {
-        let (width, height) = (Double(viewer.view.width), Double(viewer.view.height))
-        if let failure = current.failure {
+    private func drawImages() {
+        let panes = viewer.panes
+        for (image, rect) in zip(shown, panes.rects) {
+            calotype_draw_clip(
+                Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
+            drawImage(image, rect)
+            calotype_draw_pop()
+        }
+        guard let strip = viewer.filmstrip else { return }
+        let top = Double(viewer.view.height - strip.height)
+        // The grid's cells, drawn smaller: both show the same images.
+        loadCells(strip.visible.map { viewer.list[$0] }, viewer.grid.side)
+        for index in strip.visible {
+            drawCell(
+                index, x: Double(strip.x(of: index)), y: top + Double(strip.gap),
+                side: Double(strip.side))
+        }
+    }
+
+    private func drawImage(_ image: ShownImage, _ rect: PixelRect) {
+        let (left, top) = (Double(rect.x), Double(rect.y))
+        if let failure = image.failure {
             _ = unsafe calotype_draw_text(
-                "\(current.name ?? "")\n\(failure)", Palette.text, 40, height / 2 - 20, width - 80)
+                "\(image.name)\n\(failure)", palette.text, left + 40,
+                top + Double(rect.height) / 2 - 20, Double(rect.width) - 80)
             return
         }
-        guard let placement = viewer.placement, let fitted = current.fitted else { return }
-        calotype_draw_clip(0, 0, width, height)
-        defer { calotype_draw_pop() }
+        guard let placement = placement(image), let fitted = image.fitted else { return }
+        let (x, y) = (left + placement.x.rounded(), top + placement.y.rounded())
         if fitted.hasAlpha {
-            drawCheckerboard(
-                x: placement.x, y: placement.y, width: placement.width, height: placement.height)
+            drawCheckerboard(x: x, y: y, width: placement.width, height: placement.height)
         }
-        // At the exact size, no pixel is interpolated.
-        let isExact = placement.isFitted && current.view == viewer.view
-        let (w, h) =
-            isExact && abs(placement.width - Double(fitted.size.width)) < 1
-            ? (Double(fitted.size.width), Double(fitted.size.height))
-            : (placement.width, placement.height)
-        fitted.draw(x: placement.x.rounded(), y: placement.y.rounded(), width: w, height: h)
-        guard !placement.isFitted, let part = current.part, let shown = current.shownPart,
-            shown == placement
-        else { return }
-        let region = shown.visiblePart
-        part.draw(
-            x: (shown.x + Double(region.x) * shown.scale).rounded(),
-            y: (shown.y + Double(region.y) * shown.scale).rounded(),
-            width: (Double(region.width) * shown.scale).rounded(),
-            height: (Double(region.height) * shown.scale).rounded())
+        let tiles = placement.isEnlarged ? image.tiles : nil
+        // Scaling the whole image takes longer than all tiles.
+        if tiles?.isComplete != true {
+            // At the exact size, no pixel is interpolated.
+            let isExact =
+                placement.isFitted && abs(placement.width - Double(fitted.size.width)) < 1
+            let width = isExact ? Double(fitted.size.width) : placement.width
+            let height = isExact ? Double(fitted.size.height) : placement.height
+            fitted.draw(x: x, y: y, width: width, height: height)
+        }
+        tiles?.draw(placement, left: x, top: y)
+        drawRating(image.name, x: left + 8, y: top + Double(rect.height) - 32)
     }
 
     /// Draws squares behind an image with transparency, only where it is visible.
@@ -147,22 +175,14 @@ extension ViewerWindow {
         let bottom = min(Double(viewer.view.height), y + height)
         guard right > left, bottom > top else { return }
         calotype_draw_clip(left, top, right - left, bottom - top)
-        calotype_draw_color(Palette.light, left, top, right - left, bottom - top)
+        calotype_draw_color(palette.light, left, top, right - left, bottom - top)
         for (row, y) in stride(from: top, to: bottom, by: square).enumerated() {
             let start = left + (row % 2 == 0 ? 0 : square)
             for x in stride(from: start, to: right, by: 2 * square) {
-                calotype_draw_color(Palette.dark, x, y, square, square)
+                calotype_draw_color(palette.dark, x, y, square, square)
             }
         }
         calotype_draw_pop()
-    }
-}
-
-extension Duration {
-    /// The duration in milliseconds with one decimal.
-    var formattedMilliseconds: String {
-        let tenths = Int((self / .milliseconds(1) * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) ms"
     }
 }
 #endif

@@ -36,6 +36,15 @@ extension ViewerWindow {
         unsafe events.press = { context, count, x, y in
             unsafe window(context) { $0.press(Int(count), x: x, y: y) }
         }
+        unsafe events.release = { context in unsafe window(context) { $0.release() } }
+        unsafe events.swipe = { context, x, y in unsafe window(context) { $0.swipe(x: x, y: y) } }
+        unsafe events.dragged_uri = { context, x, y in
+            let uri = unsafe window(context) { $0.draggedURI(x: x, y: y) } ?? nil
+            return unsafe uri.flatMap { unsafe strdup($0) }
+        }
+        unsafe events.activate = { context, index in
+            unsafe window(context) { $0.activate(Int(index)) }
+        }
         unsafe events.drag = { context, dx, dy in
             unsafe window(context) { $0.drag(dx: dx, dy: dy) }
         }

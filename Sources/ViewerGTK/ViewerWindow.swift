@@ -26,42 +26,75 @@ final class ViewerWindow {
 
     var viewer: Viewer
     var cells: [ComparedByBytes: Cell] = [:]
-    var current = CurrentImage()
-    let loads = ImageLoads()
+    /// The images that are displayed alone or compared.
+    var shown: [ShownImage] = []
+    let loads: ImageLoads
     let keyMap: KeyMap
+    let language: ViewerLanguage
+    let palettes: (grid: Palette, image: Palette)
     var message: String?
+    var accessibleState: AccessibleState?
+    var hold: Task<Void, Never>?
+    var isHolding = false
+    var dragged = 0.0
+    var typed = ""
+    var typedAt = 0.0
+    let measurement: Measurement?
+    let size: PixelSize
+    private var slideshow: Task<Void, Never>?
     private var lastFrame: Double?
-    private var typed = ""
-    private var typedAt = 0.0
     private var listing: Task<Void, Never>?
     private let watch: FolderWatch?
     private var watchSource: (any DispatchSourceRead)?
 
-    init(folder: String, first: String?) {
+    /// - Parameters:
+    ///   - folder: the absolute path of the folder.
+    ///   - first: the name of the image that is opened; `nil` for the grid.
+    ///   - options: the options of the command.
+    /// - Throws: ``FileFailure`` for a profile that cannot be used.
+    init(folder: String, first: String?, _ options: ViewerOptions) throws(FileFailure) {
+        size = options.size
         let home = environmentValue("HOME") ?? "/"
         let data = environmentValue("XDG_DATA_HOME") ?? "\(home)/.local/share"
+        let cache = environmentValue("XDG_CACHE_HOME") ?? "\(home)/.cache"
+        let locale =
+            ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap(environmentValue).first ?? "C"
+        language = ViewerLanguage(locale: locale)
         viewer = Viewer(
-            folder: folder, first: first, editor: FolderEditor(trashFolder: "\(data)/Trash"))
+            folder: folder, first: first, editor: FolderEditor(trashFolder: "\(data)/Trash"),
+            isRightToLeft: ViewerLanguage.isRightToLeft(locale: locale))
         var map = KeyMap()
         let configuration = environmentValue("XDG_CONFIG_HOME") ?? "\(home)/.config"
         message = Self.apply("\(configuration)/calotype/keys", to: &map)
         keyMap = map
         watch = FolderWatch(folder)
+        loads = ImageLoads(cacheFolder: "\(cache)/calotype")
+        palettes = (calotype_theme_is_dark() ? .dark : .light, .dark)
+        measurement = options.measures ? Measurement(scrollSeconds: options.scrollSeconds) : nil
+        do throws(FileFailure) {
+            loads.monitor = try MonitorConversion.make(options.profile)
+        } catch {
+            // The profile of a monitor is not the choice of the user: images appear without it.
+            if options.profile != nil { throw error }
+            message = "\(error)"
+        }
     }
 
-    /// Opens the window and returns when it is closed; `false` if there is no display.
-    func run() -> Bool {
+    var palette: Palette { viewer.mode == .grid ? palettes.grid : palettes.image }
+
+    /// Opens the window and returns when it is closed.
+    func run() {
         defer {
-            listing?.cancel()
+            for task in [listing, slideshow, hold] { task?.cancel() }
             watchSource?.cancel()
             loads.close()
         }
-        loadCurrent()
+        loadShown()
         followFolder()
         listing = Task { [weak self, folder = viewer.folder] in
             // Merging many names would delay the first frame with the image, whose load starts again
             // when the window gets its size.
-            for _ in 0..<4 where self?.current.fitted == nil { await self?.current.load?.value }
+            for _ in 0..<4 where self?.current?.loaded == nil { await self?.current?.load?.value }
             for await names in imageNames(in: folder) {
                 guard let self else { return }
                 self.viewer.add(names)
@@ -71,7 +104,8 @@ final class ViewerWindow {
         var events = unsafe calotype_window_events()
         unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
         unsafe setHandlers(&events)
-        return unsafe calotype_window_run(&events, title, 1280, 800)
+        unsafe calotype_window_run(
+            &events, title, Int32(size.width), Int32(size.height))
     }
 
     /// Shows what other programs change in the folder.
@@ -87,22 +121,43 @@ final class ViewerWindow {
     }
 
     private func take(_ changes: FolderWatch.Changes) {
+        if changes.isIncomplete { return listAgain() }
         let extensions = imageExtensions
+        viewer.removeMissing(changes.removed)
         let written = changes.written.filter { isImageName($0, extensions) }
-        for name in changes.removed { viewer.remove(name) }
+        for name in changes.written + changes.removed { viewer.forgetRating(name) }
         // The pixels of a file that was written again are out of date.
-        for name in written {
-            cells[ComparedByBytes(name)]?.load?.cancel()
-            cells[ComparedByBytes(name)] = nil
-            if current.name?.utf8.elementsEqual(name.utf8) == true { current = CurrentImage() }
-        }
+        for name in written { forget(name) }
         if !written.isEmpty { viewer.add(written) }
         change()
     }
 
+    /// Drops the pixels of an image.
+    private func forget(_ name: String) {
+        cells[ComparedByBytes(name)]?.load?.cancel()
+        cells[ComparedByBytes(name)] = nil
+        for image in shown where image.isNamed(name) { image.stop() }
+        shown.removeAll { $0.isNamed(name) }
+    }
+
+    /// Lists the folder again, after changes were lost.
+    private func listAgain() {
+        listing?.cancel()
+        listing = Task { [weak self, folder = viewer.folder] in
+            var all: [String] = []
+            for await names in imageNames(in: folder) { all += names }
+            guard let self, !Task.isCancelled else { return }
+            for image in shown { image.stop() }
+            for cell in cells.values { cell.load?.cancel() }
+            (shown, cells) = ([], [:])
+            viewer.replaceList(all)
+            change()
+        }
+    }
+
     /// Loads what has become visible, and draws.
     func change() {
-        if viewer.mode == .single { loadCurrent() }
+        if viewer.mode == .single { loadShown() }
         unsafe calotype_window_set_title(title)
         calotype_window_redraw()
     }
@@ -111,88 +166,59 @@ final class ViewerWindow {
     func draw(at seconds: Double, _ size: PixelSize) -> Bool {
         if viewer.view != size {
             viewer.resize(to: size)
-            loadCurrent()
+            loadShown()
         }
         viewer.motion.advance(by: min(0.1, seconds - (lastFrame ?? seconds)))
+        measurement?.scroll(&viewer, at: seconds)
         let isMoving = viewer.mode == .grid && viewer.motion.isMoving
         lastFrame = isMoving ? seconds : nil
         drawContent()
-        return isMoving
+        let continues = measurement?.note(self, at: seconds) ?? false
+        return isMoving || continues
     }
 
-    func pressKey(_ name: String) -> Bool {
-        guard let command = keyMap[name] else { return false }
+    func perform(_ command: ViewerCommand) {
         message = nil
-        for effect in viewer.perform(command) {
-            switch effect {
-            case .close: calotype_window_close()
-            case .fullScreen(let isFull): calotype_window_set_full_screen(isFull)
-            case .message(let text): message = text
+        for effect in viewer.perform(command) { perform(effect) }
+        change()
+    }
+
+    private func perform(_ effect: Viewer.Effect) {
+        switch effect {
+        case .close: calotype_window_close()
+        case .fullScreen(let isFull): calotype_window_set_full_screen(isFull)
+        case .message(let text): message = self.text(text)
+        case .failure(let text): message = text
+        case .play(let isPlaying):
+            for player in shown.compactMap(\.player) {
+                if isPlaying { player.play() } else { player.pause() }
+            }
+        case .step(let count): for player in shown.compactMap(\.player) { player.step(count) }
+        case .slideshow(let isOn): setSlideshow(isOn)
+        case .copy(let path):
+            unsafe calotype_clipboard_set_file(FileURI(path)?.text ?? path, path)
+        case .openWith(let path): unsafe calotype_open_with(path)
+        }
+    }
+
+    private func setSlideshow(_ isOn: Bool) {
+        slideshow?.cancel()
+        guard isOn else { return }
+        slideshow = Task { [weak self] in
+            while true {
+                guard (try? await Task.sleep(for: .seconds(4))) != nil, let self else { return }
+                message = nil
+                viewer.advanceSlideshow()
+                change()
             }
         }
-        change()
-        return true
-    }
-
-    /// Selects the image whose name starts with the typed text; a pause starts a new text.
-    func type(_ character: Unicode.Scalar, at seconds: Double) {
-        if seconds - typedAt > 1.5 { typed = "" }
-        typedAt = seconds
-        typed.unicodeScalars.append(character)
-        if let index = viewer.list.index(startingWith: typed) { viewer.select(index) }
-        message = typed
-        change()
-    }
-
-    func scroll(dx: Double, dy: Double, x: Double, y: Double, hasControl: Bool) {
-        if viewer.mode == .grid {
-            viewer.motion.scroll(by: dy * Double(viewer.grid.side) / 2)
-        } else if hasControl {
-            viewer.place { $0.pan(byX: -dx * 100, y: -dy * 100) }
-        } else {
-            viewer.place { $0.zoom(to: $0.scale * pow(1.2, -dy), atX: x, y: y) }
-        }
-        change()
-    }
-
-    func press(_ count: Int, x: Double, y: Double) {
-        if viewer.mode == .grid {
-            guard let index = viewer.grid.cell(atX: x, y: y, offset: viewer.motion.offset) else {
-                return
-            }
-            if count == 2 { viewer.open(index) } else { viewer.select(index) }
-        } else if count == 2 {
-            viewer.place { placement in
-                if placement.isFitted {
-                    placement.zoom(to: 1, atX: x, y: y)
-                } else {
-                    placement.fit()
-                }
-            }
-        }
-        change()
-    }
-
-    func drag(dx: Double, dy: Double) {
-        if viewer.mode == .grid {
-            viewer.motion.drag(by: -dy)
-        } else {
-            viewer.place { $0.pan(byX: dx, y: dy) }
-        }
-        change()
-    }
-
-    func pinch(_ factor: Double, x: Double, y: Double) {
-        guard viewer.mode == .single else { return }
-        viewer.place { $0.zoom(to: $0.scale * factor, atX: x, y: y) }
-        change()
     }
 
     private var title: String {
         guard let name = viewer.list.current, let index = viewer.list.currentIndex else {
             return viewer.folder
         }
-        return "\(name) – \(index + 1) of \(viewer.list.count)"
+        return text(.title(name: name, number: index + 1, count: viewer.list.count))
     }
 
     /// Changes the keys by a file, if it exists; returns a message if it is invalid.

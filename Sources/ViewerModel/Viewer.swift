@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import ImageCommands
 package import Pixels
 
@@ -19,27 +20,56 @@ package struct Viewer: Sendable {
         /// Whether the window fills the screen.
         case fullScreen(Bool)
         /// A message for the user.
-        case message(String)
+        case message(ViewerText)
+        /// An error of the system, with the name of the file.
+        case failure(String)
+        /// Whether an animation plays.
+        case play(Bool)
+        /// An animation is paused at the next or the previous frame.
+        case step(Int)
+        /// Whether the next image is shown after some seconds.
+        case slideshow(Bool)
+        /// An image is copied to the clipboard, by its path.
+        case copy(String)
+        /// An image is opened in another program, by its path.
+        case openWith(String)
     }
 
     /// The absolute path of the folder.
     package let folder: String
     /// The images.
-    package private(set) var list: ImageList
+    package internal(set) var list: ImageList
     /// What the window displays.
-    package private(set) var mode: Mode
+    package internal(set) var mode: Mode
     /// The size of the window in device pixels.
     package private(set) var view = PixelSize(width: 1, height: 1)
     /// The scroll offset of the grid.
     package var motion = ScrollMotion()
     /// The position of the current image; `nil` until its size is known.
-    package private(set) var placement: ImagePlacement?
+    package internal(set) var placement: ImagePlacement?
     /// Whether the list of keys is displayed.
-    package private(set) var showsKeys = false
+    package internal(set) var showsKeys = false
     /// Whether the facts about decoding are displayed.
-    package private(set) var explains = false
-    private var isFullScreen = false
-    private var editor: FolderEditor
+    package internal(set) var explains = false
+    /// Whether metadata and histogram are displayed.
+    package internal(set) var showsInfo = false
+    /// Whether the strip of images is displayed below the current one.
+    package internal(set) var showsFilmstrip = false
+    /// The maximum number of images that are compared; 1 to display one.
+    package internal(set) var comparedCount = 1
+    /// Whether animations play.
+    package internal(set) var isPlaying = true
+    /// Whether the next image is shown after some seconds.
+    package internal(set) var isSlideshow = false
+    /// The rejected images, while their list is displayed.
+    package internal(set) var review: [String]?
+    /// Whether the first image is at the right.
+    package let isRightToLeft: Bool
+    var isFullScreen = false
+    var editor: FolderEditor
+    /// Whether the current image was chosen, instead of being the first one.
+    private var isChosen: Bool
+    private var ratings: [ComparedByBytes: Int?] = [:]
 
     /// The side and the gap of the cells of the grid, in device pixels.
     private let cellSide: Int
@@ -52,11 +82,17 @@ package struct Viewer: Sendable {
     ///   - first: the name of the image that is opened; `nil` for the grid.
     ///   - editor: changes the files.
     ///   - density: the number of device pixels per unit of the desktop.
-    package init(folder: String, first: String?, editor: FolderEditor, density: Int = 1) {
+    ///   - isRightToLeft: whether the first image is at the right.
+    package init(
+        folder: String, first: String?, editor: FolderEditor, density: Int = 1,
+        isRightToLeft: Bool = false
+    ) {
         self.folder = folder
         self.editor = editor
+        self.isRightToLeft = isRightToLeft
         list = ImageList(first: first)
         mode = first == nil ? .grid : .single
+        isChosen = first != nil
         cellSide = 192 * density
         cellGap = 12 * density
     }
@@ -64,25 +100,62 @@ package struct Viewer: Sendable {
     /// The cells of the grid.
     package var grid: CellGrid {
         CellGrid(
-            width: view.width, height: view.height, count: list.count, side: cellSide, gap: cellGap)
+            width: view.width, height: view.height, count: list.count, side: cellSide,
+            gap: cellGap, isRightToLeft: isRightToLeft)
+    }
+
+    /// The strip of images; `nil` if it is not displayed.
+    package var filmstrip: Filmstrip? {
+        guard showsFilmstrip, mode == .single, let current = list.currentIndex else { return nil }
+        return Filmstrip(
+            width: view.width, count: list.count, current: current, side: cellSide / 2,
+            gap: cellGap / 2, isRightToLeft: isRightToLeft)
+    }
+
+    /// The parts of the window in which images are displayed.
+    package var panes: Panes {
+        let height = view.height - (filmstrip?.height ?? 0)
+        return Panes(
+            PixelSize(width: view.width, height: max(1, height)), count: shown.count,
+            isRightToLeft: isRightToLeft)
+    }
+
+    /// The images that are displayed: the current one, and those with which it is compared.
+    package var shown: Range<Int> {
+        guard let current = list.currentIndex else { return 0..<0 }
+        return current..<min(list.count, current + comparedCount)
     }
 
     /// Returns the path of an image.
     package func path(_ name: String) -> String { "\(folder == "/" ? "" : folder)/\(name)" }
 
+    /// Returns the rating of an image from its sidecar, which is read once; `nil` if it has none.
+    package mutating func rating(_ name: String) -> Int? {
+        let key = ComparedByBytes(name)
+        if let known = ratings[key] { return known }
+        let rating = editor.rating(of: path(name))
+        ratings[key] = .some(rating)
+        return rating
+    }
+
+    /// Forgets the rating of an image, or that of the image of a sidecar, since a file has changed.
+    package mutating func forgetRating(_ name: String) {
+        let image = name.hasSuffix(".xmp") ? String(name.dropLast(4)) : name
+        ratings[ComparedByBytes(image)] = nil
+    }
+
     /// Changes the size of the window.
     package mutating func resize(to size: PixelSize) {
         view = size
-        placement?.resize(to: size)
-        updateLimit()
+        updateLayout()
     }
 
     /// Sets the size of the current image, which places it.
     package mutating func setImageSize(_ size: PixelSize) {
-        if placement?.image != size { placement = ImagePlacement(size, in: view) }
+        if placement?.image != size { placement = ImagePlacement(size, in: panes.size) }
     }
 
-    /// Changes the placement of the current image.
+    /// Changes the placement of the current image, and of those with which it is compared.
     package mutating func place(_ change: (inout ImagePlacement) -> Void) {
         if var placement {
             change(&placement)
@@ -94,30 +167,54 @@ package struct Viewer: Sendable {
     package mutating func add(_ names: [String]) {
         let row = list.currentIndex.map { Double(grid.origin(of: $0).y) }
         list.merge(names)
-        updateLimit()
+        updateLayout()
+        guard isChosen else { return list.select(0) }
         // The current cell keeps its place on the screen while others appear before it.
         if let row, let index = list.currentIndex {
             motion.jump(to: motion.offset + Double(grid.origin(of: index).y) - row)
         }
     }
 
+    /// Replaces the list by a new listing, after changes of the folder were lost.
+    package mutating func replaceList(_ names: [String]) {
+        let kept = Set(names.map { ComparedByBytes($0) })
+        let removed = (0..<list.count).map { list[$0] }
+            .filter { !kept.contains(ComparedByBytes($0)) }
+        for name in removed { remove(name) }
+        ratings = [:]
+        add(names)
+    }
+
     /// Removes a name that has vanished from the folder.
     package mutating func remove(_ name: String) {
         let old = list.current
         list.remove(name)
+        forgetRating(name)
         if list.current != old { placement = nil }
         if list.count == 0 { mode = .grid }
-        updateLimit()
+        updateLayout()
+    }
+
+    /// Removes the names that the folder does not contain any more.
+    ///
+    /// A report may be older than the restoration of the file by undo.
+    package mutating func removeMissing(_ names: [String]) {
+        for name in names where !editor.exists(path(name)) { remove(name) }
     }
 
     /// Makes an image the current one.
     package mutating func select(_ index: Int) {
         let old = list.currentIndex
+        isChosen = true
         list.select(index)
         guard let index = list.currentIndex else { return }
-        if index != old { placement = nil }
+        if index != old {
+            placement = nil
+            isPlaying = true
+        }
         motion.limit = grid.maximumOffset
         motion.move(to: grid.offset(revealing: index, from: motion.offset))
+        updateLayout()
     }
 
     /// Displays an image alone.
@@ -126,119 +223,13 @@ package struct Viewer: Sendable {
         guard list.current != nil else { return }
         mode = .single
         placement = nil
+        updateLayout()
     }
 
-    /// Performs a command.
-    ///
-    /// - Returns: what the window does in addition to drawing.
-    package mutating func perform(_ command: ViewerCommand) -> [Effect] {
-        switch command {
-        case .keys: showsKeys.toggle()
-        case .explain: explains.toggle()
-        case .quit: return [.close]
-        case .leave: return leave()
-        case .fullScreen:
-            isFullScreen.toggle()
-            return [.fullScreen(isFullScreen)]
-        case .open: if let index = list.currentIndex { open(index) }
-        case .grid: if mode == .grid { return perform(.open) } else { mode = .grid }
-        case .next, .previous, .up, .down, .pageUp, .pageDown, .first, .last: move(command)
-        case .zoomIn, .zoomOut, .zoomFit, .zoomFull: zoom(command)
-        case .trash: return trash()
-        case .undo: return undo()
-        case .reject, .rate0, .rate1, .rate2, .rate3, .rate4, .rate5:
-            return rate(command.rating ?? 0)
-        }
-        return []
+    /// Adapts what depends on the size of the window and the number of images.
+    mutating func updateLayout() {
+        motion.limit = grid.maximumOffset
+        let size = panes.size
+        if let placement, placement.view != size { self.placement?.resize(to: size) }
     }
-
-    private mutating func leave() -> [Effect] {
-        if showsKeys {
-            showsKeys = false
-        } else if isFullScreen {
-            isFullScreen = false
-            return [.fullScreen(false)]
-        } else if mode == .single {
-            mode = .grid
-        } else {
-            return [.close]
-        }
-        return []
-    }
-
-    private mutating func move(_ command: ViewerCommand) {
-        guard let index = list.currentIndex else { return }
-        let row = mode == .grid ? grid.columnCount : 1
-        let page = mode == .grid ? row * grid.pageRowCount : 10
-        if mode == .single, command == .up || command == .down, pan(command) { return }
-        switch command {
-        case .next: select(index + 1)
-        case .previous: select(index - 1)
-        case .up: select(index - row < 0 ? index : index - row)
-        case .down: select(index + row)
-        case .pageUp: select(index - page)
-        case .pageDown: select(index + page)
-        case .first: select(0)
-        default: select(list.count - 1)
-        }
-    }
-
-    /// Moves an image that is higher than the window; returns whether it is.
-    private mutating func pan(_ command: ViewerCommand) -> Bool {
-        guard let placement, placement.height > Double(view.height) else { return false }
-        let distance = Double(view.height) / 4
-        place { $0.pan(byX: 0, y: command == .up ? distance : -distance) }
-        return true
-    }
-
-    private mutating func zoom(_ command: ViewerCommand) {
-        let (x, y) = (Double(view.width) / 2, Double(view.height) / 2)
-        place { placement in
-            switch command {
-            case .zoomIn: placement.zoom(to: placement.scale * 1.25, atX: x, y: y)
-            case .zoomOut: placement.zoom(to: placement.scale / 1.25, atX: x, y: y)
-            case .zoomFull: placement.zoom(to: 1, atX: x, y: y)
-            default: placement.fit()
-            }
-        }
-    }
-
-    private mutating func trash() -> [Effect] {
-        guard let name = list.current else { return [] }
-        do throws(FileFailure) {
-            try editor.trash(path(name))
-        } catch {
-            return [.message("\(error)")]
-        }
-        remove(name)
-        return [.message("\(name) is in the trash; undo: Ctrl+z")]
-    }
-
-    private mutating func undo() -> [Effect] {
-        do throws(FileFailure) {
-            guard let path = try editor.undo() else { return [.message("nothing to undo")] }
-            let name = String(path.dropFirst(folder == "/" ? 1 : folder.count + 1))
-            guard !name.hasSuffix(".xmp") else { return [.message("\(name) is restored")] }
-            list.merge([name])
-            updateLimit()
-            if let index = list.index(of: name) { select(index) }
-            return [.message("\(name) is restored")]
-        } catch {
-            return [.message("\(error)")]
-        }
-    }
-
-    private mutating func rate(_ rating: Int) -> [Effect] {
-        guard let name = list.current, let index = list.currentIndex else { return [] }
-        do throws(FileFailure) {
-            try editor.rate(path(name), rating)
-        } catch {
-            return [.message("\(error)")]
-        }
-        // Culling continues with the next image.
-        if mode == .single { select(index + 1) }
-        return [.message("\(name): " + (rating < 0 ? "rejected" : "\(rating) of 5 stars"))]
-    }
-
-    private mutating func updateLimit() { motion.limit = grid.maximumOffset }
 }

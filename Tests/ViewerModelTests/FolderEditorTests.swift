@@ -43,6 +43,33 @@ import ViewerModel
         #expect(rest.isEmpty)
     }
 
+    @Test(
+        "move a file of another file system to the trash of that file system, and back",
+        .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "no /dev/shm"))
+    func otherFileSystem() throws {
+        var editor = editor
+        let shared = "/dev/shm/calotype-\(UUID().uuidString)"
+        try makeFolder(shared)
+        let trash = "/dev/shm/.Trash-\(getuid())"
+        defer {
+            try? FileManager.default.removeItem(atPath: shared)
+            // Only if they are empty.
+            for path in ["\(trash)/files", "\(trash)/info", trash] { unsafe _ = rmdir(path) }
+        }
+        let name = "\(UUID().uuidString) 1.jpg"
+        let path = "\(shared)/\(name)"
+        try Data("x".utf8).write(to: URL(filePath: path))
+        try editor.trash(path)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let info = try String(
+            contentsOfFile: "\(trash)/info/\(name).trashinfo", encoding: .utf8)
+        let origin = path.dropFirst("/dev/shm/".count).replacing(" ", with: "%20")
+        #expect(info.hasPrefix("[Trash Info]\nPath=\(origin)\n"))
+        #expect(try editor.undo() == path)
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data("x".utf8))
+        #expect(!FileManager.default.fileExists(atPath: "\(trash)/info/\(name).trashinfo"))
+    }
+
     @Test("keep files of the same name in the trash apart") func sameName() throws {
         var editor = editor
         let path = folder.path("in/b.jpg")

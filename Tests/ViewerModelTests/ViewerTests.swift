@@ -70,6 +70,29 @@ import ViewerModel
         #expect(top() == before)
     }
 
+    @Test("starts a folder with its first image, in whatever order it is read") func firstOfFolder()
+    {
+        var viewer = viewer(nil)
+        viewer.add(Array(names[30...]))
+        #expect(viewer.list.current == "p30.jpg")
+        viewer.add(Array(names[..<30]))
+        #expect(viewer.list.current == "p0.jpg")
+        #expect(viewer.motion.offset == 0)
+    }
+
+    @Test("keeps a restored file that is reported as removed afterwards") func lateReport() throws {
+        var viewer = viewer("p5.jpg")
+        viewer.add(names)
+        _ = viewer.perform(.trash)
+        #expect(viewer.list.index(of: "p5.jpg") == nil)
+        _ = viewer.perform(.undo)
+        viewer.removeMissing(["p5.jpg"])
+        #expect(viewer.list.current == "p5.jpg" && viewer.list.count == names.count)
+        try FileManager.default.removeItem(atPath: folder.path("in/p5.jpg"))
+        viewer.removeMissing(["p5.jpg"])
+        #expect(viewer.list.count == names.count - 1)
+    }
+
     @Test("leaves step by step") func leaves() {
         var viewer = viewer("p1.jpg")
         #expect(viewer.perform(.fullScreen) == [.fullScreen(true)])
@@ -82,28 +105,42 @@ import ViewerModel
         #expect(viewer.perform(.leave) == [.close])
     }
 
-    @Test("survives any keys, and undo restores all files")
+    @Test("survives 1,000 sequences of keys, and undo restores all files")
     func random() throws {
         var random = SeededGenerator(state: 29)
-        for _ in 0..<10 {
-            let before = try files()
-            var viewer = viewer("p5.jpg")
+        let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"]
+        let root = folder.path("few")
+        try makeFolder(root)
+        for name in names {
+            // Enough of a JPEG file to be turned.
+            let file: [UInt8] = [0xFF, 0xD8, 0xFF, 0xFE, 0, 3] + Array(name.utf8.prefix(1))
+            try Data(file).write(to: URL(filePath: "\(root)/\(name)"))
+        }
+        let before = try files(root)
+        for _ in 0..<1000 {
+            var viewer = Viewer(
+                folder: root, first: "c.jpg",
+                editor: FolderEditor(trashFolder: folder.path("trash")))
+            viewer.resize(to: PixelSize(width: 1280, height: 800))
             viewer.add(names)
-            for _ in 0..<100 {
+            for _ in 0..<12 {
                 let command = try #require(ViewerCommand.allCases.randomElement(using: &random))
                 _ = viewer.perform(command)
                 viewer.setImageSize(PixelSize(width: 3000, height: 2000))
                 viewer.motion.advance(by: 0.016)
                 if let index = viewer.list.currentIndex { #expect(index < viewer.list.count) }
+                #expect(viewer.placement.map { $0.view == viewer.panes.size } ?? true)
             }
-            while viewer.perform(.undo) != [.message("nothing to undo")] {}
-            #expect(try files() == before)
+            while viewer.perform(.undo) != [.message(.nothingToUndo)] {}
             #expect(viewer.list.count == names.count)
+            guard try files(root) == before else {
+                Issue.record("the folder differs: \(try files(root))")
+                return
+            }
         }
     }
 
-    private func files() throws -> [String: Data] {
-        let root = folder.path("in")
+    private func files(_ root: String) throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: root)
         return try Dictionary(
             names.map { ($0, try Data(contentsOf: URL(filePath: "\(root)/\($0)"))) },

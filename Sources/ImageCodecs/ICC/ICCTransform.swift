@@ -61,6 +61,15 @@ internal import Pixels
         resultByteCount = 3
     }
 
+    /// Creates a transform from sRGB to a profile for ``PixelFormat/rgbaHalf``; `nil` if the profile is
+    /// damaged or not for RGB.
+    init?(toProfile profile: [UInt8]) {
+        let raw = unsafe profile.withUnsafeBufferPointer {
+            unsafe calotype_icc_transform_create_output($0.baseAddress, $0.count)
+        }
+        unsafe self.init(raw, .rgbaHalf)
+    }
+
     private init?(_ raw: OpaquePointer?, _ format: PixelFormat) {
         guard let raw = unsafe raw else { return nil }
         unsafe self.raw = raw

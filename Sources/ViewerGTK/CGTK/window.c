@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "CGTK.h"
+#include "view.h"
 
 #ifdef CALOTYPE_VIEWER
 
@@ -8,24 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-// GTK 4.8 or later, as in its manual. Its headers are in folders that only pkg-config can locate, so the
-// few functions that are used are declared here.
-typedef int gboolean;
-typedef struct _GtkWidget GtkWidget;
-typedef struct _GObject GObject;
-typedef struct {
-    float x, y, width, height;
-} Rectangle;
-typedef struct {
-    float width, height;
-} Size;
-typedef struct {
-    float x, y;
-} Point;
-typedef struct {
-    float red, green, blue, alpha;
-} Color;
 
 gboolean gtk_init_check(void);
 GtkWidget *gtk_window_new(void);
@@ -36,14 +18,15 @@ void gtk_window_present(GtkWidget *window);
 void gtk_window_destroy(GtkWidget *window);
 void gtk_window_fullscreen(GtkWidget *window);
 void gtk_window_unfullscreen(GtkWidget *window);
+GtkWidget *gtk_overlay_new(void);
+void gtk_overlay_set_child(GtkWidget *overlay, GtkWidget *child);
+void gtk_overlay_add_overlay(GtkWidget *overlay, GtkWidget *child);
 GtkWidget *gtk_picture_new(void);
 void gtk_picture_set_paintable(GtkWidget *picture, GObject *paintable);
 void gtk_picture_set_keep_aspect_ratio(GtkWidget *picture, gboolean keeps);
 void gtk_picture_set_can_shrink(GtkWidget *picture, gboolean can);
 int gtk_widget_get_width(GtkWidget *widget);
 int gtk_widget_get_height(GtkWidget *widget);
-int gtk_widget_get_scale_factor(GtkWidget *widget);
-void gtk_widget_add_controller(GtkWidget *widget, GObject *controller);
 unsigned gtk_widget_add_tick_callback(GtkWidget *widget, gboolean (*call)(GtkWidget *, GObject *, void *),
                                       void *data, void (*destroy)(void *));
 void gtk_widget_set_hexpand(GtkWidget *widget, gboolean expands);
@@ -54,15 +37,15 @@ GObject *gtk_event_controller_key_new(void);
 GObject *gtk_event_controller_scroll_new(unsigned flags);
 GObject *gtk_event_controller_motion_new(void);
 unsigned gtk_event_controller_get_current_event_state(GObject *controller);
+void gtk_event_controller_set_propagation_phase(GObject *controller, int phase);
+GObject *gtk_gesture_swipe_new(void);
+void gtk_gesture_single_set_touch_only(GObject *gesture, gboolean is_touch_only);
 GObject *gtk_gesture_click_new(void);
 GObject *gtk_gesture_drag_new(void);
 GObject *gtk_gesture_zoom_new(void);
 gboolean gtk_gesture_get_bounding_box_center(GObject *gesture, double *x, double *y);
 const char *gdk_keyval_name(unsigned value);
 uint32_t gdk_keyval_to_unicode(unsigned value);
-unsigned long g_signal_connect_data(void *object, const char *signal, void (*call)(void), void *data,
-                                    void *destroy, int flags);
-void g_object_unref(void *object);
 void *g_object_ref(void *object);
 void *g_bytes_new(const void *bytes, size_t count);
 void g_bytes_unref(void *bytes);
@@ -87,21 +70,15 @@ unsigned g_unix_fd_add_full(int priority, int descriptor, unsigned condition,
                             gboolean (*call)(int, unsigned, void *), void *data, void *destroy);
 
 enum { memory_rgba = 2, memory_rgb = 7, shift_mask = 1, control_mask = 4, alt_mask = 8, io_in = 1 };
-enum { scroll_both_axes = 3, wrap_word_char = 2, pango_scale = 1024, priority_default = 0 };
+enum { scroll_both_axes = 3, wrap_word_char = 2, phase_capture = 1, pango_scale = 1024, priority_default = 0 };
 
 // The main queue of libdispatch, as part of another event loop.
 int _dispatch_get_main_queue_handle_4CF(void);
 void _dispatch_main_queue_callback_4CF(void *message);
 
-static struct {
-    calotype_window_events events;
-    GtkWidget *window, *picture;
-    GObject *snapshot;
-    void *loop;
-    double dragged_x, dragged_y, pinched;
-    double pointer_x, pointer_y;
-    bool is_scheduled;
-} view;
+struct calotype_view calotype_view;
+#define view calotype_view
+
 
 struct calotype_texture {
     GObject *texture;
@@ -178,6 +155,16 @@ void calotype_draw_color(uint32_t color, double x, double y, double width, doubl
     gtk_snapshot_append_color(view.snapshot, &parts, &bounds);
 }
 
+double calotype_text_height(const char *text, double width) {
+    GObject *layout = gtk_widget_create_pango_layout(view.picture, text);
+    pango_layout_set_width(layout, (int)(width / scale() * pango_scale));
+    pango_layout_set_wrap(layout, wrap_word_char);
+    int height = 0;
+    pango_layout_get_pixel_size(layout, NULL, &height);
+    g_object_unref(layout);
+    return height * scale();
+}
+
 double calotype_draw_text(const char *text, uint32_t color, double x, double y, double width) {
     Rectangle bounds = rectangle(x, y, width, 0);
     GObject *layout = gtk_widget_create_pango_layout(view.picture, text);
@@ -241,9 +228,21 @@ static void pressed(GObject *gesture, int count, double x, double y, void *data)
     view.events.press(view.events.context, count, x * scale(), y * scale());
 }
 
+static void released(GObject *gesture, int count, double x, double y, void *data) {
+    (void)gesture, (void)count, (void)x, (void)y, (void)data;
+    view.events.release(view.events.context);
+}
+
+static void swiped(GObject *gesture, double x, double y, void *data) {
+    (void)gesture, (void)data;
+    view.events.swipe(view.events.context, x * scale(), y * scale());
+}
+
 static void drag_began(GObject *gesture, double x, double y, void *data) {
-    (void)gesture, (void)x, (void)y, (void)data;
+    (void)gesture, (void)data;
     view.dragged_x = view.dragged_y = 0;
+    view.pointer_x = x;
+    view.pointer_y = y;
 }
 
 static void dragged(GObject *gesture, double x, double y, void *data) {
@@ -267,30 +266,37 @@ static void pinched(GObject *gesture, double factor, void *data) {
     view.pinched = factor;
 }
 
-static void connect(void *object, const char *signal, void (*call)(void)) {
+void calotype_connect(void *object, const char *signal, void (*call)(void)) {
     g_signal_connect_data(object, signal, call, NULL, NULL, 0);
 }
 
 static void add_controllers(void) {
     GObject *keys = gtk_event_controller_key_new();
-    connect(keys, "key-pressed", (void (*)(void))key_pressed);
+    calotype_connect(keys, "key-pressed", (void (*)(void))key_pressed);
+    // Before the widgets of the cells, for which some keys have a meaning of their own.
+    gtk_event_controller_set_propagation_phase(keys, phase_capture);
     gtk_widget_add_controller(view.window, keys);
     GObject *motion = gtk_event_controller_motion_new();
-    connect(motion, "motion", (void (*)(void))moved);
+    calotype_connect(motion, "motion", (void (*)(void))moved);
     gtk_widget_add_controller(view.picture, motion);
     GObject *scroll = gtk_event_controller_scroll_new(scroll_both_axes);
-    connect(scroll, "scroll", (void (*)(void))scrolled);
+    calotype_connect(scroll, "scroll", (void (*)(void))scrolled);
     gtk_widget_add_controller(view.picture, scroll);
     GObject *drag = gtk_gesture_drag_new();
-    connect(drag, "drag-begin", (void (*)(void))drag_began);
-    connect(drag, "drag-update", (void (*)(void))dragged);
+    calotype_connect(drag, "drag-begin", (void (*)(void))drag_began);
+    calotype_connect(drag, "drag-update", (void (*)(void))dragged);
     gtk_widget_add_controller(view.picture, drag);
     GObject *click = gtk_gesture_click_new();
-    connect(click, "pressed", (void (*)(void))pressed);
+    calotype_connect(click, "pressed", (void (*)(void))pressed);
+    calotype_connect(click, "released", (void (*)(void))released);
     gtk_widget_add_controller(view.picture, click);
+    GObject *swipe = gtk_gesture_swipe_new();
+    gtk_gesture_single_set_touch_only(swipe, 1);
+    calotype_connect(swipe, "swipe", (void (*)(void))swiped);
+    gtk_widget_add_controller(view.picture, swipe);
     GObject *zoom = gtk_gesture_zoom_new();
-    connect(zoom, "begin", (void (*)(void))pinch_began);
-    connect(zoom, "scale-changed", (void (*)(void))pinched);
+    calotype_connect(zoom, "begin", (void (*)(void))pinch_began);
+    calotype_connect(zoom, "scale-changed", (void (*)(void))pinched);
     gtk_widget_add_controller(view.picture, zoom);
 }
 
@@ -312,9 +318,10 @@ static gboolean close_requested(void) {
     return 0;
 }
 
-bool calotype_window_run(const calotype_window_events *events, const char *title, int width,
+bool calotype_window_open(void) { return gtk_init_check(); }
+
+void calotype_window_run(const calotype_window_events *events, const char *title, int width,
                          int height) {
-    if (!gtk_init_check()) return false;
     view.events = *events;
     view.loop = g_main_loop_new(NULL, 0);
     g_unix_fd_add_full(priority_default, _dispatch_get_main_queue_handle_4CF(), io_in,
@@ -327,21 +334,26 @@ bool calotype_window_run(const calotype_window_events *events, const char *title
     gtk_widget_set_vexpand(view.picture, 1);
     gtk_window_set_title(view.window, title);
     gtk_window_set_default_size(view.window, width, height);
-    gtk_window_set_child(view.window, view.picture);
+    GtkWidget *overlay = gtk_overlay_new();
+    gtk_overlay_set_child(overlay, view.picture);
+    view.cells = calotype_cells_create();
+    gtk_overlay_add_overlay(overlay, view.cells);
+    gtk_window_set_child(view.window, overlay);
     add_controllers();
-    connect(view.window, "close-request", (void (*)(void))close_requested);
+    calotype_add_drag_source();
+    calotype_connect(view.window, "close-request", (void (*)(void))close_requested);
     for (size_t index = 0; index < 4; index++) {
         static const char *const signals[] = {"notify::default-width", "notify::default-height",
                                               "notify::maximized", "notify::fullscreened"};
-        connect(view.window, signals[index], resized);
+        calotype_connect(view.window, signals[index], resized);
     }
-    connect(view.picture, "notify::scale-factor", resized);
-    connect(view.picture, "map", resized);
+    calotype_connect(view.picture, "notify::scale-factor", resized);
+    calotype_connect(view.picture, "map", resized);
     gtk_window_present(view.window);
     calotype_window_redraw();
     g_main_loop_run(view.loop);
     view.picture = NULL;
-    return true;
+    view.cells = NULL;
 }
 
 void calotype_window_close(void) { g_main_loop_quit(view.loop); }

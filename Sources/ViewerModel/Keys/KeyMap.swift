@@ -44,7 +44,16 @@ package struct KeyMap: Sendable {
         (["Ctrl+0", "w"], .zoomFit), (["Ctrl+1", "z"], .zoomFull),
         (["Delete"], .trash), (["Ctrl+z"], .undo), (["x"], .reject),
         (["0"], .rate0), (["1"], .rate1), (["2"], .rate2), (["3"], .rate3), (["4"], .rate4),
-        (["5"], .rate5), (["e"], .explain), (["question", "F1"], .keys),
+        (["5"], .rate5), (["v"], .review), (["e"], .explain), (["i"], .info),
+        (["question", "F1"], .keys), (["t"], .filmstrip), (["s"], .slideshow), (["c"], .compare),
+        (["p"], .pause), (["period"], .nextFrame), (["comma"], .previousFrame),
+        (["r"], .turnRight), (["R"], .turnLeft), (["Ctrl+c"], .copy), (["o"], .openWith),
+        (["Alt+1"], .move1), (["Alt+2"], .move2), (["Alt+3"], .move3), (["Alt+4"], .move4),
+        (["Alt+5"], .move5), (["Alt+6"], .move6), (["Alt+7"], .move7), (["Alt+8"], .move8),
+        (["Alt+9"], .move9), (["Ctrl+Alt+1"], .copy1), (["Ctrl+Alt+2"], .copy2),
+        (["Ctrl+Alt+3"], .copy3), (["Ctrl+Alt+4"], .copy4), (["Ctrl+Alt+5"], .copy5),
+        (["Ctrl+Alt+6"], .copy6), (["Ctrl+Alt+7"], .copy7), (["Ctrl+Alt+8"], .copy8),
+        (["Ctrl+Alt+9"], .copy9),
     ]
 
     /// Returns the command of a key.

@@ -18,7 +18,7 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case first
     /// Shows the last image.
     case last
-    /// Opens the current image from the grid.
+    /// Opens the current image from the grid, or performs what a list announces.
     case open
     /// Changes between the grid and the current image.
     case grid
@@ -28,6 +28,12 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case quit
     /// Fills the screen, or leaves it.
     case fullScreen = "full-screen"
+    /// Shows a strip of the images before and after the current one.
+    case filmstrip
+    /// Shows the next images in turn.
+    case slideshow
+    /// Compares the current image with the next one, two or three.
+    case compare
     /// Enlarges the image.
     case zoomIn = "zoom-in"
     /// Reduces the image.
@@ -36,6 +42,16 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case zoomFit = "zoom-fit"
     /// Shows one image pixel per device pixel.
     case zoomFull = "zoom-full"
+    /// Pauses an animation, or continues it.
+    case pause
+    /// Pauses an animation at the next frame.
+    case nextFrame = "next-frame"
+    /// Pauses an animation at the previous frame.
+    case previousFrame = "previous-frame"
+    /// Turns the image to the right, without loss.
+    case turnRight = "turn-right"
+    /// Turns the image to the left, without loss.
+    case turnLeft = "turn-left"
     /// Moves the image to the trash.
     case trash
     /// Reverts the last change of a file.
@@ -54,6 +70,22 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case rate4 = "rate-4"
     /// Rates the image with five stars.
     case rate5 = "rate-5"
+    /// Lists the rejected images, which `open` then moves to the trash.
+    case review
+    /// Moves the image into a numbered folder.
+    case move1 = "move-1", move2 = "move-2", move3 = "move-3", move4 = "move-4", move5 = "move-5"
+    /// Moves the image into a numbered folder.
+    case move6 = "move-6", move7 = "move-7", move8 = "move-8", move9 = "move-9"
+    /// Copies the image into a numbered folder.
+    case copy1 = "copy-1", copy2 = "copy-2", copy3 = "copy-3", copy4 = "copy-4", copy5 = "copy-5"
+    /// Copies the image into a numbered folder.
+    case copy6 = "copy-6", copy7 = "copy-7", copy8 = "copy-8", copy9 = "copy-9"
+    /// Copies the image to the clipboard.
+    case copy
+    /// Opens the image in another program.
+    case openWith = "open-with"
+    /// Shows the metadata and the histogram.
+    case info
     /// Shows how the image was decoded.
     case explain
     /// Shows the keys.
@@ -61,49 +93,16 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
 
     /// The rating that the command assigns, from −1 to 5; `nil` for other commands.
     package var rating: Int? {
-        switch self {
-        case .reject: -1
-        case .rate0: 0
-        case .rate1: 1
-        case .rate2: 2
-        case .rate3: 3
-        case .rate4: 4
-        case .rate5: 5
-        default: nil
-        }
+        self == .reject ? -1 : number(after: "rate-")
     }
 
-    /// The description in the list of keys.
-    package var text: String {
-        switch self {
-        case .next: "next image"
-        case .previous: "previous image"
-        case .up: "row up; in an image, move up"
-        case .down: "row down; in an image, move down"
-        case .pageUp: "page up"
-        case .pageDown: "page down"
-        case .first: "first image"
-        case .last: "last image"
-        case .open: "open image"
-        case .grid: "grid or image"
-        case .leave: "leave full screen, image, viewer"
-        case .quit: "quit"
-        case .fullScreen: "full screen"
-        case .zoomIn: "enlarge"
-        case .zoomOut: "reduce"
-        case .zoomFit: "fit into the window"
-        case .zoomFull: "100 %"
-        case .trash: "move to the trash"
-        case .undo: "undo"
-        case .reject: "reject"
-        case .rate0: "remove the rating"
-        case .rate1: "1 star"
-        case .rate2: "2 stars"
-        case .rate3: "3 stars"
-        case .rate4: "4 stars"
-        case .rate5: "5 stars"
-        case .explain: "how the image was decoded"
-        case .keys: "this list"
-        }
+    /// The name of the folder into which the command moves an image; `nil` for other commands.
+    package var moveFolder: String? { number(after: "move-").map { "\($0)" } }
+
+    /// The name of the folder into which the command copies an image; `nil` for other commands.
+    package var copyFolder: String? { number(after: "copy-").map { "\($0)" } }
+
+    private func number(after prefix: String) -> Int? {
+        rawValue.hasPrefix(prefix) ? Int(rawValue.dropFirst(prefix.count)) : nil
     }
 }

@@ -14,9 +14,14 @@ package struct CellGrid: Hashable, Sendable {
     package let side: Int
     /// The distance between two squares, and to the edge of the view.
     package let gap: Int
+    /// Whether the first cell of a row is at the right.
+    package let isRightToLeft: Bool
 
     /// Creates a grid; all lengths are at least 1.
-    package init(width: Int, height: Int, count: Int, side: Int, gap: Int) {
+    package init(
+        width: Int, height: Int, count: Int, side: Int, gap: Int, isRightToLeft: Bool = false
+    ) {
+        self.isRightToLeft = isRightToLeft
         (self.width, self.height) = (max(1, width), max(1, height))
         (self.count, self.side, self.gap) = (max(0, count), max(1, side), max(1, gap))
     }
@@ -41,7 +46,8 @@ package struct CellGrid: Hashable, Sendable {
     /// Returns the top left corner of a cell in the content.
     package func origin(of index: Int) -> (x: Int, y: Int) {
         let margin = (width - columnCount * (side + gap) + gap) / 2
-        let (row, column) = index.quotientAndRemainder(dividingBy: columnCount)
+        let (row, place) = index.quotientAndRemainder(dividingBy: columnCount)
+        let column = isRightToLeft ? columnCount - 1 - place : place
         return (max(0, margin) + column * (side + gap), gap + row * (side + gap))
     }
 

@@ -34,6 +34,9 @@ package struct ImagePlacement: Hashable, Sendable {
             1, Double(view.width) / Double(image.width), Double(view.height) / Double(image.height))
     }
 
+    /// Whether the image is displayed larger than it fits.
+    package var isEnlarged: Bool { !isFitted && scale > fittingScale }
+
     /// The width of the displayed image.
     package var width: Double { Double(image.width) * scale }
     /// The height of the displayed image.

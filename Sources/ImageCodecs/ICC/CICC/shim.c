@@ -179,6 +179,20 @@ calotype_icc_transform *calotype_icc_transform_create(const uint8_t *profile, si
     return created(result, is_made);
 }
 
+calotype_icc_transform *calotype_icc_transform_create_output(const uint8_t *profile, size_t count) {
+    calotype_icc_transform *result = create();
+    if (!result) return NULL;
+    cmsHPROFILE from = lazy.cmsCreate_sRGBProfileTHR(result->context);
+    cmsHPROFILE to = lazy.cmsOpenProfileFromMemTHR(result->context, profile, (cmsUInt32Number)count);
+    if (from && to && lazy.cmsGetColorSpace(to) == cmsSigRgbData)
+        result->transform =
+            lazy.cmsCreateTransformTHR(result->context, from, TYPE_RGBA_FLT, to, TYPE_RGBA_FLT,
+                                       INTENT_PERCEPTUAL, cmsFLAGS_COPY_ALPHA);
+    if (to) lazy.cmsCloseProfile(to);
+    if (from) lazy.cmsCloseProfile(from);
+    return created(result, result->transform != NULL);
+}
+
 // Takes ownership of the curve.
 static calotype_icc_transform *create_from_curve(calotype_icc_transform *result,
                                                  cmsToneCurve *tone, const double xy[8],

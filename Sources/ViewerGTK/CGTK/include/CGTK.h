@@ -25,15 +25,26 @@ typedef struct {
     void (*scroll)(void *context, double dx, double dy, double x, double y, bool has_control);
     /// Handles the press of the primary button; `count` is 2 for a double click.
     void (*press)(void *context, int count, double x, double y);
+    /// Handles the release of the primary button.
+    void (*release)(void *context);
+    /// Handles the end of a movement of a finger, with its velocity in pixels per second.
+    void (*swipe)(void *context, double x, double y);
+    /// Returns the URI of the file at a position that is dragged out of the window, which the caller
+    /// frees with `free`; NULL if there is none.
+    char *(*dragged_uri)(void *context, double x, double y);
+    /// Handles the activation of a cell by a screen reader.
+    void (*activate)(void *context, int id);
     /// Handles a drag of the primary button by a distance since the last call.
     void (*drag)(void *context, double dx, double dy);
     /// Handles a pinch gesture; `factor` is relative to the last call.
     void (*pinch)(void *context, double factor, double x, double y);
 } calotype_window_events;
 
+/// Opens the display; returns false if this fails. Must be called before all other functions.
+bool calotype_window_open(void);
 /// Opens the window and handles events until it is closed, with the main dispatch queue as part of the
-/// event loop. Returns false if the display cannot be opened.
-bool calotype_window_run(const calotype_window_events *events, const char *title, int width,
+/// event loop.
+void calotype_window_run(const calotype_window_events *events, const char *title, int width,
                          int height);
 void calotype_window_close(void);
 void calotype_window_set_title(const char *title);
@@ -53,8 +64,30 @@ void calotype_draw_texture(const calotype_texture *texture, double x, double y, 
 void calotype_draw_color(uint32_t color, double x, double y, double width, double height);
 /// Draws text of one or more lines that is wrapped at `width`; returns its height.
 double calotype_draw_text(const char *text, uint32_t color, double x, double y, double width);
+/// Returns the height of text that is wrapped at `width`.
+double calotype_text_height(const char *text, double width);
 /// Restricts drawing to a rectangle until `calotype_draw_pop`.
 void calotype_draw_clip(double x, double y, double width, double height);
 void calotype_draw_pop(void);
+
+/// Returns whether the theme of the desktop is dark.
+bool calotype_theme_is_dark(void);
+/// Returns the ICC profile that the X11 display specifies for its first monitor, which the caller frees;
+/// NULL if there is none.
+uint8_t *calotype_monitor_profile(size_t *count);
+void calotype_monitor_profile_free(uint8_t *profile);
+
+/// Copies a file to the clipboard: as a list of URIs for file managers, and as text.
+void calotype_clipboard_set_file(const char *uri, const char *path);
+/// Lets the user choose a program that opens a file.
+void calotype_open_with(const char *path);
+
+/// Begins a new list of the cells for screen readers.
+void calotype_cells_begin(void);
+/// Adds a cell, which is focused if it is the current one.
+void calotype_cells_add(int id, const char *label, double x, double y, double width, double height,
+                        bool is_image, bool is_current);
+/// Ends the list.
+void calotype_cells_end(void);
 
 #endif

@@ -45,6 +45,10 @@ calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, 
                                                             const double xy[8],
                                                             calotype_icc_layout layout);
 
+/// Creates a transform from sRGB to an RGB profile, such as that of a monitor, for RGBA in floats; colours
+/// outside of sRGB are below 0 or above 1. Returns NULL if the profile is damaged or not for RGB.
+calotype_icc_transform *calotype_icc_transform_create_output(const uint8_t *profile, size_t count);
+
 void calotype_icc_transform_destroy(calotype_icc_transform *transform);
 void calotype_icc_transform_convert(const calotype_icc_transform *transform, const void *from,
                                     void *to, size_t pixel_count);

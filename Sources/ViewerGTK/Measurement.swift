@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Viewer
+internal import CGTK
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+internal import EncodedImages
+internal import ViewerModel
+
+/// Prints when images appear, and how evenly frames follow each other.
+///
+/// Each line of standard output is the time of the monotonic clock in seconds and an event.
+@MainActor
+final class Measurement {
+    /// The time in which the grid is scrolled to its end; `nil` to leave it to the user.
+    private let scrollSeconds: Double?
+    private var scrollStart: Double?
+    private var lastFrame: Double?
+    private var statistics = FrameStatistics()
+    private var lastEvent = ""
+
+    init(scrollSeconds: Double?) { self.scrollSeconds = scrollSeconds }
+
+    /// Scrolls the grid evenly, once its first cells are complete.
+    func scroll(_ viewer: inout Viewer, at seconds: Double) {
+        guard let scrollSeconds, scrollStart != nil, viewer.mode == .grid else { return }
+        // As a wheel does, so that the content has a velocity.
+        let elapsed = min(0.1, seconds - (lastFrame ?? seconds))
+        viewer.motion.scroll(by: viewer.motion.limit * elapsed / scrollSeconds)
+        lastFrame = seconds
+    }
+
+    /// Notes what a frame contains; returns whether another follows.
+    func note(_ window: ViewerWindow, at seconds: Double) -> Bool {
+        let viewer = window.viewer
+        if viewer.mode == .single {
+            guard let image = window.current, image.loaded != nil else { return false }
+            let isSharp = viewer.placement?.isEnlarged == true && image.tiles?.isComplete == true
+            print(isSharp ? "tiles \(image.name)" : "image \(image.name)")
+            return false
+        }
+        let names = viewer.grid.visible(at: viewer.motion.offset).map { viewer.list[$0] }
+        let blank = names.count { name in
+            let cell = window.cells[ComparedByBytes(name)]
+            return cell?.texture == nil && cell?.failure == nil
+        }
+        if !names.isEmpty, blank == 0 { print("grid \(names.count) of \(viewer.list.count)") }
+        guard scrollSeconds != nil else { return false }
+        if let scrollStart {
+            statistics.add(at: seconds, cellCount: names.count, blankCount: blank)
+            if viewer.motion.offset == viewer.motion.limit || seconds > scrollStart + 60 {
+                print("\(statistics)")
+                calotype_window_close()
+            }
+        } else if !names.isEmpty, blank == 0, names.count < viewer.list.count {
+            scrollStart = seconds
+        }
+        return true
+    }
+
+    private func print(_ event: String) {
+        guard event != lastEvent else { return }
+        lastEvent = event
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        let milliseconds = now.tv_nsec / 1_000_000
+        let digits = String(1000 + milliseconds).dropFirst()
+        Swift.print("\(now.tv_sec).\(digits) \(event)")
+        fflush(nil)
+    }
+}
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Viewer
+internal import CGTK
+internal import EncodedImages
+internal import ImageCodecs
+internal import ImageCommands
+internal import ImageLoading
+internal import LoadScheduling
+internal import Pixels
+internal import ViewerModel
+
+/// An image that is displayed alone or compared with others, and its loads.
+@MainActor
+final class ShownImage {
+    let name: String
+    /// The size for which the image was requested.
+    var box: PixelSize?
+    /// The size of the original; `nil` until it is known.
+    var size: PixelSize?
+    /// The whole image, as it fits into its part of the window; a draft until it is loaded.
+    var fitted: Texture?
+    /// The pixels of `fitted` with their origin; `nil` for a draft.
+    var loaded: LoadedImage?
+    /// The tiles of an image that is larger than its part, once it has been opened for them.
+    var tiles: ImageTiles?
+    var player: ImagePlayer?
+    /// How the image was decoded.
+    var facts: [ViewerText] = []
+    /// Names and values of the metadata; `nil` until they are read.
+    var metadata: [(String, String)]?
+    var histogram: Texture?
+    var failure: String?
+    var load: Task<Void, Never>?
+    var tilesLoad: Task<Void, Never>?
+    var infoLoad: Task<Void, Never>?
+
+    init(_ name: String, draft: Texture?) {
+        self.name = name
+        fitted = draft
+    }
+
+    /// Ends all loads.
+    func stop() {
+        load?.cancel()
+        tilesLoad?.cancel()
+        infoLoad?.cancel()
+        tiles?.stop()
+        player?.stop()
+    }
+
+    func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
+}
+
+extension ViewerWindow {
+    /// The image that is displayed alone, or the first one that is compared.
+    var current: ShownImage? { shown.first }
+
+    /// Loads the displayed images, and the tiles that an enlarged view shows.
+    func loadShown() {
+        guard viewer.mode == .single else { return }
+        // Before the window has a size, the image is decoded for the default one.
+        let box = viewer.view.area > 1 ? viewer.panes.size : size
+        let names = viewer.shown.map { viewer.list[$0] }
+        for image in shown where !names.contains(where: image.isNamed) { image.stop() }
+        shown = names.map { name in
+            shown.first { $0.isNamed(name) }
+                ?? ShownImage(name, draft: cells[ComparedByBytes(name)]?.texture)
+        }
+        for image in shown where image.box != box {
+            image.load?.cancel()
+            image.box = box
+            let request = loads.request(viewer.path(image.name), DecodeOptions(box: box))
+            image.load = Task { [weak self] in
+                if image.size == nil, image.fitted != nil { await self?.placeDraft(image, request) }
+                await self?.finish(image, request)
+            }
+        }
+        if let size = current?.size { viewer.setImageSize(size) }
+        loadTiles()
+        loadInfo()
+    }
+
+    /// The placement of a displayed image; `nil` until the sizes are known.
+    func placement(_ image: ShownImage) -> ImagePlacement? {
+        guard image !== current else { return viewer.placement }
+        guard let size = image.size else { return nil }
+        return viewer.placement?.inStep(for: size)
+    }
+
+    /// Places a draft, which needs the size of the image.
+    private func placeDraft(_ image: ShownImage, _ request: ImageRequest) async {
+        guard loads.pipeline.cachedImage(for: request) == nil,
+            let facts = try? await loads.pipeline.facts(for: request.source.name),
+            image.size == nil
+        else { return }
+        show(image, size: facts.pixelSize)
+    }
+
+    private func finish(_ image: ShownImage, _ request: ImageRequest) async {
+        do throws(FileFailure) {
+            let metrics = LoadMetrics()
+            let loaded = try await loads.image(request, metrics)
+            guard !Task.isCancelled else { return }
+            image.fitted = Texture(loaded.image)
+            image.loaded = loaded
+            image.histogram = nil
+            image.facts = facts(loaded, metrics)
+            startAnimation(image, request, frameCount: loaded.originalFrameCount)
+            show(image, size: loaded.originalSize)
+            if image === current { prefetchNeighbours(box: request.options.box) }
+        } catch {
+            guard !Task.isCancelled else { return }
+            image.failure = error.reason
+            calotype_window_redraw()
+        }
+    }
+
+    private func show(_ image: ShownImage, size: PixelSize) {
+        image.size = size
+        if image === current { viewer.setImageSize(size) }
+        loadTiles()
+        loadInfo()
+        calotype_window_redraw()
+    }
+
+    private func facts(_ loaded: LoadedImage, _ metrics: LoadMetrics) -> [ViewerText] {
+        var facts: [ViewerText] = [
+            .pixels("\(loaded.originalSize)", displayed: "\(loaded.image.size)")
+        ]
+        facts += metrics.steps.compactMap { step in
+            ViewerText.LoadStepName(rawValue: step.stage.rawValue).map {
+                .step($0, detail: step.detail, duration: step.duration.formattedMilliseconds)
+            }
+        }
+        if let monitor = loads.monitor { facts.append(.profile(monitor.profile.name)) }
+        if let problem = loaded.problem { facts.append(.isIncomplete("\(problem)")) }
+        return facts
+    }
+
+    private func startAnimation(_ image: ShownImage, _ request: ImageRequest, frameCount: Int) {
+        image.player?.stop()
+        image.player = nil
+        guard frameCount > 1 else { return }
+        let player = ImagePlayer(loads.pipeline, request, frameCount: frameCount) {
+            image.fitted = $0
+            calotype_window_redraw()
+        }
+        image.player = player
+        if viewer.isPlaying { player.play() }
+    }
+
+    /// Loads the images that the next keys will show.
+    private func prefetchNeighbours(box: PixelSize?) {
+        guard let index = viewer.list.currentIndex, let box else { return }
+        for neighbour in [viewer.shown.upperBound, index - 1]
+        where 0..<viewer.list.count ~= neighbour {
+            var request = loads.request(
+                viewer.path(viewer.list[neighbour]), DecodeOptions(box: box))
+            request.priority = .prefetch
+            Task { [loads, request] in _ = try? await loads.image(request) }
+        }
+    }
+
+    /// Loads the tiles of images that are enlarged beyond the size that fits.
+    private func loadTiles() {
+        for image in shown where image.player == nil && image.loaded != nil {
+            guard let placement = placement(image), placement.fittingScale < 1 else { continue }
+            if let tiles = image.tiles {
+                if placement.isEnlarged { tiles.update(placement) }
+                continue
+            }
+            guard placement.isEnlarged || placement.image.area > ImageLoads.wholePixelCount,
+                image.tilesLoad == nil
+            else { continue }
+            let path = viewer.path(image.name)
+            image.tilesLoad = Task { [weak self, loads] in
+                let tiled = try? await ImageLoads.tiles(
+                    of: path, loads.pipeline.codecs, loads.pipeline.limits, loads.tileStores)
+                guard let self, let tiled, !Task.isCancelled else { return }
+                image.tiles = ImageTiles(tiled, loads.monitor)
+                loadTiles()
+                calotype_window_redraw()
+            }
+        }
+    }
+
+    /// Reads the metadata and counts the values of the current image, for the panel.
+    private func loadInfo() {
+        guard viewer.showsInfo, let image = current, let loaded = image.loaded,
+            image.histogram == nil, image.infoLoad == nil
+        else { return }
+        let path = viewer.path(image.name)
+        image.infoLoad = Task { [weak self, loads] in
+            let fields = try? await loads.pipeline.metadataFields(of: path)
+            let histogram = await Self.histogram(loaded.image)
+            guard let self, !Task.isCancelled else { return }
+            image.metadata = MetadataFacts(fields ?? MetadataFields()).lines
+            image.histogram = Texture(histogram)
+            image.infoLoad = nil
+            _ = self
+            calotype_window_redraw()
+        }
+    }
+
+    @concurrent private static func histogram(_ image: PixelBuffer) async -> PixelBuffer {
+        Histogram(image).image(height: 80)
+    }
+}
+#endif

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A viewer in a virtual display, driven by keys and read by its title and the pixels of the screen."""
+
+import os
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+WIDTH, HEIGHT = 1280, 800
+
+
+def png(width, height, color):
+    """A PNG file of one colour."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    rows = (b"\0" + bytes(color) * width) * height
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows))
+            + chunk(b"IEND", b""))
+
+
+class Screen:
+    """A viewer in a virtual display."""
+
+    def __init__(self, programs, work, *arguments, before=None, output=subprocess.DEVNULL,
+                 size=(WIDTH, HEIGHT), **variables):
+        self.display = None
+        reading, writing = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset"],
+            pass_fds=[writing], stderr=subprocess.DEVNULL)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            number = pipe.readline().strip()
+        runtime = work / "run"
+        runtime.mkdir(mode=0o700, exist_ok=True)
+        self.environment = dict(
+            os.environ, DISPLAY=f":{number}", GDK_BACKEND="x11", GSK_RENDERER="cairo", HOME=str(work / "home"),
+            XDG_RUNTIME_DIR=str(runtime), XDG_DATA_HOME=str(work / "data"),
+            XDG_CACHE_HOME=str(work / "cache"),
+            XDG_CONFIG_HOME=str(work / "configuration"))
+        self.environment.update(variables)
+        if before:
+            before(self)
+        self.start = time.monotonic()
+        self.viewer = subprocess.Popen(
+            ["dbus-run-session", "--", programs / "calotype-viewer", *arguments], env=self.environment,
+            stdout=output, stderr=subprocess.DEVNULL)
+
+    def output(self, *command):
+        return subprocess.run(command, env=self.environment, capture_output=True).stdout
+
+    def key(self, name):
+        self.output("xdotool", "key", name)
+
+    def title(self):
+        for window in self.output("xdotool", "search", "--onlyvisible", "--name", ".").split():
+            name = self.output("xdotool", "getwindowname", window).decode().strip()
+            if name:
+                return name
+        return ""
+
+    def pixel(self, x, y):
+        image = self.output("import", "-window", "root", "-crop", f"1x1+{x}+{y}", "-depth", "8", "rgb:-")
+        return tuple(image[:3])
+
+    def wait(self, what, condition, seconds=20):
+        """Polls the screen until it is in a state."""
+        end = time.monotonic() + seconds
+        while not condition():
+            if self.viewer.poll() is not None:
+                sys.exit(f"viewer: ended before: {what}")
+            if time.monotonic() > end:
+                self.output("import", "-window", "root", "artifacts/viewer.png")
+                sys.exit(f"viewer: {what}: not within {seconds} s; title {self.title()!r}, "
+                         f"centre {self.pixel(WIDTH // 2, HEIGHT // 2)}; see artifacts/viewer.png")
+            time.sleep(0.02)
+
+    def shows(self, title, color):
+        """Waits for a title and the colour of the centre."""
+        def condition():
+            centre = self.pixel(WIDTH // 2, HEIGHT // 2)
+            near = centre and all(abs(one - other) < 3 for one, other in zip(centre, color))
+            return near and self.title() == title
+        self.wait(f"{title} is displayed", condition)
+
+    def close(self):
+        self.viewer.kill()
+        self.server.terminate()
+        self.server.wait()
