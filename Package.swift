@@ -141,7 +141,7 @@ let package = Package(
             name: "DecoderWorker", dependencies: ["DecoderSandbox", "ImageCodecs"]),
         .target(
             name: "CMessageDigests", path: "Sources/MessageDigests/CMessageDigests",
-            linkerSettings: [.linkedLibrary("crypto")]),
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("crypt")]),
         .target(
             name: "MessageDigests", dependencies: ["CMessageDigests"],
             exclude: ["CMessageDigests"]),
@@ -241,7 +241,7 @@ let package = Package(
             dependencies: [
                 "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading",
                 "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands",
-                "Pixels", "Placeholders",
+                "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -360,9 +360,8 @@ let package = Package(
             dependencies: [
                 "Drawing", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
                 "ImageCodecs",
-                "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "PhotoLibrary",
-                "Pixels",
-                "Placeholders", "Sprites",
+                "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "MessageDigests",
+                "PhotoLibrary", "Pixels", "Placeholders", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -52,6 +52,7 @@ struct Serve: AsyncParsableCommand {
               /sprite/128x128,fill/house a sprite sheet; ?as=json returns its index
               /info/house/1.jpg          format, size and metadata as JSON
               /placeholder/house/1.jpg   a placeholder of about 25 bytes
+              /-/login, /-/share         with --password: a login, and links for guests
               /healthz, /readyz          liveness and readiness
               /-/openapi.json            the OpenAPI description of all routes
 
@@ -179,6 +180,11 @@ struct Serve: AsyncParsableCommand {
             configuration.watermark = try serving.watermark.map { path throws(FileFailure) in
                 Watermark(try overlayImage(path, codecs))
             }
+        } catch {
+            throw failure("\(error)")
+        }
+        do throws(FileFailure) {
+            configuration.access = try serving.accessControl(cacheFolder: cacheFolder)
         } catch {
             throw failure("\(error)")
         }

@@ -198,6 +198,22 @@ struct ServingArguments: ParsableArguments {
     @Flag(help: "Follow symbolic links that lead out of the folder; they are ignored otherwise.")
     var followLinks = false
 
+    @Option(
+        name: .customLong("password"),
+        help: """
+            A file with the hash of a password, as "calotype password" prints it, for /-/login. \
+            Links to folders, made at /-/share, show these without it.
+            """,
+        completion: .file())
+    var passwordFile: String?
+
+    @Option(
+        help: """
+            The header field with the user that a proxy has authenticated, such as Remote-User. Only \
+            for servers that nothing but the proxy can reach.
+            """)
+    var userHeader: String?
+
     @Flag(
         help: """
             Offer no timeline and no search. Otherwise the first request of the gallery page starts \

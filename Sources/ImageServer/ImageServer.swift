@@ -202,7 +202,8 @@ public struct ImageServer: Sendable {
         RequestHandler(
             routes: RouteTable(services),
             admission: RequestAdmission(
-                pageGuard: services.pageGuard, signatures: configuration.signatureRule),
+                pageGuard: services.pageGuard, signatures: configuration.signatureRule,
+                access: configuration.access),
             connections: state.connections, limiter: state.limiter,
             timeout: configuration.requestTimeout, hot: state.hot, outgoing: state.outgoing,
             logger: logger)

@@ -134,6 +134,7 @@ struct RequestHandler: Sendable {
 
     /// Finds the route, and passes the request through the route's steps.
     private func route(_ request: IncomingRequest) async throws -> Response {
+        var request = request
         let head = request.http.head
         let route = routes.route(for: request)
         let steps = route?.steps ?? RouteTable.stepsWithoutRoute(request)
@@ -146,17 +147,25 @@ struct RequestHandler: Sendable {
         if steps.contains(.pathLength) { try admission.checkLength(head) }
         if steps.contains(.signature) { try admission.checkSignature(head) }
         guard let route else { throw routes.error(for: request) }
+        if steps.contains(.access) {
+            request.permission = try admission.permission(
+                request.headers, for: request.segments, isPage: request.encodedPath == "/")
+        }
         if steps.contains(.cors), request.method == .options {
             return withCORSHeaders(.corsPreflight, head)
         }
         if steps.contains(.rateLimit) { try limiter?.take(request.client.name) }
-        let response: Response
+        var response: Response
         if steps.contains(.deadline) {
-            response = try await withDeadline(timeout) {
+            response = try await withDeadline(timeout) { [request] in
                 try await run(route, for: request, steps)
             }
         } else {
             response = try await run(route, for: request, steps)
+        }
+        if admission.access != nil, let caching = response.headers[.cacheControl] {
+            // Not for caches that several users share.
+            response.headers[.cacheControl] = caching.replacing("public", with: "private")
         }
         return steps.contains(.cors) ? withCORSHeaders(response, head) : response
     }

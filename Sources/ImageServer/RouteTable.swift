@@ -28,7 +28,8 @@ struct RouteTable: Sendable {
                 originals: s.originals, responder: s.renditions, tiles: s.tiles,
                 hot: s.hotResponder, negotiation: s.negotiation, grammar: s.grammar,
                 publicURL: s.publicURL),
-            GalleryRoute(usesClientHints: s.negotiation.usesClientHints),
+            GalleryRoute(
+                usesClientHints: s.negotiation.usesClientHints, access: s.access),
             ListingRoute(
                 folders: s.folders, pipeline: s.pipeline, queue: s.queues.folders,
                 limiter: s.limiter, maximumSide: s.grammar.maximumSide),
@@ -60,6 +61,19 @@ struct RouteTable: Sendable {
             RenditionRoute(renditions: s.localRenditions, grammar: s.grammar),
             original,
         ]
+        let prefixes = Set(
+            routes.compactMap(\.prefix) + ["_", "healthz", "readyz", "metrics", "iiif"])
+        if let access = s.access {
+            routes += [
+                LoginRoute(
+                    access: access, attempts: s.loginAttempts, queue: s.loginQueue,
+                    isSecure: s.isSecure),
+                LogoutRoute(isSecure: s.isSecure),
+                ShareRoute(
+                    access: access, directory: s.folders.directory, prefixes: prefixes,
+                    isSecure: s.isSecure),
+            ]
+        }
         if !s.purgeTokens.isEmpty {
             routes.append(
                 PurgeRoute(

@@ -55,6 +55,8 @@ extension ImageServer {
         public var devices: [String: String] = [:]
         /// The watermark that URLs may request; `nil` for none.
         public var watermark: Watermark?
+        /// Who may see the images; `nil` for everyone.
+        public var access: AccessControl?
         /// The folder of the database of ``PhotoLibrary``; `nil` for no timeline and no search.
         public var libraryDirectory: String?
         /// The templates of cards; `nil` for neither cards nor avatars.

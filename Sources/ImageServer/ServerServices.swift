@@ -18,6 +18,8 @@ struct ServerState: Sendable {
     let outgoing: OutgoingBytes
     let queues = WorkQueues()
     let downloads = Downloads()
+    let loginAttempts = RateLimiter(rate: 0.1, burst: 5)
+    let loginQueue = FairQueue(width: 1, maximumWaitingCount: 64)
 
     init(_ configuration: ImageServer.Configuration, _ pipeline: ImagePipeline) {
         self.pipeline = pipeline
@@ -43,9 +45,15 @@ struct ServerServices: Sendable {
     let folders: FolderReader
     /// All images by date; `nil` if it is disabled, or its database cannot be opened.
     let library: PhotoLibrary?
-    /// Whether clients may mark images as favourites: only those on this machine.
+    /// Whether clients may mark images as favourites: those on this machine, or who have logged in.
     let allowsMarks: Bool
     let downloads: Downloads
+    /// Who may see the images; `nil` for everyone.
+    let access: AccessControl?
+    let loginAttempts: RateLimiter
+    let loginQueue: FairQueue
+    /// Whether browsers reach the server over HTTPS only.
+    let isSecure: Bool
     let renditions: RenditionResponder
     let localRenditions: LocalRenditions
     let hotResponder: HotResponder
@@ -92,8 +100,15 @@ struct ServerServices: Sendable {
             devices: configuration.devices, maximumSide: configuration.maximumSide,
             allowsPresetsOnly: configuration.allowsPresetsOnly)
         pageGuard = PageGuard(configuration)
-        allowsMarks = pageGuard.isLocal && configuration.publicAddress == nil
+        allowsMarks =
+            configuration.access != nil
+            || (pageGuard.isLocal && configuration.publicAddress == nil)
         downloads = state.downloads
+        access = configuration.access
+        loginAttempts = state.loginAttempts
+        loginQueue = state.loginQueue
+        isSecure =
+            configuration.tls != nil || configuration.publicAddress?.hasPrefix("https:") == true
         renditions = RenditionResponder(
             originals: originals, pipeline: pipeline, limits: configuration.renditionLimits,
             queues: queues, watermark: configuration.watermark,

@@ -30,6 +30,7 @@ public struct ServedFile: Sendable {
         "info-panel.js": script(PackageResources.info_panel_js),
         "ladder.js": script(PackageResources.ladder_js),
         "layout.js": script(PackageResources.layout_js),
+        "login.css": style(PackageResources.login_css),
         "library-controls.js": script(PackageResources.library_controls_js),
         "library.css": style(PackageResources.library_css),
         "library.js": script(PackageResources.library_js),

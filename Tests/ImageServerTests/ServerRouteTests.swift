@@ -25,9 +25,10 @@ import Testing
         #expect(
             answer.headers[.contentSecurityPolicy]
                 == "default-src 'none'; script-src 'self'; style-src 'self'; "
-                + "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; "
+                + "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; "
+                + "worker-src 'self'; base-uri 'none'; "
                 + "form-action 'none'; frame-ancestors 'none'; "
-                + "require-trusted-types-for 'script'; trusted-types 'none'")
+                + "require-trusted-types-for 'script'; trusted-types calotype-worker")
         let tag = try #require(answer.headers[.eTag])
         #expect(try await gallery.get("/", [.ifNoneMatch: tag]).status == 304)
         #expect(try await gallery.get("/-/gallery/index.html").body == answer.body)

@@ -19,6 +19,8 @@ struct RequestAdmission: Sendable {
 
     let pageGuard: PageGuard
     let signatures: SignatureRule
+    /// Who may see the images; `nil` for everyone.
+    let access: AccessControl?
 
     /// Checks all of the following, for requests that get a cached response.
     ///
@@ -27,6 +29,25 @@ struct RequestAdmission: Sendable {
         try pageGuard.check(request)
         try checkLength(request)
         try checkSignature(request)
+        // Cached responses are not sorted by what clients may see.
+        if access != nil { throw .loginRequired }
+    }
+
+    /// Returns what the client of a request may see.
+    ///
+    /// - Parameters:
+    ///   - headers: the header fields.
+    ///   - segments: the decoded segments of the path; none for an invalid one.
+    ///   - isPage: whether the path is that of the gallery page.
+    /// - Returns: the permission, which includes the request.
+    /// - Throws: ``ServerError/loginRequired``, or ``ServerError/notFound`` for what a guest may not see.
+    func permission(
+        _ headers: HTTPFields, for segments: [String], isPage: Bool
+    ) throws(ServerError) -> Permission {
+        guard let access else { return .everything }
+        guard let permission = access.permission(headers) else { throw .loginRequired }
+        guard permission.allows(requestFor: segments, isPage: isPage) else { throw .notFound }
+        return permission
     }
 
     /// - Throws: ``ServerError/pathTooLong``.

@@ -13,6 +13,8 @@ struct IncomingRequest: Sendable {
     let encodedPath: String
     /// The decoded segments of the path; `nil` for a path that no served file can have.
     let path: RequestPath?
+    /// What the client may see.
+    var permission = Permission.everything
 
     init(_ http: Request, from client: RequestClient) {
         self.http = http

@@ -14,6 +14,8 @@ struct ErrorResponse {
     let message: String
     /// The value of `Retry-After` for 429 responses.
     private var retrySeconds = 1
+    /// Whether a login is required.
+    private var needsLogin = false
     /// Whether the connection is closed after the response.
     private var closesConnection = false
     /// The length of the file for 416 responses.
@@ -39,7 +41,7 @@ struct ErrorResponse {
             case .rangeNotSatisfiable: .rangeNotSatisfiable
             case .originalChanged, .deadlineExceeded, .tooManyConnections: .serviceUnavailable
             case .badSignature, .forbidden: .forbidden
-            case .unauthorized: .unauthorized
+            case .unauthorized, .loginRequired: .unauthorized
             case .expired: .gone
             case .tooManyRequests: .tooManyRequests
             case .misdirected: .misdirectedRequest
@@ -51,6 +53,7 @@ struct ErrorResponse {
         if case .tooManyRequests(let seconds) = error { retrySeconds = seconds }
         if case .rangeNotSatisfiable(let byteCount) = error { rangedByteCount = byteCount }
         closesConnection = error == .tooManyConnections
+        needsLogin = error == .loginRequired
     }
 
     init(_ error: LoadError) {
@@ -118,7 +121,10 @@ struct ErrorResponse {
         if isTransient { headers[.retryAfter] = "1" }
         if closesConnection { headers[.connection] = "close" }
         if status == .tooManyRequests { headers[.retryAfter] = "\(retrySeconds)" }
-        if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        // A login with a cookie has no registered scheme; a challenge is required (RFC 9110, 15.5.2).
+        if status == .unauthorized {
+            headers[.wwwAuthenticate] = needsLogin ? "Cookie" : "Bearer"
+        }
         if let rangedByteCount { headers[.contentRange] = "bytes */\(rangedByteCount)" }
         return .json(["error": message], status: status, headers: headers)
     }

@@ -31,6 +31,8 @@ public enum ServerError: Error, Hashable, Sendable {
     case badSignature
     /// The request has no token in `Authorization` (401).
     case unauthorized
+    /// The client has not logged in (401).
+    case loginRequired
     /// The signed expiry time has passed (410).
     case expired
     /// The configuration of the server does not allow the request (403).
@@ -68,6 +70,7 @@ extension ServerError: CustomStringConvertible {
             "range not satisfiable: the file has \(byteCount) bytes"
         case .badSignature: "invalid signature"
         case .unauthorized: "a bearer token is required"
+        case .loginRequired: "a login is required: /-/login"
         case .expired: "the URL has expired"
         case .forbidden(let reason): reason
         case .tooManyConnections: "too many connections; retry later"

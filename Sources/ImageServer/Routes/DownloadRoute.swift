@@ -81,7 +81,9 @@ struct DownloadRoute: Route {
             request.client.name, Double(order.images.count) / ListingRoute.imageCountPerToken)
         var files: [Downloads.Selection.File] = []
         for path in order.images {
-            guard let names = RequestPath.names(path) else { throw ServerError.notFound }
+            guard let names = RequestPath.names(path), request.permission.allows(names) else {
+                throw ServerError.notFound
+            }
             files.append(.init(name: path, identity: try await originals.identity(names)))
         }
         for result in await renditions.pipeline.facts(for: files.map(\.identity)) {

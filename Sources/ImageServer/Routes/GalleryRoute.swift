@@ -7,6 +7,8 @@ internal import ServedFiles
 /// `GET /`: the gallery page; `GET /-/gallery/NAME`: one of its files.
 struct GalleryRoute: Route {
     let usesClientHints: Bool
+    /// Who may see the images; `nil` for everyone.
+    let access: AccessControl?
 
     var steps: RequestSteps { .light }
 
@@ -16,9 +18,17 @@ struct GalleryRoute: Route {
         guard let name = name(request), let file = BuiltInFile.gallery[name] else {
             throw ServerError.notFound
         }
+        if name == "index.html", let access, access.permission(request.headers) == nil {
+            return Response(
+                status: .seeOther, headers: [.location: "/-/login", .cacheControl: "no-store"])
+        }
         var response = file.response(to: request)
         if name == "index.html", usesClientHints {
             response.headers[named: "Accept-CH"] = ClientHints.acceptCH
+        }
+        // It keeps the page, which is above its folder.
+        if name == "service-worker.js" {
+            response.headers[named: "Service-Worker-Allowed"] = "/"
         }
         return response
     }
@@ -52,10 +62,13 @@ private struct BuiltInFile: Sendable {
 
     /// Allows scripts, styles and data of this server only; forbids framing, inline code and any
     /// conversion of text to markup.
+    ///
+    /// The page has one policy of trusted types, for its service worker.
     private static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
-        + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        + "require-trusted-types-for 'script'; trusted-types 'none'"
+        + "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; "
+        + "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        + "trusted-types calotype-worker"
 
     private let file: ServedFile
     private let validators: Validators

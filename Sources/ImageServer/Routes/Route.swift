@@ -60,8 +60,11 @@ struct RequestSteps: OptionSet {
     /// Runs the route a second time if an original changed while it was read.
     static let retry = RequestSteps(rawValue: 1 << 7)
 
+    /// Rejects requests without a permission, if there is a password.
+    static let access = RequestSteps(rawValue: 1 << 8)
+
     /// The steps of pages and scripts: no work that needs a limit.
     static let light: RequestSteps = [.connectionLimit, .pageGuard, .pathLength, .signature]
     /// The steps of all routes that read images.
-    static let standard: RequestSteps = light.union([.rateLimit, .deadline, .retry])
+    static let standard: RequestSteps = light.union([.access, .rateLimit, .deadline, .retry])
 }

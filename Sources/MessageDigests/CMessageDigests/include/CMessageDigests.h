@@ -21,4 +21,16 @@ bool calotype_hmac_sha256(
 /// Compares two byte sequences of the same length in constant time.
 bool calotype_are_equal(const uint8_t *left, const uint8_t *right, size_t count);
 
+/// The size of the buffer for a hash of a password.
+#define CALOTYPE_PASSWORD_HASH_BYTE_COUNT 384
+
+/// Hashes a password with the method, the salt and the parameters of `setting`, which is another hash or
+/// `NULL` for yescrypt with a new salt.
+///
+/// Takes tens of milliseconds and some MiB, as the parameters say.
+///
+/// - Returns: whether the hash was written to `hash`, a string in a buffer of
+///   `CALOTYPE_PASSWORD_HASH_BYTE_COUNT` bytes.
+bool calotype_hash_password(const char *password, const char *setting, char *hash);
+
 #endif
