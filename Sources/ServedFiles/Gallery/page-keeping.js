@@ -22,6 +22,6 @@ export async function keepPage() {
 /** The policy of the page permits the URLs of scripts that this function returns. */
 function trusted(url) {
   if (!globalThis.trustedTypes) return url;
-  const policy = trustedTypes.createPolicy("calotype", { createScriptURL: (text) => text });
+  const policy = trustedTypes.createPolicy("calotype-worker", { createScriptURL: (text) => text });
   return policy.createScriptURL(url);
 }
