@@ -145,8 +145,8 @@ class AppChecks(GalleryChecks):
                 const cache = await caches.open(names[0]);
                 return (await cache.keys()).map(({ url }) => new URL(url).pathname);
             }""")
-            files = {f"/-/gallery/{path.name}" for path in folder.iterdir() if path.suffix in (".js", ".css")}
-            missing = files - set(stored) - {"/-/gallery/service-worker.js"}
+            files = set(re.findall(r'"(/-/gallery/[^"]+[.](?:js|css))"', (folder / "index.html").read_text()))
+            missing = files - set(stored)
             self.check("service worker: keeps the files of the page", not missing, missing)
             others = [path for path in stored if path != "/" and not path.startswith("/-/gallery/")]
             self.check("service worker: keeps nothing else", not others, others)

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; form-action 'none'; "
-    "require-trusted-types-for 'script'; trusted-types calotype"
+    "require-trusted-types-for 'script'; trusted-types calotype-worker"
 )
 LIBRARY_STATUS = "/-/library/status"
 TIMEOUT = 60_000  # ms; a server may make each rendition for the first time

@@ -28,6 +28,20 @@ class LibraryChecks(GalleryChecks):
         self.check_quiet(gallery, "library")
         gallery.close()
 
+    def test_service_worker(self):
+        """The policy and the headers of the server permit the service worker."""
+        gallery = GalleryPage(self.browser, self.server, service_workers="allow")
+        page = gallery.page
+        page.unroute_all()
+        gallery.open("")
+        gallery.wait("navigator.serviceWorker.controller !== null")
+        scope = page.evaluate("navigator.serviceWorker.ready.then(({ scope }) => scope)")
+        self.check("library: the service worker serves the page", scope == f"{self.server}/", scope)
+        errors = gallery.context.new_cdp_session(page).send("Page.getAppManifest")["errors"]
+        self.check("library: the manifest is permitted", not errors, errors)
+        self.check_quiet(gallery, "service worker")
+        gallery.close()
+
     def get(self, path):
         with urllib.request.urlopen(f"{self.server}/-/library/{path}") as response:
             return json.load(response)

@@ -210,6 +210,12 @@ class SelectionChecks(GalleryChecks):
         page = gallery.page
         marked = page.evaluate("document.querySelectorAll('.tile.favourite').length")
         self.check("favourites: are shown after a reload", marked == 3, f"{marked}")
+        name = page.get_attribute(".tile[aria-posinset='1'] a", "data-name")
+        gallery.open("many")
+        page.wait_for_selector(f".tile.favourite a[data-name='{name}']")
+        self.check("favourites: are shown in folders", True, name)
+        page.go_back()
+        page.wait_for_selector(".day")
         gallery.tile_link(5).click()
         gallery.wait("document.querySelector('#viewer').open")
         page.keyboard.press("f")

@@ -135,7 +135,7 @@ class Library:
 
     def images(self, parameters):
         days, _ = self.found(parameters.get("q", ""))
-        first, last = parameters["first"], parameters["last"]
+        first, last = parameters.get("first", "9999"), parameters.get("last", "0000")
         if parameters.get("q"):
             inside = [(date, places) for date, places in days.items() if first >= date >= last]
         else:
@@ -191,6 +191,7 @@ class Library:
                 self.favourites.discard(path)
             if "rating" in marks:
                 self.ratings[path] = marks["rating"]
+        self.changes.append([])
         return b""
 
     def archive(self, paths):

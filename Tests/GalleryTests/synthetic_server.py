@@ -25,7 +25,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "Sources/ServedFiles/Gallery"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types calotype"
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types calotype-worker"
 )
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",

@@ -28,7 +28,7 @@ import Testing
                 + "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; "
                 + "worker-src 'self'; base-uri 'none'; "
                 + "form-action 'none'; frame-ancestors 'none'; "
-                + "require-trusted-types-for 'script'; trusted-types calotype")
+                + "require-trusted-types-for 'script'; trusted-types calotype-worker")
         let tag = try #require(answer.headers[.eTag])
         #expect(try await gallery.get("/", [.ifNoneMatch: tag]).status == 304)
         #expect(try await gallery.get("/-/gallery/index.html").body == answer.body)

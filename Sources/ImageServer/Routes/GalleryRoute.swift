@@ -68,7 +68,7 @@ private struct BuiltInFile: Sendable {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
         + "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; "
         + "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
-        + "trusted-types calotype"
+        + "trusted-types calotype-worker"
 
     private let file: ServedFile
     private let validators: Validators

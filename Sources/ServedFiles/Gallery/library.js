@@ -32,7 +32,7 @@ export function fetchTimeline(query, { since = null, signal } = {}) {
   return get("timeline", { q: query || null, since }, signal);
 }
 
-/** Fetches the images of the days from `first` back to `last`. */
+/** Fetches the images of the days from `first` back to `last`; null is no limit. */
 export function fetchImages(query, { first, last, offset, limit }, signal) {
   return get("images", { first, last, offset, limit, q: query || null }, signal);
 }

@@ -87,6 +87,7 @@ class Gallery {
     if (status.canMark) {
       document.documentElement.classList.add("can-mark");
       this.#viewer.marks = this.#controls.marks;
+      this.#controls.marks.refresh(status.generation).catch(() => {});
     }
     return true;
   }
@@ -152,6 +153,7 @@ class Gallery {
     }
     this.#setTitle(route.image);
     await visit.start();
+    if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkLibrary();
     if (visit === this.#visit) this.#checkLater();
   }
 
@@ -238,12 +240,15 @@ class Gallery {
     this.#timer = setTimeout(() => this.#check(), this.#visit.pollInterval);
   }
 
-  async #checkCovers() {
+  /** Updates covers and favourites of a folder. */
+  async #checkLibrary() {
     try {
       const status = await fetchStatus();
-      if (status !== null) this.#showCovers(status);
+      if (status === null) return;
+      this.#showCovers(status);
+      if (status.canMark) await this.#controls.marks.refresh(status.generation);
     } catch {
-      // Covers are repeated with the next check.
+      // Repeated with the next check.
     }
   }
 
@@ -251,7 +256,7 @@ class Gallery {
     const visit = this.#visit;
     if (visit === null || document.hidden) return;
     await visit.check();
-    if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkCovers();
+    if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkLibrary();
     if (visit === this.#visit) this.#checkLater();
   }
 }

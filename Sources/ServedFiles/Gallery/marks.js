@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { mark } from "./library.js";
+import { fetchImages, mark } from "./library.js";
 import { join } from "./routing.js";
+
+/** The number of images of a request, and the maximum number of requests. */
+const PAGE = 500;
+const MOST_PAGES = 20;
 
 /** The favourites among the images, with changes of this page. */
 export class Marks {
   /** Called after a change. */
   onChange = () => {};
   #changes = new Map();
+  // All favourites, for images of folders, whose listings do not contain them.
+  #favourites = new Set();
+  #generation = null;
 
   isFavourite({ folder, name, isFavourite }) {
-    return this.#changes.get(join(folder, name)) ?? isFavourite === true;
+    const path = join(folder, name);
+    return this.#changes.get(path) ?? isFavourite ?? this.#favourites.has(path);
+  }
+
+  /** Fetches all favourites, unless the library is unchanged. */
+  async refresh(generation) {
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    const found = new Set();
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const range = { first: null, last: null, offset: page * PAGE, limit: PAGE };
+      const { pictures } = await fetchImages("is:favourite", range);
+      pictures.name.forEach((name, i) => found.add(join(pictures.folder[i], name)));
+      if (pictures.name.length < PAGE) break;
+    }
+    this.#favourites = found;
+    this.onChange();
   }
 
   /**

@@ -23,6 +23,6 @@ export async function keepPage() {
 function trusted(url) {
   if (!globalThis.trustedTypes) return url;
   const createScriptURL = (text) => (text === WORKER ? text : "");
-  const policy = trustedTypes.createPolicy("calotype", { createScriptURL });
+  const policy = trustedTypes.createPolicy("calotype-worker", { createScriptURL });
   return policy.createScriptURL(url);
 }
