@@ -52,7 +52,7 @@ struct ImageEngine: Sendable {
         configuration.loadsOnlyNeededLibraries()
         sandbox = DecoderSandbox(configuration)
         var pipelineConfiguration = ImagePipeline.Configuration()
-        pipelineConfiguration.memoryCacheByteLimit = 64 << 20
+        pipelineConfiguration.memoryCacheByteLimit = 40 << 20
         let logger = Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() }
         // Without a store, thumbnails are made again by each viewer.
         try? makeFolder(cacheFolder, mode: 0o700)
