@@ -241,7 +241,7 @@ let package = Package(
             dependencies: [
                 "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading",
                 "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands",
-                "Pixels", "Placeholders",
+                "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

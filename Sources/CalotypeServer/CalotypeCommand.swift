@@ -29,7 +29,7 @@ struct CalotypeCommand: AsyncParsableCommand {
             Info.self, ExplainedThumbnail.self, Batch.self, Thumbnails.self, Convert.self,
             Draw.self, Sheet.self, TextureCommand.self, AssetsCommand.self, Bench.self, Serve.self,
             Sign.self,
-            View.self,
+            View.self, WorkerCommand.self,
         ])
 
     static func main() async {
