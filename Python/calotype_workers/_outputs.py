@@ -33,11 +33,12 @@ class Outputs:
         """Returns the request of a worker for a row."""
         outputs = [{"name": name, "options": text, "path": self.path} for name, text in self.options.items()]
         request = {"id": identifier, "source": row["source"], "outputs": outputs}
+        data = row.get("bytes")
+        if data is not None:
+            request["byteCount"] = len(data)
         # For a file, the worker itself examines which version it reads.
-        if row.get("version") is not None and _is_url(row["source"]):
+        if row.get("version") is not None and (data is not None or _is_url(row["source"])):
             request["version"] = row["version"]
-        if row.get("bytes") is not None:
-            request["byteCount"] = len(row["bytes"])
         return request
 
 

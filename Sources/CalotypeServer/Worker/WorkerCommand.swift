@@ -91,7 +91,6 @@ struct WorkerCommand: AsyncParsableCommand {
     }
 
     private func respond(_ transport: AsyncHTTPTransport) throws {
-        AllocatorLimits.set()
         // A client that has ended is an error of writing.
         signal(SIGPIPE, SIG_IGN)
         let jobCount = jobs ?? processorCount()
