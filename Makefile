@@ -15,7 +15,7 @@ PARTS =
 COUNT =
 export PHOTOS HOST PORT
 
-.PHONY: help run check test test-deep test-asan test-tsan test-sandbox soak attack fuzz fuzz-server \
+.PHONY: help run check test test-deep test-asan test-tsan test-sandbox test-scale soak attack fuzz fuzz-server \
         bench bench-server build wheel deb docs format lint clean
 .DEFAULT_GOAL := help
 
@@ -44,6 +44,9 @@ test-tsan: ## run the tests of loading and serving with ThreadSanitizer
 
 test-sandbox: ## send complete, truncated and changed files through the sandbox
 	@scripts/test-sandbox
+
+test-scale: ## workers in Dask, Ray and Spark, killed workers, servers behind nginx (half an hour)
+	@scripts/test-scale
 
 soak: ## mix hostile requests with valid ones (SECONDS=300 SEED=1)
 	@scripts/soak "$(SECONDS)" "$(SEED)"

@@ -26,12 +26,14 @@ if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null;
         test_packages+=(chromium)
     fi
 fi
+scale_packages=(default-jre-headless nginx-light python3-venv)
 bench_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
     fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv
 )
 
-server_bench_packages=(
+server_scale_packages=(default-jre-headless nginx-light python3-venv)
+bench_packages=(
     iipimage-server libnginx-mod-http-image-filter libvips-tools nginx-light python3-venv wrk)
 
 # Where the photographs of photo_packages are.

@@ -356,13 +356,18 @@ struct ServingArguments: ParsableArguments {
     /// The IP addresses to which connections for originals may be opened.
     func addressGuard() throws -> AddressGuard {
         AddressGuard(
-            allowed: try networks.map { text in
-                guard let block = AddressGuard.Block(text) else {
-                    throw ValidationError(
-                        "invalid --allow-network: \(text); use CIDR notation such as 10.1.0.0/16")
-                }
-                return block
-            })
+            allowed: try networks.map(Self.network))
+    }
+
+    /// Parses a network of `--allow-network`.
+    ///
+    /// - Throws: `ValidationError`.
+    static func network(_ text: String) throws -> AddressGuard.Block {
+        guard let block = AddressGuard.Block(text) else {
+            throw ValidationError(
+                "invalid --allow-network: \(text); use CIDR notation such as 10.1.0.0/16")
+        }
+        return block
     }
 
     private func ladder() throws -> SizeLadder {

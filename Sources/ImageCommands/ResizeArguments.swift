@@ -39,7 +39,7 @@ struct ResizeArguments: ParsableArguments {
 }
 
 /// What happens to the gain map of an image.
-enum GainMapUse: String, CaseIterable, ExpressibleByArgument, Sendable {
+package enum GainMapUse: String, CaseIterable, ExpressibleByArgument, Sendable {
     case keep, drop, apply
 }
 

@@ -19,11 +19,27 @@ enum BuiltCommand {
     ///   - arguments: The arguments of the command.
     ///   - program: The path of the program, that of this build by default.
     ///   - environment: Variables in addition to those of this process.
+    ///   - input: The standard input.
     /// - Returns: Its output and its exit code.
     /// - Throws: An error if it cannot be started or if a signal ends it.
     static func run(
-        _ arguments: [String], program: String? = nil, environment: [String: String] = [:]
+        _ arguments: [String], program: String? = nil, environment: [String: String] = [:],
+        input: Data? = nil
     ) async throws -> Answer {
+        let (answer, output) = try await outputBytes(
+            arguments, program: program, environment: environment, input: input)
+        return Answer(
+            code: answer.code, output: String(decoding: output, as: UTF8.self),
+            errors: answer.errors)
+    }
+
+    /// Runs the command like ``run(_:program:environment:input:)``.
+    ///
+    /// - Returns: Its exit code and its errors, and its output as bytes.
+    static func outputBytes(
+        _ arguments: [String], program: String? = nil, environment: [String: String] = [:],
+        input: Data? = nil
+    ) async throws -> (Answer, Data) {
         try await onThread {
             let process = try process(arguments)
             if let program { process.executableURL = URL(filePath: program) }
@@ -31,10 +47,18 @@ enum BuiltCommand {
             let (output, errors) = (Pipe(), Pipe())
             process.standardOutput = output
             process.standardError = errors
+            let requests = Pipe()
+            if input != nil { process.standardInput = requests }
             try process.run()
+            if let input {
+                Thread {
+                    try? requests.fileHandleForWriting.write(contentsOf: input)
+                    try? requests.fileHandleForWriting.close()
+                }.start()
+            }
             let written = try output.fileHandleForReading.readToEnd() ?? Data()
             let messages = try errors.fileHandleForReading.readToEnd() ?? Data()
-            return try answer(of: process, output: written, errors: messages)
+            return (try answer(of: process, output: Data(), errors: messages), written)
         }
     }
 
@@ -103,9 +127,9 @@ enum BuiltCommand {
             errors: String(decoding: errors, as: UTF8.self))
     }
 
-    private static func onThread(
-        _ body: @escaping @Sendable () throws -> Answer
-    ) async throws -> Answer {
+    private static func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result(catching: body)) }.start()
         }

@@ -128,8 +128,8 @@ package struct Batch: ParsableCommand {
             total: found.count + (manifest.map(BatchManifest.lineCount) ?? 0), isEnabled: !quiet)
         let interruption = Interruption()
         BatchRun(
-            codecs: codecs, outputs: outputs, folder: output, isStrict: strict,
-            skipsExisting: resume, gainMap: gainMap
+            maker: OutputMaker(codecs: codecs, isStrict: strict, gainMap: gainMap),
+            outputs: outputs, folder: output, skipsExisting: resume
         ).run(
             jobCount: jobCount, isInterrupted: { interruption.signal != nil },
             next: { list.withLock { $0.next() } }

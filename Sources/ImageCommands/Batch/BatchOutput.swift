@@ -6,9 +6,11 @@ internal import ImageCodecs
 internal import Pixels
 
 /// One of the images that a batch makes of each source, such as `thumb=320x320,fill,webp,q70`.
-struct BatchOutput: Hashable, Sendable {
+package struct BatchOutput: Hashable, Sendable {
     /// The name, which is also that of the folder of the files.
-    let name: String
+    package let name: String
+    /// The size and the options, as in the text that was parsed.
+    package let options: String
     let size: SizeArgument
     private(set) var mode = ResizeMode.fit
     private(set) var allowsEnlarging = false
@@ -21,13 +23,28 @@ struct BatchOutput: Hashable, Sendable {
     /// - Throws: `ValidationError` with the valid form.
     init(parsing text: String) throws {
         let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard halves.count == 2, Self.isName(halves[0]) else {
+        guard halves.count == 2 else {
             throw ValidationError(
-                "invalid --outputs: \(text); use NAME=SIZE,OPTIONS with letters, digits, - and _ in "
-                    + "the name, such as thumb=320x320,fill,webp")
+                "invalid --outputs: \(text); use NAME=SIZE,OPTIONS, such as thumb=320x320,fill,webp"
+            )
         }
-        name = halves[0]
-        let parts = halves[1].split(separator: ",", omittingEmptySubsequences: false)
+        try self.init(name: halves[0], options: halves[1])
+    }
+
+    /// Parses an output whose name is known.
+    ///
+    /// - Parameters:
+    ///   - name: letters, digits, `-` and `_`.
+    ///   - options: the size, then options in any order, such as `320x320,fill,webp`.
+    /// - Throws: `ValidationError` with the valid form.
+    package init(name: String, options: String) throws {
+        guard Self.isName(name) else {
+            throw ValidationError(
+                "invalid name of an output: \(name); use letters, digits, - and _")
+        }
+        self.name = name
+        self.options = options
+        let parts = options.split(separator: ",", omittingEmptySubsequences: false)
         size = try SizeArgument(parsing: parts.first.map(String.init) ?? "")
         for part in parts.dropFirst() { try read(String(part)) }
     }
@@ -47,7 +64,7 @@ struct BatchOutput: Hashable, Sendable {
             format = codec.format.name
         } else {
             throw ValidationError(
-                "invalid option in --outputs: \(option); use fit, fill, stretch, up, lossless, q1 to "
+                "invalid option of an output: \(option); use fit, fill, stretch, up, lossless, q1 to "
                     + "q100, ssim0.5 to ssim0.999, or a format that can be written")
         }
     }
@@ -71,8 +88,12 @@ struct BatchOutput: Hashable, Sendable {
     ///   - folder: the folder of the batch.
     /// - Returns: `FOLDER/NAME/KEY.EXTENSION`.
     func path(of key: String, in folder: String) -> String {
-        let suffix = builtInCodecs.codec(named: format)?.format.extensions.first ?? format
-        return "\(folder)/\(name)/\(key).\(suffix)"
+        "\(folder)/\(name)/\(key).\(fileExtension)"
+    }
+
+    /// The extension of its files.
+    package var fileExtension: String {
+        builtInCodecs.codec(named: format)?.format.extensions.first ?? format
     }
 
     /// Returns the destination of its images.

@@ -52,13 +52,11 @@ struct BatchRecord: Sendable {
 
 /// Makes all outputs of each source with one decode, in parallel.
 struct BatchRun: Sendable {
-    let codecs: CodecSet
+    let maker: OutputMaker
     let outputs: [BatchOutput]
     let folder: String
-    let isStrict: Bool
     /// Whether outputs that are newer than their source are not made again.
     let skipsExisting: Bool
-    let gainMap: GainMapUse
 
     /// Makes the outputs of all sources.
     ///
@@ -124,75 +122,27 @@ struct BatchRun: Sendable {
         }
     }
 
-    /// Decodes a source for all outputs, so that a file does not depend on which others exist, and writes
-    /// those that are wanted.
     private func make(
         _ wanted: Set<BatchOutput>, _ source: BatchSource, _ record: inout BatchRecord,
         _ cancellation: CancellationFlag
     ) throws(FileFailure) {
-        let image: ImageSource
-        let plan: [(output: BatchOutput, destination: ImageDestination, options: DecodeOptions)]
-        var decoded: [DecodedImage?]
-        do throws(CodecError) {
-            image = try ImageSource(EncodedBytes(mapping: source.path), codecs: codecs)
-            plan = try self.plan(image)
-            decoded = try image.decodedImages(plan.map(\.options), cancellation: cancellation)
+        do throws(OutputFailure) {
+            try maker.make(wanted, among: outputs, cancellation) { () throws(CodecError) in
+                try EncodedBytes(mapping: source.path)
+            } write: { file throws(CodecError) in
+                if let problem = file.problem, record.warnings.isEmpty {
+                    record.warnings.append("\(problem)")
+                }
+                let path = file.output.path(of: source.key, in: folder)
+                try file.write(to: path)
+                record.files.append(
+                    BatchRecord.File(
+                        output: file.output.name, path: path, size: file.size,
+                        byteCount: file.bytes.count))
+            }
         } catch {
             throw FileFailure(source.path, error)
         }
-        for (index, (output, destination, options)) in plan.enumerated()
-        where wanted.contains(output) {
-            do throws(CodecError) {
-                let result: DecodedImage
-                if let made = decoded[index] {
-                    result = made
-                } else {
-                    // A part that the largest does not show needs a pass of its own.
-                    result = try image.decodedImage(options, cancellation: cancellation)
-                }
-                decoded[index] = nil
-                if let problem = result.report.problem, record.warnings.isEmpty {
-                    record.warnings.append("\(problem)")
-                }
-                let map = try image.gainMap(gainMap, options, for: destination, cancellation)
-                let file = try destination.adding(map)
-                    .encode(result.image, cancellation: cancellation)
-                let path = output.path(of: source.key, in: folder)
-                try write(file, to: path)
-                record.files.append(
-                    BatchRecord.File(
-                        output: output.name, path: path, size: result.image.size,
-                        byteCount: file.count))
-            } catch {
-                throw FileFailure(source.path, "output \(output.name): \(error)")
-            }
-        }
-    }
-
-    /// Returns how each output is made, the largest first.
-    private func plan(
-        _ image: ImageSource
-    ) throws(CodecError) -> [(BatchOutput, ImageDestination, DecodeOptions)] {
-        var destinations: [ImageDestination] = []
-        for output in outputs { destinations.append(try output.destination(codecs)) }
-        // All outputs in one form, so that they can share a decode.
-        let acceptsYCbCr = destinations.allSatisfy(\.prefersYCbCr)
-        let plan = zip(outputs, destinations).map { output, destination in
-            (
-                output, destination,
-                output.decodeOptions(acceptsYCbCr: acceptsYCbCr, isStrict: isStrict)
-            )
-        }
-        return plan.sorted { image.resultSize($0.2).area > image.resultSize($1.2).area }
-    }
-
-    private func write(_ file: [UInt8], to path: String) throws(CodecError) {
-        do throws(FileFailure) {
-            try makeFolder(splitFolder(path).folder)
-        } catch {
-            throw .file(reason: "\(error)")
-        }
-        try ImageDestination.write(file, to: path)
     }
 }
 
