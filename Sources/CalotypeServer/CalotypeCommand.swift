@@ -28,7 +28,7 @@ struct CalotypeCommand: AsyncParsableCommand {
         subcommands: [
             Info.self, ExplainedThumbnail.self, Batch.self, Thumbnails.self, Convert.self,
             Draw.self, Sheet.self, TextureCommand.self, AssetsCommand.self, Bench.self, Serve.self,
-            Sign.self, Password.self, WorkerCommand.self,
+            Sign.self, Password.self, View.self, WorkerCommand.self,
         ])
 
     static func main() async {
