@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that all URLs of an original meet on one of three servers behind the proxies of Packaging, and kills a server.
+
+Counts the decodes with hashing and round robin: a server shares a decode among sizes that are requested at the same time
+and that its decoder shrinks by the same factor.
+
+usage: cluster.py CALOTYPE [--originals N]; needs nginx and Pillow, and tests HAProxy and Varnish where installed
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from scale import check, linked, photograph
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# All of them are decoded at an eighth of 3000×2000 pixels.
+SIZES = [360, 320, 280, 240, 160, 100]
+PORT = 18090
+
+
+def get(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as response:
+        return response.headers, response.read()
+
+
+def await_response(port, path):
+    for _ in range(300):
+        try:
+            return get(port, path)
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit(f"no response on port {port}")
+
+
+def decode_count(port):
+    text = get(port, "/metrics")[1].decode()
+    return int(float(re.search(r"^calotype_image_decode_seconds_count ([0-9.e+]+)", text, re.M)[1]))
+
+
+def configuration(work, is_hashed):
+    path = site(work, "nginx-cluster.conf")
+    if not is_hashed:
+        path.write_text(re.sub(r"\n\s*hash [^\n]*", "", path.read_text()))
+    (work / "nginx.conf").write_text(
+        f"pid {work}/nginx.pid; error_log {work}/nginx.log; events {{}}\n"
+        f"http {{ access_log off; client_body_temp_path {work}/temp; include {path}; }}\n")
+    return ["nginx", "-p", str(work), "-c", str(work / "nginx.conf"), "-g", "daemon off;"]
+
+
+def site(work, name):
+    """Returns the path of a configuration in Packaging for the servers of this test."""
+    text = (ROOT / "Packaging" / name).read_text().replace("listen 80;", f"listen 127.0.0.1:{PORT};")
+    text = text.replace("bind :80\n", f"bind 127.0.0.1:{PORT + 4}\n")
+    for index in (1, 2, 3):
+        text = text.replace(f"10.0.0.{index}:8080", f"127.0.0.1:{PORT + index}")
+        text = text.replace(f'"10.0.0.{index}"; .port = "8080"', f'"127.0.0.1"; .port = "{PORT + index}"')
+    # A request of which the end is not noticed yet would count as load.
+    text = text.replace("    hash-balance-factor 150\n", "")
+    path = work / name
+    path.write_text(text)
+    return path
+
+
+def check_servers(work, names):
+    """Checks with each proxy that is installed that all URLs of an original meet on one server."""
+    proxies = {
+        "nginx": (PORT, None),
+        "haproxy": (PORT + 4, ["haproxy", "-f", str(site(work, "haproxy.cfg"))]),
+        "varnishd": (PORT + 5, [
+            "varnishd", "-F", "-j", "none", "-a", f"127.0.0.1:{PORT + 5}", "-n", str(work / "varnish"), "-s", "malloc,32m",
+            "-f", str(site(work, "varnish-cluster.vcl"))])}
+    for name, (port, command) in proxies.items():
+        if shutil.which(name) is None:
+            print(f"{name}: not installed")
+            continue
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if command else None
+        try:
+            await_response(port, "/healthz")
+            used = set()
+            for original in names[:8]:
+                paths = [f"/in/{size}x{size}/{original}" for size in SIZES] + [
+                    f"/iiif/3/in%2F{original}/full/120,/0/default.jpg", f"/iiif/3/in%2F{original}/info.json",
+                    f"/tiles/in/{original}.dzi", f"/tiles/in/{original}_files/9/0_0.jpeg", f"/info/in/{original}",
+                    f"/placeholder/in/{original}", f"/in/{original}", f"/in/300x@2x,fill,q70,webp/{original}",
+                    f"/in/_x300/{original}"]
+                found = {path: get(port, path)[0]["X-Server"] for path in paths}
+                assert len(set(found.values())) == 1, f"{name}: several servers for an original: {found}"
+                used.update(found.values())
+            assert len(used) > 1, f"{name}: one server for all originals: {used}"
+            print(f"{name}: all URLs of an original meet on one server", flush=True)
+        finally:
+            if process:
+                process.terminate()
+                process.wait()
+
+
+def run(program, work, folder, names, is_hashed):
+    """Requests all sizes of all originals; returns the number of decodes, and the bytes of each response."""
+    label = "hash" if is_hashed else "round robin"
+    processes = [
+        subprocess.Popen(
+            [program, "serve", str(folder), "--port", str(PORT + index), "--metrics", "--cache-directory",
+             str(work / f"cache-{is_hashed}-{index}")], stdout=subprocess.DEVNULL)
+        for index in (1, 2, 3)]
+    try:
+        # nginx avoids for a while a server that has refused connections.
+        for index in (1, 2, 3):
+            await_response(PORT + index, "/healthz")
+        processes.append(subprocess.Popen(configuration(work, is_hashed)))
+        await_response(PORT, "/healthz")
+        # The sizes of a page: those of an original shortly after each other, the originals in any order.
+        random.Random(1).shuffle(names)
+        paths = [f"/in/{size}x{size}/{name}" for name in names for size in SIZES]
+        with concurrent.futures.ThreadPoolExecutor(len(SIZES)) as pool:
+            responses = dict(zip(paths, pool.map(lambda path: get(PORT, path), paths)))
+        servers = {}
+        for path, (headers, _) in responses.items():
+            servers.setdefault(path.rsplit("/", 1)[1], set()).add(headers["X-Server"])
+        counts = [decode_count(PORT + index) for index in (1, 2, 3)]
+        print(f"{label}: {len(paths)} requests, {sum(counts)} decodes on three servers {counts}", flush=True)
+        if is_hashed:
+            scattered = {name: found for name, found in servers.items() if len(found) > 1}
+            assert not scattered, f"sizes of an original on several servers: {scattered}"
+            check_servers(work, names)
+            kill_one(processes, paths, responses)
+        return sum(counts), {path: body for path, (_, body) in responses.items()}
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        for process in processes:
+            process.wait()
+
+
+def kill_one(processes, paths, responses):
+    """Kills a server while all images are requested again: nginx must answer from the others."""
+    failures = wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        def again(path):
+            try:
+                return get(PORT, path)[1] == responses[path][1]
+            except urllib.error.URLError:
+                return None
+        results = []
+        for index, result in enumerate(pool.map(again, paths)):
+            if index == len(paths) // 4:
+                processes[0].kill()
+            results.append(result)
+    failures, wrong = results.count(None), results.count(False)
+    print(f"one of three servers killed: {failures} of {len(results)} requests failed, {wrong} wrong responses")
+    assert wrong == 0
+    check("failed requests", 100 * failures / len(results), 0.5, " %")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--originals", type=int, default=300)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        os.chmod(work, 0o755)
+        (work / "temp").mkdir()
+        (work / "photographs").mkdir()
+        photograph(work / "original.jpg", (3000, 2000))
+        names = [path.name for path in linked(work / "photographs/in", work / "original.jpg", arguments.originals)]
+        program = os.path.abspath(arguments.program)
+        scattered, expected = run(program, work, work / "photographs", names, False)
+        decodes, found = run(program, work, work / "photographs", names, True)
+        assert expected == found, "a response differs"
+        print(f"decodes for each original: {scattered / len(names):.2f} round robin, {decodes / len(names):.2f} hashed")
+        check("decodes with hashing, relative to round robin", decodes / scattered, 1)
+
+
+if __name__ == "__main__":
+    main()
