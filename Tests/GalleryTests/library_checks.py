@@ -17,8 +17,7 @@ class LibraryChecks(GalleryChecks):
         page.goto(f"{self.server}/#all")
         gallery.wait("async () => (await (await fetch('/-/library/status')).json()).state === 'complete'")
         page.wait_for_selector("#progress", state="hidden")
-        total = self.get("timeline")["total"]
-        gallery.wait("(total) => document.querySelector('.tile')?.ariaSetSize == total", total)
+        total = self.wait_for_all(gallery)
         self.check("library: the timeline has more images than the folder", total > self.total, f"{total}")
         self.check_order(gallery, "timeline", "")
         self.check_search(gallery)
@@ -41,6 +40,12 @@ class LibraryChecks(GalleryChecks):
         self.check("library: the manifest is permitted", not errors, errors)
         self.check_quiet(gallery, "service worker")
         gallery.close()
+
+    def wait_for_all(self, gallery):
+        """Waits until the timeline shows all images; returns their number."""
+        total = self.get("timeline")["total"]
+        gallery.wait("(total) => document.querySelector('.tile')?.ariaSetSize == total", total)
+        return total
 
     def get(self, path):
         with urllib.request.urlopen(f"{self.server}/-/library/{path}") as response:
@@ -73,6 +78,8 @@ class LibraryChecks(GalleryChecks):
 
     def check_archive(self, gallery):
         page = gallery.page
+        # A view that is replaced loses its selection.
+        self.wait_for_all(gallery)
         gallery.tiles()
         for position in (1, 2):
             gallery.tile_link(position).focus()
@@ -94,7 +101,7 @@ class LibraryChecks(GalleryChecks):
         page.keyboard.press("f")
         found = "async () => (await (await fetch('/-/library/timeline?q=is:favourite')).json()).total"
         gallery.wait(f"async () => await ({found})() === 1")
-        page.keyboard.press("Escape")
+        self.close_viewer(gallery)
         page.wait_for_selector(".tile[aria-posinset='3'].favourite")
         page.reload()
         page.wait_for_selector(".tile[aria-posinset='3'].favourite")
@@ -104,7 +111,12 @@ class LibraryChecks(GalleryChecks):
         page.keyboard.press("f")
         gallery.wait(f"async () => await ({found})() === 0")
         self.check("library: the mark is removed", True)
-        page.keyboard.press("Escape")
+        self.close_viewer(gallery)
+
+    def close_viewer(self, gallery):
+        """Closing goes back in the history, which takes a moment."""
+        gallery.page.keyboard.press("Escape")
+        gallery.wait("location.hash === '#all' && !document.querySelector('#viewer').open")
 
     def check_covers(self, gallery):
         if self.parent is None:
