@@ -91,7 +91,7 @@ def register(formats=("JXL", "HEIF")) -> None:
     JPEG replaces the decoder of Pillow, also in Image.thumbnail, which then decodes at twice the size of the
     thumbnail instead of at a half, a quarter or an eighth of the size of the file.
     """
-    Image.preinit()
+    Image.init()
     for name in formats:
         identifier = f"CALOTYPE-{name}"
         Image.register_open(identifier, _factory(name), _ACCEPTED[name])
@@ -99,7 +99,8 @@ def register(formats=("JXL", "HEIF")) -> None:
         Image.ID.remove(identifier)
         Image.ID.insert(0, identifier)
         for extension in _EXTENSIONS[name]:
-            Image.register_extension(identifier, extension)
+            # Pillow selects the encoder by the extension too: those that it knows stay its own.
+            Image.EXTENSION.setdefault(extension, identifier)
 
 
 def _factory(name):

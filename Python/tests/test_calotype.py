@@ -257,7 +257,7 @@ def test_forked_children_decode(photograph):
         assert pool.map(_sum_in_child, [photograph] * 6) == [expected] * 6
 
 
-def test_pillow_opens_jpeg_with_a_draft(photograph):
+def test_pillow_opens_jpeg_with_a_draft(photograph, tmp_path):
     identifiers, opener = list(PIL.Image.ID), dict(PIL.Image.OPEN)
     try:
         calotype.pillow.register(("JPEG",))
@@ -268,6 +268,11 @@ def test_pillow_opens_jpeg_with_a_draft(photograph):
         with PIL.Image.open(photograph) as other:
             other.draft("L", (100, 50))
             assert (other.size, other.mode, other.getpixel((5, 5)) < 80) == ((100, 62), "L", True)
+        # Pillow still encodes JPEG files.
+        path = tmp_path / "saved.jpg"
+        image.save(path)
+        with PIL.Image.open(path) as saved:
+            assert saved.size == (40, 25)
     finally:
         PIL.Image.ID[:] = identifiers
         PIL.Image.OPEN.clear()
