@@ -149,4 +149,28 @@ import Testing
             }
         }
     }
+
+    @Test("a library that cannot be listed keeps what was read")
+    func unmounted() async throws {
+        let folder = try TestLibrary()
+        for number in 0..<20 { try folder.write("a/\(number).jpg", "camera=Canon") }
+        let first = try folder.library()
+        try await first.whileRunning {
+            await eventually { first.status.isComplete && first.status.foundCount == 20 }
+        }
+        folder.described.withLock { $0 = [] }
+        let aside = folder.root + ".aside"
+        try FileManager.default.moveItem(atPath: folder.root, toPath: aside)
+        let second = try folder.library()
+        try await second.whileRunning {
+            await eventually { second.status.isComplete }
+            #expect(second.status.foundCount == 20)
+        }
+        try FileManager.default.moveItem(atPath: aside, toPath: folder.root)
+        let third = try folder.library()
+        try await third.whileRunning {
+            await eventually { third.status.isComplete && third.status.foundCount == 20 }
+        }
+        #expect(folder.described.withLock { $0 } == [])
+    }
 }

@@ -71,6 +71,8 @@ struct ScanRound {
         if isWhole {
             isWhole = false
             duration = start.duration(to: .now)
+            // A library that cannot be listed, such as on a drive that is not mounted, stays as it was.
+            guard !known.isEmpty else { return }
             for path in store.folders() where known[ComparedByBytes(path)] == nil { miss(path) }
         }
         let part = Array(missing.prefix(Self.chunkSize))
@@ -80,10 +82,11 @@ struct ScanRound {
     }
 
     private mutating func list(_ path: String) {
+        let isKnown = known[ComparedByBytes(path)] != nil
         // Watched before it is listed, so that no change is lost between the two.
         #if canImport(Glibc)
         let place = path.isEmpty ? source.root : "\(source.root)/\(path)"
-        if known[ComparedByBytes(path)] == nil, !watches.watch(place, as: path) {
+        if !isKnown, !watches.watch(place, as: path) {
             watchesAll = false
         }
         #else
@@ -95,9 +98,11 @@ struct ScanRound {
         compare(listing.images, with: path)
         // The names of years and dates in ascending order: the last is taken first.
         let folders = listing.folders.map { path.appending(name: $0) }.sorted()
-        let current = Set(folders.map { ComparedByBytes($0) })
-        for gone in subfolders(of: path) where !current.contains(gone) {
-            forget(gone.wrappedValue)
+        if isKnown {
+            let current = Set(folders.map { ComparedByBytes($0) })
+            for gone in subfolders(of: path) where !current.contains(gone) {
+                forget(gone.wrappedValue)
+            }
         }
         waiting += folders.filter { known[ComparedByBytes($0)] == nil }
     }

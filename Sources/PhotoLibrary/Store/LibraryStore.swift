@@ -56,9 +56,9 @@ final class LibraryStore: Sendable {
             var changes: [Timeline.Change] = []
             changes.reserveCapacity(part.count)
             for row in part {
-                guard let id = try? row.decode(Int64.self, forColumn: "id") else { continue }
+                guard let id = try? row.decode(Int64.self, atIndex: 0) else { continue }
                 last = max(last, id)
-                let aspect = (try? row.decode(Int.self, forColumn: "aspect")) ?? 0
+                let aspect = (try? row.decode(Int.self, atIndex: 1)) ?? 0
                 changes.append(
                     .set(ImageID(rawValue: id), aspect: UInt8(exactly: aspect) ?? 0))
             }
