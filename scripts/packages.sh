@@ -32,8 +32,7 @@ bench_packages=(
     fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv
 )
 
-server_scale_packages=(default-jre-headless nginx-light python3-venv)
-bench_packages=(
+server_bench_packages=(
     iipimage-server libnginx-mod-http-image-filter libvips-tools nginx-light python3-venv wrk)
 
 # Where the photographs of photo_packages are.

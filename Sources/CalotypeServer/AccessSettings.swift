@@ -11,26 +11,14 @@ internal import ImageServer
 internal import MessageDigests
 
 extension ServingArguments {
-    /// Whether a password or a header of a proxy is required.
-    private var requiresAccess: Bool { passwordFile != nil || userHeader != nil }
-
     /// Reads the settings of who may see the images.
     ///
     /// - Parameter folder: the folder of the cache, for the key of the cookies.
     /// - Returns: the rules; `nil` to show the images to everyone.
     /// - Throws: ``FileFailure`` if the password or the key cannot be read, or an option is invalid.
     func accessControl(cacheFolder folder: String) throws(FileFailure) -> AccessControl? {
-        guard requiresAccess else { return nil }
-        var hash: PasswordHash?
-        if let passwordFile {
-            let text = String(decoding: try Self.bytes(of: passwordFile), as: UTF8.self)
-            hash = PasswordHash(String(text.prefix { !$0.isNewline }))
-            guard hash != nil else {
-                throw FileFailure(
-                    passwordFile,
-                    "not the hash of a password; calotype password prints one")
-            }
-        }
+        guard passwordFile != nil || userHeader != nil else { return nil }
+        let hash = try passwordHash()
         let secret = try Self.secret(at: "\(folder)/access.key")
         guard
             let access = AccessControl(password: hash, userHeader: userHeader, secret: secret)
@@ -38,6 +26,20 @@ extension ServingArguments {
             throw FileFailure(userHeader ?? "", "not the name of a header field (--user-header)")
         }
         return access
+    }
+
+    /// Reads the hash of the password.
+    ///
+    /// - Returns: the hash; `nil` without a file.
+    /// - Throws: ``FileFailure`` if the file cannot be read, or contains something else.
+    func passwordHash() throws(FileFailure) -> PasswordHash? {
+        guard let passwordFile else { return nil }
+        let text = String(decoding: try Self.bytes(of: passwordFile), as: UTF8.self)
+        guard let hash = PasswordHash(String(text.prefix { !$0.isNewline })) else {
+            throw FileFailure(
+                passwordFile, "not the hash of a password; calotype password prints one")
+        }
+        return hash
     }
 
     /// Reads the key of the cookies, or makes one.

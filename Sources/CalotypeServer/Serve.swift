@@ -135,6 +135,9 @@ struct Serve: AsyncParsableCommand {
         do throws(FileFailure) { try checkFolder(directory) } catch { throw failure("\(error)") }
         var configuration = try serverConfiguration()
         if checkConfig {
+            do throws(FileFailure) { _ = try serving.passwordHash() } catch {
+                throw failure("\(error)")
+            }
             _ = writeAll(Array(try checkedConfiguration().utf8), to: STDOUT_FILENO)
             return
         }

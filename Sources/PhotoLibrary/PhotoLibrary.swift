@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
-
 package import ImageLoading
 package import LoadScheduling
 package import Logging
@@ -18,6 +16,7 @@ package final class PhotoLibrary: Sendable {
     private struct State {
         var timeline = Timeline()
         var progress = IndexProgress.scanning
+        var isStarted = false
     }
 
     /// The maximum number of images that a search lists.
@@ -51,7 +50,13 @@ package final class PhotoLibrary: Sendable {
     }
 
     /// Lets ``run()`` begin, if it has not begun.
-    package func start() { wake.yield() }
+    package func start() {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        if isFirst { wake.yield() }
+    }
 
     /// Waits for ``start()``, then keeps the library true until the task is cancelled.
     package func run() async {

@@ -51,7 +51,6 @@ import Testing
         #expect(selected.days.map(\.number) == [5, 6, 9])
         #expect(selected.days.flatMap(\.aspects) == [2, 3, 4])
         #expect(selected.count == 3)
-        #expect(timeline.count(ofDays: 5...6) == 3)
     }
 
     private static func change(

@@ -53,16 +53,9 @@ struct ThumbnailText: Hashable, Sendable {
 
     private static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
         let checked = Array(type.utf8) + body
+        var checksum = CRC32()
+        checksum.combine(checked.span)
         return [UInt8](body.count, byteCount: 4, .bigEndian) + checked
-            + [UInt8](Int(checksum(checked)), byteCount: 4, .bigEndian)
-    }
-
-    /// Returns the CRC-32 of a chunk (ISO/IEC 15948, 5.5).
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in
-                sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0)
-            }
-        }
+            + [UInt8](Int(checksum.value), byteCount: 4, .bigEndian)
     }
 }

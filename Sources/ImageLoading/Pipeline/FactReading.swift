@@ -56,23 +56,39 @@ struct FactReading: Sendable {
         of originals: [FileIdentity]
     ) async -> [FileIdentity: Result<ImageFacts, LoadError>] {
         guard !originals.isEmpty else { return [:] }
-        let results = await withTaskGroup(of: (FileIdentity, Result<ImageFacts, LoadError>).self) {
-            group in
-            for original in originals {
-                group.addTask { (original, await readFacts(of: original)) }
-            }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-        }
-        let read = results.compactMapValues { try? $0.get() }
-        if let store = resources.store, !read.isEmpty, !Task.isCancelled {
-            // Facts that cannot be stored are read again by a later request.
-            _ = try? await resources.queues.lookups.run(.visible, continuing: true) {
-                () throws(LoadError) in
-                // Not those of a file that changed while it was read.
-                store.insert(read.filter { (try? resources.files.isCurrent($0.key)) == true })
-            }
-        }
+        let read = await concurrently(originals) { await readFacts(of: $0) }
+        // Links may refer to the same file twice.
+        let results = Dictionary(zip(originals, read), uniquingKeysWith: { $1 })
+        await insert(results.compactMapValues { try? $0.get() }, .visible)
         return results
+    }
+
+    /// Reads all originals at the same time.
+    ///
+    /// - Returns: the results in the order of `originals`.
+    private func concurrently<Value: Sendable>(
+        _ originals: [FileIdentity],
+        _ read: @escaping @Sendable (FileIdentity) async -> Result<Value, LoadError>
+    ) async -> [Result<Value, LoadError>] {
+        await withTaskGroup(of: (Int, Result<Value, LoadError>).self) { group in
+            for (index, original) in originals.enumerated() {
+                group.addTask { (index, await read(original)) }
+            }
+            return await group.reduce(
+                into: Array(repeating: .failure(.cancelled), count: originals.count)
+            ) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    /// Stores facts, but not those of a file that changed while it was read.
+    ///
+    /// Facts that cannot be stored are read again by a later request.
+    private func insert(_ facts: [FileIdentity: ImageFacts], _ priority: LoadPriority) async {
+        guard let store = resources.store, !facts.isEmpty, !Task.isCancelled else { return }
+        _ = try? await resources.queues.lookups.run(priority, continuing: true) {
+            () throws(LoadError) in
+            store.insert(facts.filter { (try? resources.files.isCurrent($0.key)) == true })
+        }
     }
 
     private func readFacts(of original: FileIdentity) async -> Result<ImageFacts, LoadError> {
@@ -127,27 +143,12 @@ struct FactReading: Sendable {
     /// Returns the facts and the metadata of files at the priority of prefetching; the facts are
     /// stored.
     func details(of originals: [FileIdentity]) async -> [Result<ImageDetails, LoadError>] {
-        let results = await withTaskGroup(of: (Int, Result<ImageDetails, LoadError>).self) {
-            group in
-            for (index, original) in originals.enumerated() {
-                group.addTask { (index, await details(of: original)) }
-            }
-            return await group.reduce(
-                into: [Result<ImageDetails, LoadError>](
-                    repeating: .failure(.cancelled), count: originals.count)
-            ) { $0[$1.0] = $1.1 }
+        let results = await concurrently(originals) { await details(of: $0) }
+        var facts: [FileIdentity: ImageFacts] = [:]
+        for (original, result) in zip(originals, results) {
+            facts[original] = try? result.get().facts
         }
-        if let store = resources.store, !Task.isCancelled {
-            var facts: [FileIdentity: ImageFacts] = [:]
-            for (original, result) in zip(originals, results) {
-                facts[original] = try? result.get().facts
-            }
-            let read = facts
-            // Facts that cannot be stored are read again by a later request.
-            _ = try? await resources.queues.lookups.run(.prefetch, continuing: true) {
-                () throws(LoadError) in store.insert(read)
-            }
-        }
+        await insert(facts, .prefetch)
         return results
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import MessageDigests
-internal import FoundationEssentials
+internal import EncodedImages
 internal import HTTPTypes
 
 /// Which clients may see the images: those with the password, those that a proxy has authenticated, and
@@ -57,7 +57,7 @@ public struct AccessControl: Sendable {
     func token(_ permission: Permission, expires: Int) -> String {
         var text = "\(expires)"
         if case .folder(let folder) = permission {
-            text += "/" + folder.names.joined(separator: "/")
+            text += "/" + folder.names.map(\.wrappedValue).joined(separator: "/")
         }
         let code = MessageDigest(hmacSHA256: Array(text.utf8), key: key)
         return PathSignature.text(Array(text.utf8)) + "." + PathSignature.text(code.bytes)

@@ -10,24 +10,16 @@ enum Permission: Hashable, Sendable {
 
     /// The names of the folders from the served one to a shared one; not empty.
     struct SharedFolder: Hashable, Sendable {
-        let names: [String]
+        let names: [ComparedByBytes]
 
         init?(_ names: [String]) {
             guard !names.isEmpty, names.allSatisfy(RequestPath.isServed) else { return nil }
-            self.names = names
+            self.names = names.map { ComparedByBytes($0) }
         }
 
-        static func == (one: Self, other: Self) -> Bool {
-            one.names.count == other.names.count && one.contains(other.names)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            for name in names { hasher.combine(Array(name.utf8)) }
-        }
-
-        /// Whether a path begins with the names, byte by byte.
+        /// Whether a path begins with the names.
         func contains(_ path: some Collection<String>) -> Bool {
-            path.count >= names.count && zip(names, path).allSatisfy { $0.hasSameBytes(as: $1) }
+            path.prefix(names.count).map { ComparedByBytes($0) } == names
         }
     }
 

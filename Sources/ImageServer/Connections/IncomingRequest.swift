@@ -54,6 +54,12 @@ struct IncomingRequest: Sendable {
         return value
     }
 
+    /// Whether a browser says that a page of another origin made the request.
+    var isFromOtherSite: Bool {
+        let site = headers[named: "Sec-Fetch-Site"]
+        return site != nil && site != "same-origin" && site != "none"
+    }
+
     /// Checks that a request which changes something was made by a page of this server, or by a program.
     ///
     /// Pages of other sites can send forms, but no JSON: that needs a permission which the server does not
@@ -61,10 +67,8 @@ struct IncomingRequest: Sendable {
     ///
     /// - Throws: ``ServerError/forbidden(reason:)``.
     func checkIsOwn() throws(ServerError) {
-        let site = headers[named: "Sec-Fetch-Site"]
         let type = headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
-        guard site == nil || site == "same-origin" || site == "none", type == "application/json"
-        else {
+        guard !isFromOtherSite, type == "application/json" else {
             throw .forbidden(reason: "expected a JSON request of a page of this server")
         }
     }

@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HummingbirdCore
+internal import EncodedImages
 internal import ImageLoading
 internal import NIOCore
-internal import NIOPosix
 internal import Synchronization
-
-/// A body that is made piece by piece, as the client takes it.
-///
-/// - Parameters:
-///   - pieces: makes the pieces.
-///   - byteCount: the length of the body; `nil` if it is unknown.
-///   - channel: the connection; each piece is made after the previous one has been sent.
-/// - Returns: the body.
-func pieceByPiece<Pieces: AsyncIteratorProtocol & Sendable>(
-    _ pieces: Pieces, byteCount: Int?, over channel: (any Channel)?
-) -> ResponseBody where Pieces.Element == ByteBuffer {
-    ResponseBody(contentLength: byteCount) { writer in
-        var pieces = pieces
-        while let bytes = try await pieces.next() {
-            try Task.checkCancellation()
-            try await writer.write(bytes)
-            try await channel?.untilSent()
-        }
-        try await writer.finish(nil)
-    }
-}
 
 /// The positions of the files of an archive of originals.
 struct ArchiveLayout: Sendable {
@@ -106,8 +84,8 @@ struct OriginalPieces: AsyncIteratorProtocol, Sendable {
             entry.checksum = try await checksum(index)
             return part(of: ZipArchive.localHeader(entry), at: layout.offsets[index])
         }
-        return try await read(
-            file, position - start..<min(layout.offsets[index + 1], rest.upperBound) - start)
+        let end = min(layout.offsets[index + 1], rest.upperBound)
+        return try await file.piece(of: position - start..<end - start, stream)
     }
 
     /// The part of a record at an offset that is to be sent.
@@ -130,7 +108,7 @@ struct OriginalPieces: AsyncIteratorProtocol, Sendable {
         var rest = 0..<selection.files[index].identity.byteCount
         while !rest.isEmpty {
             try Task.checkCancellation()
-            let bytes = try await read(file, rest)
+            let bytes = try await file.piece(of: rest, stream)
             rest = rest.dropFirst(bytes.readableBytes)
             checksum.combine(Array(bytes.readableBytesView).span)
         }
@@ -145,15 +123,6 @@ struct OriginalPieces: AsyncIteratorProtocol, Sendable {
         let file = try await onDisk { try OriginalFile(identity) }
         open = (index, file)
         return file
-    }
-
-    /// Reads the start of a range of a file.
-    private func read(_ file: OriginalFile, _ range: Range<Int>) async throws -> ByteBuffer {
-        let chunk = range.prefix(stream.pieceByteCount)
-        let bytes = try await NIOThreadPool.singleton.runIfActive { file.read(chunk) }
-        // The length has been sent, so that a changed file must end the connection.
-        guard bytes.readableBytes > 0 else { throw ServerError.originalChanged }
-        return bytes
     }
 }
 

@@ -107,7 +107,7 @@ private struct ZipRecord {
     init(signature: Int) { add(signature, 4) }
 
     mutating func add(_ number: Int, _ byteCount: Int) {
-        for index in 0..<byteCount { bytes.append(UInt8(number >> (8 * index) & 255)) }
+        bytes.append(number, byteCount: byteCount, .littleEndian)
     }
 
     /// The version that is needed, the flag for names in UTF-8, and the method “stored”.

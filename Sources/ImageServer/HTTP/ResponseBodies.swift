@@ -5,6 +5,27 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 
+/// A body that is made piece by piece, as the client takes it.
+///
+/// - Parameters:
+///   - pieces: makes the pieces.
+///   - byteCount: the length of the body; `nil` if it is unknown.
+///   - channel: the connection; each piece is made after the previous one has been sent.
+/// - Returns: the body.
+func pieceByPiece<Pieces: AsyncIteratorProtocol & Sendable>(
+    _ pieces: Pieces, byteCount: Int?, over channel: (any Channel)?
+) -> ResponseBody where Pieces.Element == ByteBuffer {
+    ResponseBody(contentLength: byteCount) { writer in
+        var pieces = pieces
+        while let bytes = try await pieces.next() {
+            try Task.checkCancellation()
+            try await writer.write(bytes)
+            try await channel?.untilSent()
+        }
+        try await writer.finish(nil)
+    }
+}
+
 extension Response {
     /// A JSON response whose keys are sorted, so that equal values have equal bytes.
     static func json(

@@ -39,7 +39,7 @@ public struct ObjectStore: Sendable, Hashable {
         guard segments.contains(where: { !$0.isEmpty }),
             !segments.contains(where: { $0 == "." || $0 == ".." })
         else { throw .addressRefused(url: String(text), reason: "invalid object key") }
-        let key = segments.map(escaped).joined(separator: "/")
+        let key = segments.map(\.percentEncoded).joined(separator: "/")
         return try HTTPURL("\(endpoint.scheme.rawValue)://\(endpoint.authority)/\(bucket)/\(key)")
     }
 
@@ -53,9 +53,12 @@ public struct ObjectStore: Sendable, Hashable {
         return parts.count == 2 && !parts[1].isEmpty && buckets.contains(String(parts[0]))
     }
 
-    /// Percent-encodes all bytes except unreserved characters, as Signature Version 4 requires.
-    private func escaped(_ text: some StringProtocol) -> String {
-        text.utf8.map { byte in
+}
+
+extension StringProtocol {
+    /// The text with all bytes percent-encoded except unreserved characters (RFC 3986, section 2.3).
+    var percentEncoded: String {
+        utf8.map { byte in
             let character = Character(UnicodeScalar(byte))
             if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
                 return String(character)

@@ -49,25 +49,41 @@ final class OriginalFile: Sendable {
     func body(
         _ range: Range<Int>, _ stream: OutgoingBytes.Stream, over channel: (any Channel)?
     ) -> ResponseBody {
-        ResponseBody(contentLength: range.count) { writer in
-            var rest = range
-            while !rest.isEmpty {
-                try Task.checkCancellation()
-                let chunk = rest.prefix(stream.pieceByteCount)
-                let bytes = try await NIOThreadPool.singleton.runIfActive { self.read(chunk) }
-                // The length has been sent, so that a changed file must end the connection: the
-                // client must not combine parts of two versions.
-                guard bytes.readableBytes > 0 else { throw ServerError.originalChanged }
-                rest = rest.dropFirst(bytes.readableBytes)
-                try await writer.write(bytes)
-                try await channel?.untilSent()
-            }
-            try await writer.finish(nil)
+        pieceByPiece(
+            Pieces(file: self, stream: stream, rest: range), byteCount: range.count, over: channel)
+    }
+
+    /// The pieces of a range of the file.
+    private struct Pieces: AsyncIteratorProtocol, Sendable {
+        let file: OriginalFile
+        let stream: OutgoingBytes.Stream
+        var rest: Range<Int>
+
+        mutating func next() async throws -> ByteBuffer? {
+            guard !rest.isEmpty else { return nil }
+            let bytes = try await file.piece(of: rest, stream)
+            rest = rest.dropFirst(bytes.readableBytes)
+            return bytes
         }
     }
 
+    /// Reads the start of a range on the thread pool.
+    ///
+    /// - Parameters:
+    ///   - range: the range of bytes; not empty.
+    ///   - stream: determines the number of bytes to read at once.
+    /// - Returns: at least one byte.
+    /// - Throws: ``ServerError/originalChanged``. The length of the response has been sent, so that a changed
+    ///   file must end the connection: the client must not combine parts of two versions.
+    func piece(of range: Range<Int>, _ stream: OutgoingBytes.Stream) async throws -> ByteBuffer {
+        let chunk = range.prefix(stream.pieceByteCount)
+        let bytes = try await NIOThreadPool.singleton.runIfActive { self.read(chunk) }
+        guard bytes.readableBytes > 0 else { throw ServerError.originalChanged }
+        return bytes
+    }
+
     /// Reads a range: fewer bytes at the end of the file, none if reading fails or the file changed.
-    func read(_ range: Range<Int>) -> ByteBuffer {
+    private func read(_ range: Range<Int>) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: range.count)
         unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
             while true {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import MessageDigests
@@ -26,8 +27,7 @@ struct LoginRoute: Route {
             return Self.page(isWrong: false, request)
         }
         // A form of another site could log in, but a browser says where it comes from.
-        let site = request.headers[named: "Sec-Fetch-Site"]
-        guard site == nil || site == "same-origin" || site == "none" else {
+        guard !request.isFromOtherSite else {
             throw ServerError.forbidden(reason: "expected a form of this server")
         }
         guard let hash = access.password else { throw ServerError.notFound }
@@ -130,7 +130,8 @@ struct ShareRoute: Route {
         guard case .folder(let folder)? = access.permission(ofToken: token) else {
             throw .expired
         }
-        let place = "/#/" + folder.names.map(\.encodedForURL).joined(separator: "/") + "/"
+        let place =
+            "/#/" + folder.names.map(\.wrappedValue.percentEncoded).joined(separator: "/") + "/"
         // A user who has logged in stays so.
         guard access.permission(request.headers) != .everything else {
             return redirect(to: place, cookie: nil)
@@ -139,19 +140,6 @@ struct ShareRoute: Route {
         return redirect(
             to: place,
             cookie: AccessControl.cookie(token, seconds: duration, isSecure: isSecure))
-    }
-}
-
-extension String {
-    /// The text with all bytes but letters, digits, `-`, `.`, `_` and `~` percent-encoded.
-    fileprivate var encodedForURL: String {
-        let digits = Array("0123456789ABCDEF")
-        return utf8.map { byte in
-            let scalar = Unicode.Scalar(byte)
-            return scalar.properties.isASCIIHexDigit || ("a"..."z").contains(scalar)
-                || ("A"..."Z").contains(scalar) || "-._~".unicodeScalars.contains(scalar)
-                ? String(scalar) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-        }.joined()
     }
 }
 

@@ -64,12 +64,6 @@ struct Timeline: Sendable {
         return low
     }
 
-    /// The number of images of some days.
-    func count(ofDays range: ClosedRange<Int>) -> Int {
-        days[place(of: range.lowerBound)..<place(of: range.upperBound + 1)]
-            .reduce(0) { $0 + $1.ids.count }
-    }
-
     /// Returns a timeline of those images of `ids`, in descending order, that this one contains.
     func selecting(_ ids: [ImageID]) -> Timeline {
         var selected = Timeline()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Dispatch
 internal import EncodedImages
 internal import Synchronization
@@ -72,4 +71,3 @@ final class FolderWatches: Sendable {
         }
     }
 }
-#endif

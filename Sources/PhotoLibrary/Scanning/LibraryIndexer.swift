@@ -115,7 +115,8 @@ final class LibraryIndexer: Sendable {
             store.describe(zip(files, descriptions).map { ($0, $1) })
         }
         apply(changes)
-        return files.count
+        // Nothing could be stored, such as on a full disk: not again until a folder changes.
+        return changes.isEmpty ? 0 : files.count
     }
 
     private func onQueue<Value: Sendable>(

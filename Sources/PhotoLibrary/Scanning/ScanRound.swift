@@ -13,9 +13,7 @@ struct ScanRound {
 
     let source: any LibrarySource
     let store: LibraryStore
-    #if canImport(Glibc)
     let watches: FolderWatches
-    #endif
     /// Receives the changes of the timeline.
     let apply: @Sendable ([Timeline.Change]) -> Void
 
@@ -33,7 +31,6 @@ struct ScanRound {
     /// Whether the system reports the changes of all folders.
     private(set) var watchesAll = true
 
-    #if canImport(Glibc)
     init(
         source: any LibrarySource, store: LibraryStore, watches: FolderWatches,
         apply: @escaping @Sendable ([Timeline.Change]) -> Void
@@ -43,7 +40,6 @@ struct ScanRound {
         self.watches = watches
         self.apply = apply
     }
-    #endif
 
     /// Whether nothing is left to do.
     var isComplete: Bool { waiting.isEmpty && !isWhole && missing.isEmpty }
@@ -84,14 +80,10 @@ struct ScanRound {
     private mutating func list(_ path: String) {
         let isKnown = known[ComparedByBytes(path)] != nil
         // Watched before it is listed, so that no change is lost between the two.
-        #if canImport(Glibc)
         let place = path.isEmpty ? source.root : "\(source.root)/\(path)"
         if !isKnown, !watches.watch(place, as: path) {
             watchesAll = false
         }
-        #else
-        watchesAll = false
-        #endif
         guard let listing = source.list(path), isOnlyPath(path, of: listing.resolvedPath) else {
             return forget(path)
         }

@@ -100,8 +100,8 @@ extension LibraryStore {
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT \(ImageRow.columns), folder.path FROM image
-                    JOIN folder ON folder.id = folder WHERE state = \(ImageRow.State.postponed.rawValue)
+                    SELECT \(ImageRow.columns) FROM image
+                    WHERE state = \(ImageRow.State.postponed.rawValue)
                     """)
         }
         let images = (rows ?? []).compactMap { try? ImageRow($0) }

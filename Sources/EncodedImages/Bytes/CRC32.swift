@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The checksum of ZIP archives: the polynomial 0x04C11DB7 with reflected bits (ISO 3309).
-struct CRC32 {
+/// The checksum of PNG chunks and of ZIP archives: the polynomial 0x04C11DB7 with reflected bits (ISO 3309).
+package struct CRC32 {
     /// The remainders of a byte followed by zero to seven zero bytes.
     private static let tables: [[UInt32]] = {
         let first = (0..<256).map { remainder(ofByte: UInt32($0)) }
@@ -25,10 +25,13 @@ struct CRC32 {
 
     private var remainder: UInt32 = .max
 
-    var value: UInt32 { ~remainder }
+    package init() {}
+
+    /// The checksum of all bytes so far.
+    package var value: UInt32 { ~remainder }
 
     /// Takes bytes, eight in each step.
-    mutating func combine(_ bytes: Span<UInt8>) {
+    package mutating func combine(_ bytes: Span<UInt8>) {
         let tables = Self.tables
         var remainder = remainder
         var index = 0
