@@ -42,8 +42,14 @@ class LibraryChecks(GalleryChecks):
         gallery.close()
 
     def wait_for_all(self, gallery):
-        """Waits until the timeline shows all images; returns their number."""
+        """
+        Waits until the timeline shows all images; returns their number.
+
+        A search can find as many and stays in place until the timeline arrives: only the summary tells
+        them apart.
+        """
         total = self.get("timeline")["total"]
+        gallery.wait("(text) => document.querySelector('#summary').textContent === text", f"{total:,} images")
         gallery.wait("(total) => document.querySelector('.tile')?.ariaSetSize == total", total)
         return total
 
