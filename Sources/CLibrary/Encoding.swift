@@ -89,8 +89,16 @@ public func calotype_sandbox_create(
         guard (1...1024).contains(worker_count) else {
             throw .argument("invalid worker_count \(worker_count): 1 to 1024 is required")
         }
-        let started = DecoderSandbox(
-            DecoderSandbox.Configuration(workerPath: path, workerCount: Int(worker_count)))
+        var configuration = DecoderSandbox.Configuration(
+            workerPath: path, workerCount: Int(worker_count))
+        configuration.formats = { work in
+            switch work {
+            case .decode(let file): sharedSandboxFormats(toDecode: file)
+            case .encode(let format): sharedSandboxFormats(toEncode: format)
+            case .convertColors: sharedSandboxFormats
+            }
+        }
+        let started = DecoderSandbox(configuration)
         do throws(CodecError) {
             _ = try started.layers()
         } catch {

@@ -150,7 +150,7 @@ struct Serve: AsyncParsableCommand {
         // Before workers start: they get limits of their own.
         setLimits(of: &configuration, descriptorCount: DescriptorLimit.raise())
         let (codecs, sandbox) = try sandboxing.decoding(
-            workerCount: processorCount(), isShort: false,
+            workerCount: processorCount(), isShort: false, drawsCards: serving.cards != nil,
             onStop: serving.metrics ? Self.stopCounter() : nil)
         defer { sandbox?.close() }
         try logMissingLayers(of: sandbox, logger)

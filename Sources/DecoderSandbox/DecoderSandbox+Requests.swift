@@ -29,7 +29,7 @@ extension DecoderSandbox: RemoteDecoder {
             .convert, RemoteImage(shared, limits: DecodeLimits()), byteCount: byteCount,
             body: body)
         request.isOwn = true
-        return try perform(pool(decodes, for: .convertColors), request) {
+        return try perform(decodes, for: .convertColors, request) {
             (reader, memory) throws(WireError) in
             let converted = try memory.image(&reader)
             guard converted.size == image.size else {
@@ -137,7 +137,7 @@ extension DecoderSandbox: RemoteDecoder {
             .makeIndex, picture, byteCount: nil,
             body: DecodeRequest.body(workerImage(picture), DecodeOptions(), byteCount: nil),
             maximumResponseByteCount: maximumByteCount + 1024, cancellation: cancellation)
-        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+        return try perform(decodes, for: .decode(picture.bytes), request) {
             (reader, _) throws(WireError) in
             guard let bytes = try reader.optionalBlock() else { return nil }
             do throws(CodecError) {
@@ -153,7 +153,7 @@ extension DecoderSandbox: RemoteDecoder {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage {
         let request = decodeRequest(.image, picture, options, byteCount, cancellation)
-        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+        return try perform(decodes, for: .decode(picture.bytes), request) {
             (reader, memory) throws(WireError) in
             DecodedImage(image: try memory.image(&reader), report: try reader.value())
         }
@@ -167,7 +167,7 @@ extension DecoderSandbox: RemoteDecoder {
         let request = decodeRequest(
             .images, picture, options[0], byteCount, cancellation,
             furtherOptions: Array(options.dropFirst()))
-        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+        return try perform(decodes, for: .decode(picture.bytes), request) {
             (reader, memory) throws(WireError) in
             var images: [DecodedImage?] = []
             for _ in options {
@@ -192,7 +192,7 @@ extension DecoderSandbox: RemoteDecoder {
         // A preview needs a copy of the file.
         guard picture.bytes.count <= configuration.memoryByteCount / 4 else { return nil }
         let request = decodeRequest(.preview, picture, options, byteCount, cancellation)
-        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+        return try perform(decodes, for: .decode(picture.bytes), request) {
             (reader, memory) throws(WireError) in
             guard try reader.value(Bool.self) else { return nil }
             return ImagePreview(
@@ -207,7 +207,7 @@ extension DecoderSandbox: RemoteDecoder {
         let receiver = BandReceiver(consumer, picture.limits)
         var request = decodeRequest(.rows, picture, options, nil, cancellation)
         request.proceed = { message throws(Worker.Failure) in try receiver.receive(message) }
-        return try perform(pool(decodes, for: .decode(picture.bytes)), request) {
+        return try perform(decodes, for: .decode(picture.bytes), request) {
             (reader, _) throws(WireError) in try reader.value()
         }
     }
@@ -235,7 +235,7 @@ extension DecoderSandbox: RemoteDecoder {
             // No encoder produces more than twice the bytes of the pixels.
             maximumResponseByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
         request.isOwn = true
-        return try perform(pool(encodes, for: .encode(format: format)), request) {
+        return try perform(encodes, for: .encode(format: format), request) {
             (reader, _) throws(WireError) in try reader.block()
         }
     }
@@ -267,11 +267,10 @@ extension DecoderSandbox: RemoteDecoder {
             kind, picture, byteCount: nil, body: body + more,
             maximumResponseByteCount: maximumResponseByteCount)
         let identity = request.identity
-        let pool = pool(inspections, for: .decode(picture.bytes))
-        try pool.enter(identity, nil)
-        defer { pool.leave(identity) }
-        return try perform(pool, request) { (reader, _) throws(WireError) in
-            try read(&reader)
+        try inspections.enter(identity, nil)
+        defer { inspections.leave(identity) }
+        return try perform(inspections, for: .decode(picture.bytes), request) {
+            (reader, _) throws(WireError) in try read(&reader)
         }
     }
 

@@ -40,12 +40,16 @@ public final class DecoderSandbox: Sendable {
         public var requiredLayers = SandboxLayer.essential
         /// The time for which a file that stopped a worker is refused, in seconds.
         public var quarantineSeconds = 600.0
-        /// Chooses the format whose library a worker loads for a request; empty if it needs none.
+        /// Chooses the formats whose libraries a worker loads for a request; `nil` for all, as by default.
         ///
-        /// A worker then starts in a fraction of the time, when the first request needs it, and handles
-        /// requests of the same format only; ``workerCount`` applies to each format. With `nil`, as by
-        /// default, workers load all libraries, and some are started in advance.
-        public var format: (@Sendable (Work) -> String)?
+        /// A worker that loads little starts in a fraction of the time. It handles requests with the same
+        /// choice only, and is replaced if another choice is needed and no further worker may be started.
+        public var formats: @Sendable (Work) -> Set<String>? = { _ in nil }
+        /// Whether workers start only when a request needs them, which suits programs that end after a
+        /// few files.
+        ///
+        /// Otherwise some are started in advance, with the formats for ``Work/convertColors``.
+        public var startsOnDemand = false
         /// Called on the thread of the request when a worker ends before it has responded.
         public var onStop: (@Sendable (StopReason) -> Void)?
 
@@ -108,13 +112,13 @@ public final class DecoderSandbox: Sendable {
     let configuration: Configuration
     let quarantine: Quarantine
     /// Workers for headers and metadata, which are quick to read and frequently requested.
-    let inspections: WorkerPools
+    let inspections: WorkerPool
     /// Workers that decode images.
-    let decodes: WorkerPools
+    let decodes: WorkerPool
     /// Workers for animations, each of which occupies one until its last frame.
-    let animations: WorkerPools
+    let animations: WorkerPool
     /// Workers for formats that take long to encode.
-    let encodes: WorkerPools
+    let encodes: WorkerPool
 
     /// Creates a sandbox and starts its first workers in the background, unless they depend on the
     /// requests.
@@ -124,24 +128,25 @@ public final class DecoderSandbox: Sendable {
         quarantine = Quarantine(.seconds(configuration.quarantineSeconds))
         let memoryByteCount = configuration.memoryByteCount
         let inspectionByteCount = min(configuration.inspectionMemoryByteCount, memoryByteCount)
-        let pools = { @Sendable (count: Int, aheadCount: Int, byteCount: Int) in
-            WorkerPools { format in
-                WorkerPool(count: count, aheadCount: format == nil ? aheadCount : 0) {
-                    () throws(CodecError) in
-                    try Worker(configuration, format: format, memoryByteCount: byteCount)
-                }
+        let startsOnDemand = configuration.startsOnDemand
+        let usual = WorkerFormats(configuration.formats(.convertColors))
+        let pool = { (count: Int, aheadCount: Int, byteCount: Int) in
+            WorkerPool(
+                // On demand, files of a few formats in turn do not replace each other's workers.
+                count: startsOnDemand ? 4 * count : count,
+                ahead: startsOnDemand ? [] : Array(repeating: usual, count: aheadCount)
+            ) { formats throws(CodecError) in
+                try Worker(configuration, formats, memoryByteCount: byteCount)
             }
         }
         let count = configuration.workerCount
-        decodes = pools(count, count, memoryByteCount)
-        animations = pools(configuration.animationCount, 0, memoryByteCount)
-        encodes = pools(count, 0, memoryByteCount)
+        decodes = pool(count, count, memoryByteCount)
+        animations = pool(configuration.animationCount, 0, memoryByteCount)
+        encodes = pool(count, 0, memoryByteCount)
         // A program that handles a few files does not start a second worker for their headers.
         inspections =
-            configuration.format != nil
-            ? decodes : pools(configuration.inspectionCount, 1, inspectionByteCount)
-        guard configuration.format == nil else { return }
-        for pools in [inspections, decodes] { _ = pools.pool(for: nil) }
+            startsOnDemand
+            ? decodes : pool(configuration.inspectionCount, 1, inspectionByteCount)
     }
 
     deinit { close() }
@@ -159,9 +164,8 @@ public final class DecoderSandbox: Sendable {
     /// - Returns: the layers that confine it.
     /// - Throws: `CodecError/sandboxUnavailable(reason:)`.
     public func layers() throws(CodecError) -> Set<SandboxLayer> {
-        let pool = inspections.pool(for: configuration.format == nil ? nil : "")
-        let worker = try pool.acquire(nil)
-        pool.release(worker)
+        let worker = try inspections.acquire(formats(for: .convertColors), nil)
+        inspections.release(worker)
         return worker.layers
     }
 }

@@ -67,10 +67,33 @@ public func sandboxFormat(toDecode file: EncodedBytes) -> String? {
 
 /// Returns `format` if a process must load a library to encode images in it in a sandbox.
 public func sandboxFormat(toEncode format: String) -> String? {
-    let loads = entries.contains {
-        $0.has(format) && ($0.preload != nil || $0.encoderPreload != nil)
-    }
-    return loads ? format : nil
+    entries.contains { $0.has(format) && $0.loadsLibraries } ? format : nil
+}
+
+/// The formats whose libraries a process loads that decodes and encodes many formats in a sandbox.
+///
+/// The others have processes of their own, because preparing for one of them takes as long as for all of
+/// these.
+public let sharedSandboxFormats = Set(
+    entries.filter { !$0.needsOwnProcess && $0.loadsLibraries }
+        .flatMap { $0.codecs.map(\.format.name) })
+
+private let separateCodecs = CodecSet(entries.filter(\.needsOwnProcess).flatMap(\.codecs))
+
+/// Returns the formats whose libraries a process loads to decode a file in a sandbox, if such processes
+/// decode many files.
+///
+/// - Parameter file: the file, of which at most 4 KiB are read.
+/// - Returns: ``sharedSandboxFormats``, or the format of the file alone.
+public func sharedSandboxFormats(toDecode file: EncodedBytes) -> Set<String> {
+    let start = file.copy(of: 0..<min(file.count, 4096))
+    return separateCodecs.codec(for: start.span).map { [$0.format.name] } ?? sharedSandboxFormats
+}
+
+/// Returns the formats whose libraries a process loads to encode in a format in a sandbox, if such
+/// processes encode many images.
+public func sharedSandboxFormats(toEncode format: String) -> Set<String> {
+    entries.contains { $0.needsOwnProcess && $0.has(format) } ? [format] : sharedSandboxFormats
 }
 
 extension CodecEntry {

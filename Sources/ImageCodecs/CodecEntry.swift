@@ -18,6 +18,9 @@ struct CodecEntry: Sendable {
     var encoderPreload: (@Sendable () -> Void)?
     /// Makes files whose decoding lets the library read what it needs of the system, such as fonts.
     var rehearsals: (@Sendable () -> [[UInt8]])?
+    /// Whether a process that decodes many formats leaves this one to another process, because preparing for
+    /// it takes long.
+    var needsOwnProcess = false
     /// Converts between colour spaces, for all formats.
     var colorConverter: (any ColorConverter)?
 
@@ -36,6 +39,9 @@ struct CodecEntry: Sendable {
     /// Whether a process must prepare before it decodes a file after it has given up its access to the
     /// system.
     var preparesDecoding: Bool { preload != nil || rehearsals != nil }
+
+    /// Whether a library is loaded when it is first needed.
+    var loadsLibraries: Bool { preload != nil || encoderPreload != nil }
 
     /// A format whose trait is off.
     init(missing format: ImageFormat, trait: String) {

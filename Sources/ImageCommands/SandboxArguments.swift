@@ -63,18 +63,23 @@ package struct SandboxArguments: ParsableArguments {
     ///   - workerCount: The maximum number of images that are decoded at a time.
     ///   - isShort: Whether the program ends after a few files: workers then load only the libraries of
     ///     the formats that occur.
+    ///   - drawsCards: Whether cards are as frequent as files; otherwise separate workers draw them.
     ///   - onStop: Called when a worker process ends before its response.
     /// - Returns: The codecs, and the sandbox, which the caller closes; `nil` for decoding in this
     ///   process.
     /// - Throws: `ExitCode`, after the error was reported on standard error.
     package func decoding(
-        workerCount: Int, isShort: Bool = true,
+        workerCount: Int, isShort: Bool = true, drawsCards: Bool = false,
         onStop: (@Sendable (DecoderSandbox.StopReason) -> Void)? = nil
     ) throws(ExitCode) -> (codecs: CodecSet, sandbox: DecoderSandbox?) {
         if mode == .noSandbox { return (builtInCodecs, nil) }
         var configuration = configuration(workerCount: workerCount, isShort: isShort)
         configuration.onStop = onStop
-        if isShort { configuration.loadsOnlyNeededLibraries() }
+        if isShort {
+            configuration.loadsOnlyNeededLibraries()
+        } else {
+            configuration.sharesLibraries(drawsCards: drawsCards)
+        }
         if mode == .sandboxRequired {
             configuration.requiredLayers = Set(SandboxLayer.allCases)
         }
@@ -92,16 +97,35 @@ package struct SandboxArguments: ParsableArguments {
 }
 
 extension DecoderSandbox.Configuration {
+    /// Lets each worker load the libraries of most formats, and separate ones those that take long.
+    ///
+    /// - Parameter drawsCards: Whether all workers load the fonts of cards as well.
+    mutating func sharesLibraries(drawsCards: Bool) {
+        let shared = sharedSandboxFormats.union(drawsCards ? ["card"] : [])
+        formats = { work in
+            let formats =
+                switch work {
+                case .decode(let file): sharedSandboxFormats(toDecode: file)
+                case .encode(let format): sharedSandboxFormats(toEncode: format)
+                case .convertColors: shared
+                }
+            return formats.isSubset(of: shared) ? shared : formats
+        }
+    }
+
     /// Lets each worker load only the library of the format that it decodes or encodes.
     ///
     /// A program that processes a few files then starts sooner.
     package mutating func loadsOnlyNeededLibraries() {
-        format = { work in
-            switch work {
-            case .decode(let file): sandboxFormat(toDecode: file) ?? ""
-            case .encode(let format): sandboxFormat(toEncode: format) ?? ""
-            case .convertColors: ""
-            }
+        startsOnDemand = true
+        formats = { work in
+            let format =
+                switch work {
+                case .decode(let file): sandboxFormat(toDecode: file)
+                case .encode(let format): sandboxFormat(toEncode: format)
+                case .convertColors: String?.none
+                }
+            return format.map { [$0] } ?? []
         }
     }
 }

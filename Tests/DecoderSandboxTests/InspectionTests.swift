@@ -155,9 +155,7 @@ import Testing
     }
 
     @Test func `one image cannot occupy all workers`() throws {
-        let pool = WorkerPool(count: 4, aheadCount: 0) { () throws(CodecError) in
-            throw .unknownFormat
-        }
+        let pool = WorkerPool(count: 4, ahead: []) { _ throws(CodecError) in throw .unknownFormat }
         defer { pool.close() }
         let cancelled = CancellationFlag()
         cancelled.cancel()

@@ -15,6 +15,14 @@ enum Sandboxes {
     ) throws -> DecoderSandbox {
         let worker = try #require(builtProgram("TestHelper"))
         var configuration = DecoderSandbox.Configuration(workerPath: worker.path, workerCount: 2)
+        // As in a server.
+        configuration.formats = { work in
+            switch work {
+            case .decode(let file): sharedSandboxFormats(toDecode: file)
+            case .encode(let format): sharedSandboxFormats(toEncode: format)
+            case .convertColors: sharedSandboxFormats
+            }
+        }
         change(&configuration)
         return DecoderSandbox(configuration)
     }

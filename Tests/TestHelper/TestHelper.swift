@@ -15,6 +15,7 @@ enum TestHelper {
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         switch CommandLine.arguments.dropFirst().first {
         case nil: decode()
+        case .some(let option) where option.hasPrefix("--formats="): decode()
         case "mapping-fault": try MappingFault.run(arguments)
         case "open-bomb": try BombOpener.run(arguments)
         case "digests": for path in arguments { print(BombOpener.digest(path)) }

@@ -9,6 +9,7 @@ internal import EncodedImages
 final class SandboxedFrames: RemoteFrames {
     private let sandbox: DecoderSandbox
     private let pool: WorkerPool
+    private let formats: WorkerFormats
     private let beginning: WorkerRequest
     private let following: WorkerRequest
     private var worker: Worker?
@@ -23,7 +24,8 @@ final class SandboxedFrames: RemoteFrames {
         self.beginning = beginning
         self.following = following
         self.sandbox = sandbox
-        pool = sandbox.pool(sandbox.animations, for: .decode(beginning.picture.bytes))
+        pool = sandbox.animations
+        formats = sandbox.formats(for: .decode(beginning.picture.bytes))
     }
 
     deinit {
@@ -78,7 +80,7 @@ final class SandboxedFrames: RemoteFrames {
     private func start() throws(Failure) {
         do throws(CodecError) {
             try sandbox.quarantine.check(beginning.picture.bytes)
-            worker = try pool.acquire(beginning.cancellation)
+            worker = try pool.acquire(formats, beginning.cancellation)
         } catch {
             throw .codec(error)
         }

@@ -13,6 +13,8 @@ internal import Glibc
 /// A request that has acquired a worker from its pool has exclusive use of it.
 final class Worker: Sendable {
     let layers: Set<SandboxLayer>
+    /// The formats whose libraries it has loaded.
+    let formats: WorkerFormats
     private let process: Int32
     private let socket: Int32
     private let control: ControlPage
@@ -64,12 +66,14 @@ final class Worker: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the worker program and its limits.
-    ///   - format: the format whose library it loads; none if it is empty, all if it is `nil`.
+    ///   - formats: the formats whose libraries it loads.
     ///   - memoryByteCount: the maximum number of bytes that the worker allocates.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``.
     init(
-        _ configuration: DecoderSandbox.Configuration, format: String?, memoryByteCount: Int
+        _ configuration: DecoderSandbox.Configuration, _ formats: WorkerFormats,
+        memoryByteCount: Int
     ) throws(CodecError) {
+        self.formats = formats
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else {
             throw .sandboxUnavailable(reason: "shared memory cannot be created")
@@ -87,8 +91,7 @@ final class Worker: Sendable {
         }
         var namespaces: UInt32 = 0
         let process = unsafe calotype_spawn(
-            configuration.workerPath, format.map(WorkerFormats.argument), ends.1, shared,
-            &namespaces)
+            configuration.workerPath, formats.argument, ends.1, shared, &namespaces)
         close(ends.1)
         guard process > 0 else {
             close(ends.0)

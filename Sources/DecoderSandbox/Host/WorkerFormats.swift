@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The formats whose libraries a worker loads, as its command line names them.
-enum WorkerFormats {
-    private static let option = "--format="
+struct WorkerFormats: Hashable {
+    private static let option = "--formats="
 
-    /// Returns the argument of a worker that loads the library of a format; of no format if the name is
-    /// empty.
-    static func argument(for format: String) -> String { option + format }
+    /// The names of the formats; `nil` for all.
+    let names: Set<String>?
 
-    /// Returns the formats that the arguments of a worker name; `nil` for all.
-    static func named(in arguments: [String]) -> Set<String>? {
-        guard let argument = arguments.dropFirst().first(where: { $0.hasPrefix(option) }) else {
-            return nil
+    init(_ names: Set<String>?) { self.names = names }
+
+    /// Reads the arguments of a worker.
+    init(arguments: [String]) {
+        names = arguments.dropFirst().first { $0.hasPrefix(Self.option) }.map { argument in
+            Set(argument.dropFirst(Self.option.count).split(separator: ",").map(String.init))
         }
-        let format = String(argument.dropFirst(option.count))
-        return format.isEmpty ? [] : [format]
     }
+
+    /// The argument of a worker that loads these libraries; none if it loads all.
+    var argument: String? { names.map { Self.option + $0.sorted().joined(separator: ",") } }
 }

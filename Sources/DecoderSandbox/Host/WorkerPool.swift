@@ -6,19 +6,65 @@ internal import Synchronization
 
 /// The workers for one kind of request, so that quick requests never wait for slow ones.
 ///
+/// A request needs a worker that has loaded certain libraries. If none is idle and no further worker may
+/// be started, the idle worker that was used least recently is replaced.
+///
 /// A thread of the pool starts them: the kernel kills a worker when the thread that started it ends, and
 /// the threads of requests are short-lived.
 final class WorkerPool: Sendable {
     private struct State {
-        /// The idle workers, the most recently used last, and the errors of those that did not start.
-        var idle: [Result<Worker, CodecError>] = []
+        /// The idle workers, the most recently used last.
+        var idle: [Worker] = []
+        /// The workers that are being started, the first of them now.
+        var starting: [WorkerFormats] = []
         /// The number of workers that may be started in addition.
         var missingCount: Int
-        /// The number of requests that wait for a worker.
-        var waitingCount = 0
+        /// The requests that wait for a worker, in the order of their arrival.
+        var waiting: [Waiter] = []
         var isClosed = false
         /// The limiter of each image with requests in flight, by its identity.
         var turnstiles: [Int: Turnstile] = [:]
+
+        /// The first request for which no worker is being started.
+        var unserved: Waiter? {
+            var starting = starting
+            for waiter in waiting {
+                guard let index = starting.firstIndex(of: waiter.formats) else { return waiter }
+                starting.remove(at: index)
+            }
+            return nil
+        }
+
+        /// Returns whether a released worker makes room for one with other formats.
+        ///
+        /// Under load, requests for the same formats use a worker several times before it is replaced.
+        func replaces(_ formats: WorkerFormats) -> Bool {
+            guard let unserved, unserved.formats != formats else { return false }
+            return unserved.start.duration(to: .now) > WorkerPool.patience
+                || !waiting.contains { $0.formats == formats }
+        }
+
+        /// Removes and returns the first request for a worker with these formats.
+        mutating func nextWaiter(for formats: WorkerFormats) -> Waiter? {
+            waiting.firstIndex { $0.formats == formats }.map { waiting.remove(at: $0) }
+        }
+    }
+
+    /// A request that waits for a worker.
+    private final class Waiter: Sendable {
+        let start = ContinuousClock.now
+        let formats: WorkerFormats
+        let semaphore = DispatchSemaphore(value: 0)
+        private let result = Mutex<Result<Worker, CodecError>?>(nil)
+
+        init(_ formats: WorkerFormats) { self.formats = formats }
+
+        func receive(_ worker: Result<Worker, CodecError>) {
+            result.withLock { $0 = worker }
+            semaphore.signal()
+        }
+
+        var received: Result<Worker, CodecError>? { result.withLock { $0 } }
     }
 
     /// Limits the number of concurrent requests for one image.
@@ -27,43 +73,48 @@ final class WorkerPool: Sendable {
         var requestCount = 0
     }
 
+    /// The time for which later requests may use a worker first that would have to be replaced.
+    fileprivate static let patience = Duration.milliseconds(100)
+
     private let state: Mutex<State>
-    /// Signalled once per idle worker.
-    private let idle = DispatchSemaphore(value: 0)
     /// Signalled once per worker to start, and once by `close()`.
-    private let wanted: DispatchSemaphore
+    private let wanted = DispatchSemaphore(value: 0)
     /// Signalled when the thread that starts workers has ended.
     private let ended = DispatchSemaphore(value: 0)
     private let count: Int
+    private let startsAhead: Bool
 
     /// - Parameters:
     ///   - count: the maximum number of workers.
-    ///   - aheadCount: the number of workers that are started now; the others start when a request
-    ///     finds no idle worker.
+    ///   - ahead: the workers that are started now; the others start when a request finds no idle worker
+    ///     with its formats. If there are none, a worker that has ended is replaced only when a request
+    ///     needs another one.
     ///   - start: starts a worker.
     init(
-        count: Int, aheadCount: Int, start: @escaping @Sendable () throws(CodecError) -> Worker
+        count: Int, ahead: [WorkerFormats],
+        start: @escaping @Sendable (WorkerFormats) throws(CodecError) -> Worker
     ) {
         self.count = count
-        state = Mutex(State(missingCount: count - aheadCount))
-        wanted = DispatchSemaphore(value: 0)
-        for _ in 0..<aheadCount { wanted.signal() }
+        startsAhead = !ahead.isEmpty
+        var first = State(missingCount: count - ahead.count)
+        first.starting = ahead
+        state = Mutex(first)
+        for _ in ahead { wanted.signal() }
         startThread { [self] in
             while true {
                 wanted.wait()
-                if state.withLock(\.isClosed) {
+                let next = state.withLock { $0.isClosed ? nil : $0.starting.first }
+                guard let next else {
                     ended.signal()
                     return
                 }
-                finishStart(Result { () throws(CodecError) in try start() })
+                finishStart(next, Result { () throws(CodecError) in try start(next) })
             }
         }
     }
 
     /// Whether a request waits for a worker and no further worker can be started.
-    var isContended: Bool {
-        state.withLock { $0.waitingCount > $0.idle.count && $0.missingCount == 0 }
-    }
+    var isContended: Bool { state.withLock { $0.unserved != nil } }
 
     /// Waits until fewer than half of the workers process the same image; ``leave(_:)`` must follow.
     ///
@@ -110,54 +161,103 @@ final class WorkerPool: Sendable {
         }
     }
 
-    private func finishStart(_ worker: Result<Worker, CodecError>) {
-        let isClosed = state.withLock { state in
-            if !state.isClosed { state.idle.append(worker) }
-            return state.isClosed
-        }
-        if isClosed {
-            _ = try? worker.get().end()
-        } else {
-            idle.signal()
-        }
-    }
-
     /// Waits for an idle worker.
     ///
-    /// - Parameter cancellation: set by another thread when the request is cancelled.
+    /// - Parameters:
+    ///   - formats: the formats whose libraries it has loaded.
+    ///   - cancellation: set by another thread when the request is cancelled.
     /// - Returns: a worker for exclusive use.
     /// - Throws: ``CodecError/sandboxUnavailable(reason:)``, ``CodecError/cancelled``.
-    func acquire(_ cancellation: CancellationFlag?) throws(CodecError) -> Worker {
-        let startsOne = state.withLock { state in
-            state.waitingCount += 1
-            // Idle workers may be taken by requests that already wait.
-            guard state.idle.count < state.waitingCount, state.missingCount > 0 else {
-                return false
+    func acquire(
+        _ formats: WorkerFormats, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> Worker {
+        let waiter = Waiter(formats)
+        let idle = state.withLock { state -> Worker? in
+            if let index = state.idle.lastIndex(where: { $0.formats == formats }) {
+                return state.idle.remove(at: index)
             }
-            state.missingCount -= 1
-            return true
+            state.waiting.append(waiter)
+            return nil
         }
-        defer { state.withLock { $0.waitingCount -= 1 } }
-        if startsOne { wanted.signal() }
-        try wait(idle, cancellation)
-        let next = state.withLock { $0.idle.popLast() }
-        switch next {
-        case .success(let worker):
-            return worker
-        case .failure(let error):
-            // The next request tries again.
-            replace()
+        if let idle { return idle }
+        startMissing()
+        do throws(CodecError) {
+            try wait(waiter.semaphore, cancellation)
+        } catch {
+            state.withLock { $0.waiting.removeAll { $0 === waiter } }
+            // A worker may have arrived in the meantime.
+            if case .success(let worker) = waiter.received { release(worker) }
             throw error
-        case nil:
-            throw .sandboxUnavailable(reason: "the sandbox has been closed")
         }
+        guard let received = waiter.received else {
+            throw .sandboxUnavailable(reason: "no worker has been received")
+        }
+        return try received.get()
+    }
+
+    /// Starts a worker for the first request for which none is being started, if there is room.
+    private func startMissing() {
+        let (starts, replaced) = state.withLock { state -> (Bool, Worker?) in
+            guard !state.isClosed, let formats = state.unserved?.formats else {
+                return (false, nil)
+            }
+            guard state.missingCount > 0 || !state.idle.isEmpty else { return (false, nil) }
+            state.starting.append(formats)
+            if state.missingCount > 0 {
+                state.missingCount -= 1
+                return (true, nil)
+            }
+            return (true, state.idle.removeFirst())
+        }
+        replaced?.end()
+        if starts { wanted.signal() }
+    }
+
+    private func finishStart(_ formats: WorkerFormats, _ worker: Result<Worker, CodecError>) {
+        if case .success(let worker) = worker { return takeBack(worker, isNew: true) }
+        state.withLock { state in
+            state.starting.removeFirst()
+            state.missingCount += 1
+            state.nextWaiter(for: formats)?.receive(worker)
+        }
+        // The next request tries again.
+        startMissing()
     }
 
     /// Returns a worker that can be used again.
-    func release(_ worker: Worker) { finishStart(.success(worker)) }
+    func release(_ worker: Worker) { takeBack(worker, isNew: false) }
 
-    /// Starts a worker that replaces an acquired one.
-    func replace() { wanted.signal() }
+    /// Passes a worker to the next request, or keeps it until there is one.
+    private func takeBack(_ worker: Worker, isNew: Bool) {
+        let (isKept, isReplaced) = state.withLock { state in
+            if isNew { state.starting.removeFirst() }
+            if state.isClosed { return (false, false) }
+            if state.replaces(worker.formats) { return (false, true) }
+            if let waiter = state.nextWaiter(for: worker.formats) {
+                waiter.receive(.success(worker))
+            } else {
+                state.idle.append(worker)
+            }
+            return (true, false)
+        }
+        guard !isKept else { return }
+        worker.end()
+        if isReplaced { replace(worker) }
+    }
+
+    /// Starts a worker instead of an acquired one that has ended.
+    func replace(_ worker: Worker) {
+        let starts = state.withLock { state in
+            let formats = state.unserved?.formats ?? (startsAhead ? worker.formats : nil)
+            if let formats {
+                state.starting.append(formats)
+            } else {
+                state.missingCount += 1
+            }
+            return formats != nil
+        }
+        if starts { wanted.signal() }
+    }
 
     /// Ends all idle workers, and acquired ones when they are released.
     func close() {
@@ -172,6 +272,6 @@ final class WorkerPool: Sendable {
         wanted.signal()
         // A worker that is being started would be left behind.
         ended.wait()
-        for worker in idle { _ = try? worker.get().end() }
+        for worker in idle { worker.end() }
     }
 }

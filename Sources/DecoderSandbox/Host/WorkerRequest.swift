@@ -48,22 +48,21 @@ struct WorkerRequest {
 }
 
 extension DecoderSandbox {
-    /// Returns the pool whose workers have the library for a request.
-    func pool(_ pools: WorkerPools, for work: Work) -> WorkerPool {
-        pools.pool(for: configuration.format?(work))
-    }
+    /// Returns the formats whose libraries a worker needs.
+    func formats(for work: Work) -> WorkerFormats { WorkerFormats(configuration.formats(work)) }
 
     /// Performs a request on a worker of a pool, and again on another one if another process killed the
     /// first.
     func perform<Response>(
-        _ pool: WorkerPool, _ request: WorkerRequest,
+        _ pool: WorkerPool, for work: Work, _ request: WorkerRequest,
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
     ) throws(CodecError) -> Response {
         if !request.isOwn { try quarantine.check(request.picture.bytes) }
         // Rows that the consumer has received cannot be withdrawn.
         var isLastTry = request.proceed != nil
+        let formats = formats(for: work)
         while true {
-            let worker = try pool.acquire(request.cancellation)
+            let worker = try pool.acquire(formats, request.cancellation)
             do throws(Worker.Failure) {
                 let response = try perform(request, on: worker, of: pool, read)
                 release(worker, to: pool)
@@ -145,16 +144,16 @@ extension DecoderSandbox {
             return error
         case .abandoned(let error):
             worker.end()
-            pool.replace()
+            pool.replace(worker)
             return error
         case .killed:
             worker.end()
-            pool.replace()
+            pool.replace(worker)
             configuration.onStop?(.killed)
             return .decoderStopped(.killed)
         case .stopped(let stop):
             worker.end()
-            pool.replace()
+            pool.replace(worker)
             // The worker may have read a mixture of two versions of the file.
             if !request.isOwn, (try? request.picture.bytes.checkUnchanged()) == nil {
                 return .fileChanged
@@ -177,12 +176,12 @@ extension DecoderSandbox {
     /// Returns a worker to its pool, or replaces it if it has ended or has reached a limit.
     func release(_ worker: Worker, to pool: WorkerPool) {
         if worker.hasEnded {
-            pool.replace()
+            pool.replace(worker)
         } else if worker.imageCount >= configuration.maximumImageCount
             || worker.processorSeconds >= Double(configuration.processorSeconds) / 2
         {
             worker.end()
-            pool.replace()
+            pool.replace(worker)
         } else {
             pool.release(worker)
         }

@@ -17,7 +17,8 @@ public enum SandboxWorker {
     public static func run(
         preparing prepare: (_ formats: Set<String>?) -> (CodecSet, rehearsals: [[UInt8]])
     ) -> Never {
-        let (codecs, rehearsals) = prepare(WorkerFormats.named(in: CommandLine.arguments))
+        let (codecs, rehearsals) = prepare(
+            WorkerFormats(arguments: CommandLine.arguments).names)
         for file in rehearsals {
             _ = try? ImageSource(EncodedBytes(file), codecs: codecs).image()
         }

@@ -38,7 +38,10 @@ struct AVIFCodec: ImageCodec {
 extension CodecEntry {
     static var avif: CodecEntry {
         #if AVIF
-        CodecEntry(AVIFCodec(), preload: { _ = unsafe calotype_avif_missing() })
+        var entry = CodecEntry(AVIFCodec(), preload: { _ = unsafe calotype_avif_missing() })
+        // libavif loads four codecs.
+        entry.needsOwnProcess = true
+        return entry
         #else
         CodecEntry(missing: .avif, trait: "AVIF")
         #endif

@@ -79,6 +79,7 @@ extension CodecEntry {
     static var cards: CodecEntry {
         var entry = CodecEntry(CardsCodec())
         entry.isSandboxOnly = true
+        entry.needsOwnProcess = true
         entry.rehearsals = { [CardsCodec.rehearsal] }
         return entry
     }

@@ -42,7 +42,10 @@ struct HEIFCodec: ImageCodec {
 extension CodecEntry {
     static var heif: CodecEntry {
         #if HEIF
-        CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
+        var entry = CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
+        // libde265 computes tables when it is loaded.
+        entry.needsOwnProcess = true
+        return entry
         #else
         CodecEntry(missing: .heif, trait: "HEIF")
         #endif

@@ -36,7 +36,11 @@ struct JPEGXLCodec: ImageCodec {
 extension CodecEntry {
     static var jpegXL: CodecEntry {
         #if JPEGXL
-        CodecEntry(JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
+        var entry = CodecEntry(
+            JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
+        // libhwy measures the resolution of the clock when it is loaded.
+        entry.needsOwnProcess = true
+        return entry
         #else
         CodecEntry(missing: .jpegXL, trait: "JPEGXL")
         #endif

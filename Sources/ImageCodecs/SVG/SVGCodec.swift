@@ -71,6 +71,7 @@ extension CodecEntry {
         #if SVG
         var entry = CodecEntry(SVGCodec())
         entry.isSandboxOnly = true
+        entry.needsOwnProcess = true
         entry.rehearsals = { [SVGRehearsal.document] }
         return entry
         #else

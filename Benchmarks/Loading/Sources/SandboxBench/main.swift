@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Measures the overhead of the sandbox: the CPU time to reduce a photograph, and the latency of a
-// tiny image. Both are compared with decoding in this process, in alternation.
+// tiny image. Both are compared with decoding in this process, in alternation. Then the CPU time of
+// workers from their start to their end, by the libraries that they load.
 //
 // Arguments: the worker, a large photograph, a tiny image.
 
@@ -66,6 +67,23 @@ func latencyMicroseconds(_ isSandboxed: Bool) throws -> Double {
     return result
 }
 
+/// The CPU time to start a worker that loads the libraries of these formats, and to end it, in
+/// milliseconds.
+func startMilliseconds(_ formats: Set<String>?) throws -> Double {
+    var configuration = DecoderSandbox.Configuration(workerPath: arguments[1], workerCount: 1)
+    configuration.formats = { _ in formats }
+    configuration.startsOnDemand = true
+    let used = try (0..<rounds).map { _ in
+        let start = processorSeconds()
+        let sandbox = DecoderSandbox(configuration)
+        defer { sandbox.close() }
+        _ = try sandbox.layers()
+        sandbox.close()
+        return (processorSeconds() - start) * 1000
+    }
+    return used.sorted()[rounds / 2]
+}
+
 func medians(_ measure: (Bool) throws -> Double) rethrows -> (here: Double, sandboxed: Double) {
     var figures: [(Double, Double)] = []
     for _ in 0..<rounds { figures.append((try measure(false), try measure(true))) }
@@ -88,3 +106,11 @@ let latency = try medians(latencyMicroseconds)
 print(
     "a tiny image         \(text(latency.here, 0)) us     \(text(latency.sandboxed, 0)) us   "
         + "\(text(latency.sandboxed - latency.here, 0)) us later")
+
+let kinds: [(String, Set<String>?)] = [
+    ("no library", []), ("shared", sharedSandboxFormats), ("jxl", ["jxl"]), ("card", ["card"]),
+    ("all", nil),
+]
+for (name, formats) in kinds {
+    print("start of a worker    \(name): \(text(try startMilliseconds(formats), 1)) ms")
+}
