@@ -22,7 +22,8 @@ for file in folder.glob("*.ppm"):
 # SwiftShader, a GPU in software, computes with floats; Skia's code for the CPU interpolates in 8 bits, up
 # to 3 levels off.
 flags = ["--force-color-profile=srgb", "--enable-gpu-rasterization", "--ignore-gpu-blocklist",
-         "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+         "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+         "--font-render-hinting=none", "--disable-lcd-text"]
 if os.geteuid() == 0:
     # Chromium's sandbox does not support root, the usual user of containers.
     flags.append("--no-sandbox")
