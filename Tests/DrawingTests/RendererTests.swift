@@ -111,6 +111,21 @@ import Testing
         }
     }
 
+    @Test("leaves no fringe where a transparent image is transformed", arguments: [0.4, 1, 2.3])
+    func fringe(_ scale: Double) throws {
+        // White with soft edges, over white: any darker pixel is a fringe.
+        let soft = TestImage.make(PixelSize(width: 40, height: 40), .rgba8) { x, y, channel in
+            channel == 3 ? UInt8(min(x, y) * 6) : 255
+        }
+        let image = try ImageRenderer(size: PixelSize(width: 100, height: 100)).image { context in
+            context.fill(.color(.white))
+            context.transform = Transform.translation(50, 10)
+                .applied(after: .rotation(degrees: 33)).applied(after: .scale(scale, scale))
+            context.draw(soft, in: SampleRegion(soft.size))
+        }.converted(to: .gray8)
+        #expect(image.packedBytes.allSatisfy { $0 == 255 })
+    }
+
     @Test("keeps the corners of a nine-part image and stretches or repeats the rest")
     func ninePart() throws {
         let image = TestImage.noise(PixelSize(width: 12, height: 11), .rgba8)

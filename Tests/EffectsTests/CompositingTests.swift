@@ -8,71 +8,23 @@ import Testing
 @Suite("Compositing an overlay") struct CompositingTests {
     private let size = PixelSize(width: 64, height: 64)
 
-    /// Random pixels, premultiplied, some transparent and some opaque.
-    private func noise(_ format: PixelFormat, seed: UInt64) -> PixelBuffer {
-        var random = SeededRandom(seed: seed)
-        let scale = format == .rgba8 ? 255 : 65535
-        var image = MutablePixelBuffer(size: size, format: format)
-        for y in 0..<size.height {
-            image.withMutableRow(y) { row in
-                for x in 0..<size.width {
-                    let kind = random.next() % 8
-                    let alpha =
-                        kind == 0 ? 0 : kind == 1 ? scale : Int(random.next() % UInt64(scale + 1))
-                    for channel in 0..<4 {
-                        let sample =
-                            channel == 3 || alpha == 0
-                            ? alpha : Int(random.next() % UInt64(alpha + 1))
-                        if format == .rgba8 {
-                            row[x * 4 + channel] = UInt8(sample)
-                        } else {
-                            row.storeSample16(UInt16(sample), at: x * 4 + channel)
-                        }
-                    }
-                }
-            }
-        }
-        return image.finish()
-    }
-
-    /// The premultiplied samples of an image from 0 to 1.
-    private func samples(_ image: PixelBuffer) -> [Double] {
-        var samples: [Double] = []
-        for y in 0..<image.size.height {
-            let row = image.row(y)
-            if image.format == .rgba8 {
-                for index in row.indices { samples.append(Double(row[index]) / 255) }
-            } else {
-                row.withSamples16 { row in
-                    for index in row.indices { samples.append(Double(row[index]) / 65535) }
-                }
-            }
-        }
-        return samples
-    }
-
     /// The largest difference from the formulas, in steps of the format.
     private func difference(
         _ format: PixelFormat, _ mode: BlendMode, _ composite: CompositeOperator
     ) throws -> Double {
-        let (source, backdrop) = (noise(format, seed: 1), noise(format, seed: 2))
-        let effect = Effect.overlay(
-            Overlay(source, identity: "noise", mode: mode, composite: composite))
-        let result = samples(try #require(effect.applied(to: backdrop)))
-        let (from, below) = (samples(source), samples(backdrop))
-        var largest = 0.0
-        for start in stride(from: 0, to: result.count, by: 4) {
+        let noise = CompositedNoise(format)
+        let source = CompositedNoise.samples(noise.source)
+        let backdrop = CompositedNoise.samples(noise.backdrop)
+        var expected: [Double] = []
+        for start in stride(from: 0, to: source.count, by: 4) {
             func straight(_ samples: [Double]) -> [Double] {
                 let alpha = samples[start + 3]
                 return (0..<3).map { alpha > 0 ? samples[start + $0] / alpha : 0 } + [alpha]
             }
-            let expected = W3CFormulas.composite(
-                straight(from), onto: straight(below), mode, composite)
-            for channel in 0..<4 {
-                largest = max(largest, abs(expected[channel] - result[start + channel]))
-            }
+            expected += W3CFormulas.composite(
+                straight(source), onto: straight(backdrop), mode, composite)
         }
-        return largest * (format == .rgba8 ? 255 : 65535)
+        return try noise.difference(from: expected, mode, composite)
     }
 
     @Test("blends as the W3C defines, in 8 and 16 bits", arguments: BlendMode.allCases)
@@ -94,9 +46,21 @@ import Testing
             channel == 3 ? UInt8(x * 4) : 255
         }
         let white = TestImage.flat(PixelSize(width: 100, height: 100), .rgb8, [255, 255, 255])
-        let result = try #require(
-            Effect.overlay(Overlay(soft, identity: "soft", scale: 0.9)).applied(to: white))
-        #expect(result.packedBytes == white.packedBytes)
+        let clear = SRGBColor(red: 0, green: 0, blue: 0, alpha: 0)
+        let effects: [Effect] = [
+            .none, .blur(sigma: 2), .blur(sigma: 8), .sharpen(sigma: 1, amount: 3), .pixelate(5),
+            .pad(Padding(top: 2, right: 2, bottom: 2, left: 2, color: clear)),
+        ]
+        for effect in effects {
+            let changed = try #require(effect.applied(to: soft))
+            for scale in [nil, 0.3, 0.9] {
+                let overlay = Overlay(changed, identity: "soft", scale: scale)
+                let result = try #require(Effect.overlay(overlay).applied(to: white))
+                #expect(
+                    result.packedBytes == white.packedBytes,
+                    "\(effect.identity), \(scale ?? 1)")
+            }
+        }
     }
 
     @Test("changes what is outside of the overlay as its operator demands")

@@ -23,6 +23,9 @@ public enum PeerTool {
     /// ImageMagick, where it is installed.
     public static var convert: URL? { installed("convert") }
 
+    /// Chromium, where it is installed and ``python`` can drive it.
+    public static var chromium: URL? { python == nil ? nil : installed("chromium") }
+
     private static func installed(_ name: String) -> URL? {
         let path = "/usr/bin/\(name)"
         return FileManager.default.isExecutableFile(atPath: path) ? URL(filePath: path) : nil
@@ -46,11 +49,40 @@ public enum PeerTool {
         return process.terminationStatus == 0 ? Array(bytes) : nil
     }
 
+    /// Runs a script of `Tests/Peers` and returns what it wrote; `nil` if it failed.
+    public static func run(
+        _ python: URL, script: String, _ arguments: [String]
+    ) throws -> [UInt8]? {
+        let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/\(script)").path
+        return try run(python, [path] + arguments)
+    }
+
     /// Runs a script of `Tests/Peers` with ``python`` and returns the image that it wrote.
     public static func picture(_ script: String, _ arguments: [String]) throws -> PixelBuffer? {
         guard let python else { return nil }
-        let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/\(script)").path
-        return try run(python, [path] + arguments).flatMap(picture)
+        return try run(python, script: script, arguments).flatMap(picture)
+    }
+
+    /// Returns what ``chromium`` displays in a window of `size` pixels, as RGB; `nil` if it failed.
+    ///
+    /// `page` is the body of the page; while `document.body.dataset.state` is `loading`, it is not
+    /// complete. It loads each of the RGB images as `NAME.png`.
+    public static func screenshot(
+        _ page: String, _ images: [String: PixelBuffer], _ size: PixelSize
+    ) throws -> PixelBuffer? {
+        guard let python, let chromium else { return nil }
+        return try withTemporaryFolder { folder in
+            for (name, image) in images {
+                let header = "P6 \(image.size.width) \(image.size.height) 255\n"
+                try Data(Array(header.utf8) + image.packedBytes)
+                    .write(to: folder.appending(path: "\(name).ppm"))
+            }
+            let style = "<meta charset=utf-8><style>body { margin: 0 }</style>"
+            try Data("<!doctype html>\(style)<body>\(page)".utf8)
+                .write(to: folder.appending(path: "index.html"))
+            let arguments = [chromium.path, folder.path, "\(size.width)", "\(size.height)"]
+            return try run(python, script: "chromium.py", arguments).flatMap(picture)
+        }
     }
 
     /// Returns the similarity of two image files, as measured by `Tests/Peers/ssim.py`.
