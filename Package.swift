@@ -231,7 +231,7 @@ let package = Package(
             name: "ViewerGTK",
             dependencies: [
                 "CGTK", "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageCommands",
-                "ImageLoading", "LoadScheduling", "Pixels", "ViewerModel",
+                "ImageLoading", "LoadScheduling", "Pixels", "Placeholders", "ViewerModel",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["CGTK"]),
         // The program that file managers execute for each image without a thumbnail.

@@ -25,6 +25,7 @@ extension Viewer {
         case .pause, .nextFrame, .previousFrame: return play(command)
         case .trash: return trash()
         case .undo: return undo()
+        case .rename: return list.current.map { [.askForName($0)] } ?? []
         case .turnRight, .turnLeft: return turn(clockwise: command == .turnRight)
         case .review: return startReview()
         case .copy:

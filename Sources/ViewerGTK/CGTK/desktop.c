@@ -38,6 +38,19 @@ void *g_list_append(void *list, void *data);
 void g_list_free(void *list);
 void gtk_window_present(GtkWidget *window);
 void gtk_window_destroy(GtkWidget *window);
+GtkWidget *gtk_window_new(void);
+void gtk_window_set_title(GtkWidget *window, const char *title);
+void gtk_window_set_modal(GtkWidget *window, gboolean is_modal);
+void gtk_window_set_transient_for(GtkWidget *window, GtkWidget *parent);
+void gtk_window_set_default_size(GtkWidget *window, int width, int height);
+void gtk_window_set_child(GtkWidget *window, GtkWidget *child);
+GtkWidget *gtk_entry_new(void);
+void gtk_editable_set_text(GtkWidget *entry, const char *text);
+const char *gtk_editable_get_text(GtkWidget *entry);
+void gtk_editable_select_region(GtkWidget *entry, int start, int end);
+gboolean gtk_widget_grab_focus(GtkWidget *widget);
+GObject *gtk_event_controller_key_new(void);
+void gtk_event_controller_set_propagation_phase(GObject *controller, int phase);
 
 // Xlib.
 unsigned long XInternAtom(void *display, const char *name, int only_if_exists);
@@ -46,7 +59,7 @@ int XGetWindowProperty(void *display, unsigned long window, unsigned long proper
                        int *format, unsigned long *count, unsigned long *rest, unsigned char **value);
 int XFree(void *value);
 
-enum { dialog_is_modal = 1, response_ok = -5 };
+enum { dialog_is_modal = 1, response_ok = -5, key_escape = 0xff1b, phase_capture = 1 };
 
 static bool is_dark_name(const char *name) {
     size_t length = name ? strlen(name) : 0;
@@ -67,6 +80,13 @@ bool calotype_theme_is_dark(void) {
     bool result = theme ? is_dark_name(theme) : is_dark || is_dark_name(name);
     g_free(name);
     return result;
+}
+
+void calotype_follow_theme(void) {
+    GObject *settings = gtk_settings_get_default();
+    if (!settings) return;
+    calotype_connect(settings, "notify::gtk-theme-name", calotype_window_redraw);
+    calotype_connect(settings, "notify::gtk-application-prefer-dark-theme", calotype_window_redraw);
 }
 
 uint8_t *calotype_monitor_profile(size_t *count) {
@@ -129,6 +149,40 @@ void calotype_add_drag_source(void) {
     GObject *source = gtk_drag_source_new();
     calotype_connect(source, "prepare", (void (*)(void))drag_prepared);
     gtk_widget_add_controller(view.picture, source);
+}
+
+static void name_entered(GtkWidget *entry, void *window) {
+    char *name = strdup(gtk_editable_get_text(entry));
+    gtk_window_destroy(window);
+    if (name) view.events.name(view.events.context, name);
+    free(name);
+}
+
+static gboolean name_key_pressed(GObject *controller, unsigned value, unsigned code, unsigned state,
+                                 void *window) {
+    (void)controller, (void)code, (void)state;
+    if (value != key_escape) return 0;
+    gtk_window_destroy(window);
+    return 1;
+}
+
+void calotype_ask_for_name(const char *title, const char *name, int selected_count) {
+    GtkWidget *window = gtk_window_new();
+    gtk_window_set_title(window, title);
+    gtk_window_set_transient_for(window, view.window);
+    gtk_window_set_modal(window, 1);
+    gtk_window_set_default_size(window, 480, -1);
+    GtkWidget *entry = gtk_entry_new();
+    gtk_editable_set_text(entry, name);
+    gtk_window_set_child(window, entry);
+    g_signal_connect_data(entry, "activate", (void (*)(void))name_entered, window, NULL, 0);
+    GObject *keys = gtk_event_controller_key_new();
+    gtk_event_controller_set_propagation_phase(keys, phase_capture);
+    g_signal_connect_data(keys, "key-pressed", (void (*)(void))name_key_pressed, window, NULL, 0);
+    gtk_widget_add_controller(window, keys);
+    gtk_window_present(window);
+    gtk_widget_grab_focus(entry);
+    gtk_editable_select_region(entry, 0, selected_count);
 }
 
 static void program_chosen(GtkWidget *dialog, int response, void *file) {

@@ -42,7 +42,7 @@ package struct KeyMap: Sendable {
         (["q", "Ctrl+q", "Ctrl+w"], .quit), (["f", "F11"], .fullScreen),
         (["plus", "equal", "KP_Add"], .zoomIn), (["minus", "KP_Subtract"], .zoomOut),
         (["Ctrl+0", "w"], .zoomFit), (["Ctrl+1", "z"], .zoomFull),
-        (["Delete"], .trash), (["Ctrl+z"], .undo), (["x"], .reject),
+        (["Delete"], .trash), (["F2"], .rename), (["Ctrl+z"], .undo), (["x"], .reject),
         (["0"], .rate0), (["1"], .rate1), (["2"], .rate2), (["3"], .rate3), (["4"], .rate4),
         (["5"], .rate5), (["v"], .review), (["e"], .explain), (["i"], .info),
         (["question", "F1"], .keys), (["t"], .filmstrip), (["s"], .slideshow), (["c"], .compare),

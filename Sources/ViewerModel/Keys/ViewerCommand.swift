@@ -54,6 +54,8 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case turnLeft = "turn-left"
     /// Moves the image to the trash.
     case trash
+    /// Renames the image.
+    case rename
     /// Reverts the last change of a file.
     case undo
     /// Rejects the image: rating −1.

@@ -13,9 +13,12 @@ package enum ViewerText: Hashable, Sendable {
     case noImages(folder: String)
     case nothingToUndo
     case isRestored(String)
+    case areRestored(count: Int)
     case isInTrash(String)
     case isMoved(String, folder: String)
     case isCopied(String, folder: String)
+    case isRenamed(String, to: String)
+    case isNoName(String)
     case isInClipboard(String)
     case isTurned(String)
     case isRated(String, Int)
@@ -52,6 +55,8 @@ package enum ViewerText: Hashable, Sendable {
         case .noImages(let folder): ("no images in \(folder)", "keine Bilder in \(folder)")
         case .nothingToUndo: ("nothing to undo", "nichts rückgängig zu machen")
         case .isRestored(let name): ("\(name) is restored", "\(name) ist wiederhergestellt")
+        case .areRestored(let count):
+            ("\(count) images are restored", "\(count) Bilder sind wiederhergestellt")
         case .isInTrash(let name):
             (
                 "\(name) is in the trash; undo: Ctrl+z",
@@ -61,6 +66,10 @@ package enum ViewerText: Hashable, Sendable {
             ("\(name) is moved to \(folder)", "\(name) ist nach \(folder) verschoben")
         case .isCopied(let name, let folder):
             ("\(name) is copied to \(folder)", "\(name) ist nach \(folder) kopiert")
+        case .isRenamed(let name, let newName):
+            ("\(name) is now \(newName)", "\(name) heißt jetzt \(newName)")
+        case .isNoName(let name):
+            ("“\(name)” is no file name", "„\(name)“ ist kein Dateiname")
         case .isInClipboard(let name):
             ("\(name) is in the clipboard", "\(name) ist in der Zwischenablage")
         case .isTurned(let name): ("\(name) is turned", "\(name) ist gedreht")
@@ -171,6 +180,7 @@ package enum ViewerText: Hashable, Sendable {
         return switch command {
         case .trash: ("move to the trash", "in den Papierkorb")
         case .undo: ("undo", "rückgängig")
+        case .rename: ("rename", "umbenennen")
         case .reject: ("reject", "verwerfen")
         case .rate0: ("remove the rating", "Bewertung entfernen")
         case .rate1: ("1 star", "1 Stern")

@@ -21,6 +21,8 @@ typedef struct {
     bool (*key)(void *context, const char *name);
     /// Handles typed text that is no known key.
     void (*text)(void *context, uint32_t character);
+    /// Handles the name that the user entered after `calotype_ask_for_name`.
+    void (*name)(void *context, const char *name);
     /// Handles a wheel or a touchpad, in steps of a wheel.
     void (*scroll)(void *context, double dx, double dy, double x, double y, bool has_control);
     /// Handles the press of the primary button; `count` is 2 for a double click.
@@ -79,6 +81,8 @@ void calotype_monitor_profile_free(uint8_t *profile);
 
 /// Copies a file to the clipboard: as a list of URIs for file managers, and as text.
 void calotype_clipboard_set_file(const char *uri, const char *path);
+/// Lets the user enter another name, of which the first `selected_count` characters are selected.
+void calotype_ask_for_name(const char *title, const char *name, int selected_count);
 /// Lets the user choose a program that opens a file.
 void calotype_open_with(const char *path);
 
