@@ -35,6 +35,10 @@ extension ViewerWindow {
             let name = unsafe name.map { unsafe String(cString: $0) } ?? ""
             unsafe window(context) { $0.perform($0.viewer.rename(to: name)) }
         }
+        unsafe events.wallpaper = { context, error in
+            let error = unsafe error.map { unsafe String(cString: $0) }
+            unsafe window(context) { $0.endWallpaper(error) }
+        }
         unsafe events.scroll = { context, dx, dy, x, y, hasControl in
             unsafe window(context) {
                 $0.scroll(dx: dx, dy: dy, x: x, y: y, hasControl: hasControl)

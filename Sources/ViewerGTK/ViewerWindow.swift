@@ -40,6 +40,7 @@ final class ViewerWindow {
     var message: String?
     var accessibleState: AccessibleState?
     var hold: Task<Void, Never>?
+    var printing: Task<Void, Never>?
     var isHolding = false
     var dragged = 0.0
     var typed = ""
@@ -88,7 +89,7 @@ final class ViewerWindow {
     /// Opens the window and returns when it is closed.
     func run() {
         defer {
-            for task in [listing, slideshow, hold] { task?.cancel() }
+            for task in [listing, slideshow, hold, printing] { task?.cancel() }
             placeholders.stop()
             watchSource?.cancel()
             loads.close()
@@ -219,6 +220,8 @@ final class ViewerWindow {
             let stem = splitExtension(name).name
             unsafe calotype_ask_for_name(
                 text(.command(.rename)), name, Int32(stem.unicodeScalars.count))
+        case .print(let path): print(path)
+        case .setWallpaper(let path): unsafe calotype_set_wallpaper(path)
         case .openWith(let path): unsafe calotype_open_with(path)
         }
     }

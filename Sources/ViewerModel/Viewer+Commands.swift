@@ -31,6 +31,8 @@ extension Viewer {
         case .copy:
             return list.current.map { [.copy(path($0)), .message(.isInClipboard($0))] } ?? []
         case .openWith: return list.current.map { [.openWith(path($0))] } ?? []
+        case .print: return list.current.map { [.print(path($0))] } ?? []
+        case .wallpaper: return list.current.map { [.setWallpaper(path($0))] } ?? []
         default: return change(command)
         }
         return []

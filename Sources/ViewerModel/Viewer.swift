@@ -35,6 +35,10 @@ package struct Viewer: Sendable {
         case copy(String)
         /// An image is opened in another program, by its path.
         case openWith(String)
+        /// An image is printed, by its path.
+        case print(String)
+        /// An image becomes the background of the desktop, by its path.
+        case setWallpaper(String)
     }
 
     /// The absolute path of the folder.

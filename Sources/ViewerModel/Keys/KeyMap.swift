@@ -48,6 +48,7 @@ package struct KeyMap: Sendable {
         (["question", "F1"], .keys), (["t"], .filmstrip), (["s"], .slideshow), (["c"], .compare),
         (["p"], .pause), (["period"], .nextFrame), (["comma"], .previousFrame),
         (["r"], .turnRight), (["R"], .turnLeft), (["Ctrl+c"], .copy), (["o"], .openWith),
+        (["Ctrl+p"], .print), (["b"], .wallpaper),
         (["Alt+1"], .move1), (["Alt+2"], .move2), (["Alt+3"], .move3), (["Alt+4"], .move4),
         (["Alt+5"], .move5), (["Alt+6"], .move6), (["Alt+7"], .move7), (["Alt+8"], .move8),
         (["Alt+9"], .move9), (["Ctrl+Alt+1"], .copy1), (["Ctrl+Alt+2"], .copy2),

@@ -86,6 +86,10 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case copy
     /// Opens the image in another program.
     case openWith = "open-with"
+    /// Prints the image on a page.
+    case print
+    /// Makes the image the background of the desktop.
+    case wallpaper
     /// Shows the metadata and the histogram.
     case info
     /// Shows how the image was decoded.

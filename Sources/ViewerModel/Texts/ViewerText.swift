@@ -19,6 +19,7 @@ package enum ViewerText: Hashable, Sendable {
     case isCopied(String, folder: String)
     case isRenamed(String, to: String)
     case isNoName(String)
+    case isWallpaper(String)
     case isInClipboard(String)
     case isTurned(String)
     case isRated(String, Int)
@@ -70,6 +71,11 @@ package enum ViewerText: Hashable, Sendable {
             ("\(name) is now \(newName)", "\(name) heißt jetzt \(newName)")
         case .isNoName(let name):
             ("“\(name)” is no file name", "„\(name)“ ist kein Dateiname")
+        case .isWallpaper(let name):
+            (
+                "\(name) is passed to the desktop as the wallpaper",
+                "\(name) ist dem Desktop als Hintergrundbild übergeben"
+            )
         case .isInClipboard(let name):
             ("\(name) is in the clipboard", "\(name) ist in der Zwischenablage")
         case .isTurned(let name): ("\(name) is turned", "\(name) ist gedreht")
@@ -188,6 +194,8 @@ package enum ViewerText: Hashable, Sendable {
             ("\(command.rating ?? 0) stars", "\(command.rating ?? 0) Sterne")
         case .review: ("list rejected images", "verworfene Bilder auflisten")
         case .copy: ("copy to the clipboard", "in die Zwischenablage")
+        case .print: ("print", "drucken")
+        case .wallpaper: ("set as the wallpaper", "als Hintergrundbild verwenden")
         case .openWith: ("open with another program", "mit anderem Programm öffnen")
         case .info: ("metadata and histogram", "Metadaten und Histogramm")
         case .explain: ("how the image was decoded", "wie das Bild dekodiert wurde")
