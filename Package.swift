@@ -222,8 +222,9 @@ let package = Package(
         .target(
             name: "CGTK", path: "Sources/ViewerGTK/CGTK",
             cSettings: [.define("CALOTYPE_VIEWER", .when(traits: ["Viewer"]))],
-            linkerSettings: ["gtk-4", "pango-1.0", "gobject-2.0", "gio-2.0", "glib-2.0", "X11"].map
-            {
+            linkerSettings: [
+                "gtk-4", "pango-1.0", "cairo", "gobject-2.0", "gio-2.0", "glib-2.0", "X11",
+            ].map {
                 .linkedLibrary($0, .when(traits: ["Viewer"]))
             }),
         // The viewer in a window; without its trait, a program that reports that it is missing.
@@ -231,7 +232,7 @@ let package = Package(
             name: "ViewerGTK",
             dependencies: [
                 "CGTK", "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageCommands",
-                "ImageLoading", "LoadScheduling", "Pixels", "ViewerModel",
+                "ImageLoading", "LoadScheduling", "Pixels", "Placeholders", "ViewerModel",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["CGTK"]),
         // The program that file managers execute for each image without a thumbnail.

@@ -11,7 +11,7 @@ deb_packages=(dpkg-dev help2man lintian pkg-config python3-dev xz-utils)
 # For the trait Viewer.
 viewer_packages=(libgtk-4-dev)
 viewer_test_packages=(
-    "${viewer_packages[@]}" at-spi2-core dbus imagemagick python3-pyatspi python3-venv xdotool xvfb
+    "${viewer_packages[@]}" at-spi2-core dbus imagemagick python3-gi python3-pyatspi python3-venv xdotool xvfb
 )
 photo_packages=(mate-backgrounds)
 test_packages=(

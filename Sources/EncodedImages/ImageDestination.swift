@@ -125,6 +125,8 @@ public struct ImageDestination: Sendable {
 
     /// Writes a file atomically: to a temporary name in the same folder, which is then renamed.
     ///
+    /// A file that it replaces passes on its permissions.
+    ///
     /// - Throws: ``CodecError/file(reason:)``.
     public static func write(_ file: [UInt8], to path: String) throws(CodecError) {
         try replaceFile(path, with: file, isPrivate: false)
@@ -152,10 +154,8 @@ private func replaceFile(
         }
         if count >= 0 { written += count } else if errno != EINTR { failure = systemError(errno) }
     }
-    // The permissions of an ordinary new file; mkstemp grants none to others.
-    let mask = umask(0)
-    umask(mask)
-    if !isPrivate, fchmod(descriptor, 0o666 & ~mask) != 0 {
+    // mkstemp grants none to others.
+    if !isPrivate, fchmod(descriptor, permissions(of: path)) != 0 {
         failure = failure ?? systemError(errno)
     }
     if close(descriptor) != 0 { failure = failure ?? systemError(errno) }
@@ -164,4 +164,13 @@ private func replaceFile(
         unsafe unlink(temporary)
         throw .file(reason: failure)
     }
+}
+
+/// Returns the permissions of a file, or those of an ordinary new file if it does not exist.
+private func permissions(of path: String) -> mode_t {
+    var status = stat()
+    if unsafe stat(path, &status) == 0 { return status.st_mode & 0o777 }
+    let mask = umask(0)
+    umask(mask)
+    return 0o666 & ~mask
 }

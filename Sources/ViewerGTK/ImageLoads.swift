@@ -26,7 +26,7 @@ struct ImageEngine: Sendable {
 
     /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
     /// delays frames.
-    private static let niceness: Int32 = 5
+    private static let niceness: Int32 = 10
 
     /// Creates the engine on a thread of lower priority, which all threads and workers inherit.
     static func start(cacheFolder: String) -> ImageEngine {
@@ -52,7 +52,6 @@ struct ImageEngine: Sendable {
         configuration.loadsOnlyNeededLibraries()
         sandbox = DecoderSandbox(configuration)
         var pipelineConfiguration = ImagePipeline.Configuration()
-        pipelineConfiguration.memoryCacheByteLimit = 40 << 20
         let logger = Logger(label: "viewer") { _ in SwiftLogNoOpLogHandler() }
         // Without a store, thumbnails are made again by each viewer.
         try? makeFolder(cacheFolder, mode: 0o700)
@@ -72,6 +71,8 @@ final class ImageLoads {
     let tileStores: TileStores
     /// The conversion to the colours of the monitor, if they are known.
     var monitor: MonitorConversion?
+    /// Loads the images before and after those that are displayed.
+    let neighbours: ImagePrefetcher
     private let sandbox: DecoderSandbox
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
@@ -80,9 +81,14 @@ final class ImageLoads {
     init(cacheFolder: String) {
         let engine = ImageEngine.start(cacheFolder: cacheFolder)
         (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
+        neighbours = ImagePrefetcher(pipeline: pipeline)
     }
 
     func close() { sandbox.close() }
+
+    /// Adapts the memory for images to the size of the window: that of some images before and after the
+    /// displayed one.
+    func resize(to view: PixelSize) { pipeline.memory.byteLimit = max(16 << 20, 8 * 3 * view.area) }
 
     /// Returns the request for an image in the colours of the monitor.
     func request(_ path: String, _ options: DecodeOptions) -> ImageRequest {
@@ -131,6 +137,9 @@ final class ImageLoads {
             var configuration = ScrollPrefetcher.Configuration()
             configuration.maximumItemCount = 120
             configuration.width = 4
+            // The store contains images of the exact size alone: no other is faster at any speed.
+            configuration.policy.halfSpeed = .infinity
+            configuration.policy.quarterSpeed = .infinity
             prefetcher = ScrollPrefetcher(
                 pipeline: pipeline, layout: grid.layout, configuration: configuration
             ) { index in

@@ -75,13 +75,17 @@ final class ImagePlayer {
         }
     }
 
+    /// Shows a frame, or the last one before it of an animation with fewer frames than its header
+    /// specifies.
     private func seek(_ index: Int) async {
         frames = nil
-        while let frame = await nextFrame() {
-            guard frame.index == index else { continue }
-            show(frame)
-            return
+        var last: AnimationFrame?
+        // An animation may repeat forever.
+        while let frame = await nextFrame(), frame.index >= last?.index ?? 0 {
+            last = frame
+            if frame.index >= index { break }
         }
+        if let last { show(last) }
     }
 
     /// Shows the next frame; returns when the one after it is due, or `nil` after the last.

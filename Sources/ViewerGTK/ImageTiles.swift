@@ -45,8 +45,8 @@ final class ImageTiles {
     /// Loads the tiles of a placement, and drops those that are far from it.
     func update(_ placement: ImagePlacement) {
         if placement.scale != scale {
-            let isComplete = plan?.visible.allSatisfy { textures[$0] != nil } ?? false
-            if isComplete || drafts == nil { drafts = (scale, textures) }
+            // Tiles that were complete at another scale cover more than those that are not.
+            if isComplete || drafts == nil, !textures.isEmpty { drafts = (scale, textures) }
             scale = placement.scale
             textures = [:]
         }
@@ -84,7 +84,7 @@ final class ImageTiles {
     }
 
     /// Without an index, the part is decoded from the top of the image, at full size.
-    private static let maximumPartPixelCount = 4 << 20
+    private static let maximumPartPixelCount = 4_000_000
 
     @concurrent private static func pixels(
         in rect: PixelRect, _ image: TiledImage, _ monitor: MonitorConversion?
@@ -161,9 +161,9 @@ final class ImageTiles {
 }
 
 extension ImageLoads {
-    /// The number of pixels above which an image has an index or a stored pyramid, instead of being
+    /// The number of pixels from which an image has an index or a stored pyramid, instead of being
     /// decoded as a whole.
-    nonisolated static let wholePixelCount = 24 << 20
+    nonisolated static let largePixelCount = 24_000_000
 
     /// Opens an image for its tiles.
     @concurrent static func tiles(
@@ -181,9 +181,9 @@ extension ImageLoads {
         configuration.tileSide = 512
         configuration.encoding.quality = 95
         configuration.encoding.chromaSubsampling = .full
-        let isLarge = source.pixelSize.area > wholePixelCount
+        let isLarge = source.pixelSize.area >= largePixelCount
         configuration.usesIndex = isLarge
-        configuration.directPixelCount = isLarge ? 8 << 20 : wholePixelCount
+        configuration.directPixelCount = isLarge ? 8 << 20 : largePixelCount
         return try TiledImage(
             source, name: "\(path) \(identity.version)", codecs: codecs, store: stores.files,
             queue: stores.queue, cache: stores.cache, configuration: configuration)

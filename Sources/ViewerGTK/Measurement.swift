@@ -43,19 +43,21 @@ final class Measurement {
             return false
         }
         let names = viewer.grid.visible(at: viewer.motion.offset).map { viewer.list[$0] }
-        let blank = names.count { name in
-            let cell = window.cells[ComparedByBytes(name)]
-            return cell?.texture == nil && cell?.failure == nil
-        }
-        if !names.isEmpty, blank == 0 { print("grid \(names.count) of \(viewer.list.count)") }
-        guard scrollSeconds != nil else { return false }
+        let cells = names.map { window.cells[ComparedByBytes($0)] }
+        let blank = cells.count { $0?.texture == nil && $0?.failure == nil }
+        let coarse = cells.count { $0?.isComplete != true } - blank
+        let isComplete = !names.isEmpty && blank == 0 && coarse == 0
+        if isComplete { print("grid \(names.count) of \(viewer.list.count)") }
+        guard let scrollSeconds else { return false }
         if let scrollStart {
-            statistics.add(at: seconds, cellCount: names.count, blankCount: blank)
-            if viewer.motion.offset == viewer.motion.limit || seconds > scrollStart + 60 {
+            statistics.add(
+                at: seconds, cellCount: names.count, blankCount: blank, coarseCount: coarse)
+            let isLate = seconds > scrollStart + 2 * scrollSeconds
+            if isLate || viewer.motion.offset == viewer.motion.limit {
                 print("\(statistics)")
                 calotype_window_close()
             }
-        } else if !names.isEmpty, blank == 0, names.count < viewer.list.count {
+        } else if isComplete, names.count < viewer.list.count {
             scrollStart = seconds
         }
         return true

@@ -32,6 +32,7 @@ final class ShownImage {
     var histogram: Texture?
     var failure: String?
     var load: Task<Void, Never>?
+    var draftLoad: Task<Void, Never>?
     var tilesLoad: Task<Void, Never>?
     var infoLoad: Task<Void, Never>?
 
@@ -43,6 +44,7 @@ final class ShownImage {
     /// Ends all loads.
     func stop() {
         load?.cancel()
+        draftLoad?.cancel()
         tilesLoad?.cancel()
         infoLoad?.cancel()
         tiles?.stop()
@@ -55,6 +57,22 @@ final class ShownImage {
 extension ViewerWindow {
     /// The image that is displayed alone, or the first one that is compared.
     var current: ShownImage? { shown.first }
+
+    /// Loads the images that the next keys will show.
+    private func prefetchNeighbours(_ box: PixelSize) {
+        guard viewer.mode == .single else { return }
+        loads.neighbours.replace(
+            with: viewer.neighbours.map {
+                loads.request(viewer.path(viewer.list[$0]), DecodeOptions(box: box))
+            })
+    }
+
+    /// Ends what displays images, since the grid is displayed.
+    func endShown() {
+        loads.neighbours.replace(with: [])
+        for image in shown { image.stop() }
+        shown = []
+    }
 
     /// Loads the displayed images, and the tiles that an enlarged view shows.
     func loadShown() {
@@ -71,10 +89,14 @@ extension ViewerWindow {
             image.load?.cancel()
             image.box = box
             let request = loads.request(viewer.path(image.name), DecodeOptions(box: box))
-            image.load = Task { [weak self] in
-                if image.size == nil, image.fitted != nil { await self?.placeDraft(image, request) }
-                await self?.finish(image, request)
+            if let loaded = loads.pipeline.cachedImage(for: request), !loaded.isPreview {
+                finish(image, loaded, box, [LoadStep(.memory, "hit")])
+                continue
             }
+            if image.size == nil, image.fitted != nil {
+                image.draftLoad = Task { [weak self] in await self?.placeDraft(image, request) }
+            }
+            image.load = Task { [weak self] in await self?.load(image, request, box) }
         }
         if let size = current?.size { viewer.setImageSize(size) }
         loadTiles()
@@ -90,30 +112,39 @@ extension ViewerWindow {
 
     /// Places a draft, which needs the size of the image.
     private func placeDraft(_ image: ShownImage, _ request: ImageRequest) async {
-        guard loads.pipeline.cachedImage(for: request) == nil,
-            let facts = try? await loads.pipeline.facts(for: request.source.name),
-            image.size == nil
+        guard let facts = try? await loads.pipeline.facts(for: request.source.name),
+            !Task.isCancelled, image.size == nil
         else { return }
         show(image, size: facts.pixelSize)
     }
 
-    private func finish(_ image: ShownImage, _ request: ImageRequest) async {
+    private func load(_ image: ShownImage, _ request: ImageRequest, _ box: PixelSize) async {
         do throws(FileFailure) {
             let metrics = LoadMetrics()
             let loaded = try await loads.image(request, metrics)
             guard !Task.isCancelled else { return }
-            image.fitted = Texture(loaded.image)
-            image.loaded = loaded
-            image.histogram = nil
-            image.facts = facts(loaded, metrics)
-            startAnimation(image, request, frameCount: loaded.originalFrameCount)
+            finish(image, loaded, box, metrics.steps)
             show(image, size: loaded.originalSize)
-            if image === current { prefetchNeighbours(box: request.options.box) }
         } catch {
             guard !Task.isCancelled else { return }
             image.failure = error.reason
             calotype_window_redraw()
         }
+    }
+
+    private func finish(
+        _ image: ShownImage, _ loaded: LoadedImage, _ box: PixelSize, _ steps: [LoadStep]
+    ) {
+        image.draftLoad?.cancel()
+        image.fitted = Texture(loaded.image)
+        image.loaded = loaded
+        image.size = loaded.originalSize
+        image.histogram = nil
+        image.facts = facts(loaded, steps)
+        startAnimation(
+            image, loads.request(viewer.path(image.name), DecodeOptions(box: box)),
+            frameCount: loaded.originalFrameCount)
+        if image === current { prefetchNeighbours(box) }
     }
 
     private func show(_ image: ShownImage, size: PixelSize) {
@@ -124,11 +155,11 @@ extension ViewerWindow {
         calotype_window_redraw()
     }
 
-    private func facts(_ loaded: LoadedImage, _ metrics: LoadMetrics) -> [ViewerText] {
+    private func facts(_ loaded: LoadedImage, _ steps: [LoadStep]) -> [ViewerText] {
         var facts: [ViewerText] = [
             .pixels("\(loaded.originalSize)", displayed: "\(loaded.image.size)")
         ]
-        facts += metrics.steps.compactMap { step in
+        facts += steps.compactMap { step in
             ViewerText.LoadStepName(rawValue: step.stage.rawValue).map {
                 .step($0, detail: step.detail, duration: step.duration.formattedMilliseconds)
             }
@@ -142,24 +173,14 @@ extension ViewerWindow {
         image.player?.stop()
         image.player = nil
         guard frameCount > 1 else { return }
+        // The image owns the player.
         let player = ImagePlayer(loads.pipeline, request, frameCount: frameCount) {
-            image.fitted = $0
+            [weak image] frame in
+            image?.fitted = frame
             calotype_window_redraw()
         }
         image.player = player
         if viewer.isPlaying { player.play() }
-    }
-
-    /// Loads the images that the next keys will show.
-    private func prefetchNeighbours(box: PixelSize?) {
-        guard let index = viewer.list.currentIndex, let box else { return }
-        for neighbour in [viewer.shown.upperBound, index - 1]
-        where 0..<viewer.list.count ~= neighbour {
-            var request = loads.request(
-                viewer.path(viewer.list[neighbour]), DecodeOptions(box: box))
-            request.priority = .prefetch
-            Task { [loads, request] in _ = try? await loads.image(request) }
-        }
     }
 
     /// Loads the tiles of images that are enlarged beyond the size that fits.
@@ -170,7 +191,7 @@ extension ViewerWindow {
                 if placement.isEnlarged { tiles.update(placement) }
                 continue
             }
-            guard placement.isEnlarged || placement.image.area > ImageLoads.wholePixelCount,
+            guard placement.isEnlarged || placement.image.area >= ImageLoads.largePixelCount,
                 image.tilesLoad == nil
             else { continue }
             let path = viewer.path(image.name)

@@ -3,6 +3,7 @@
 #if Viewer
 internal import CGTK
 internal import EncodedImages
+internal import ImageCodecs
 internal import ImageCommands
 internal import ImageLoading
 internal import LoadScheduling
@@ -13,6 +14,8 @@ extension ViewerWindow {
     /// Draws the grid or the images, and the texts above them.
     func drawContent() {
         let (width, height) = (Double(viewer.view.width), Double(viewer.view.height))
+        // The theme may change at any time.
+        palette = viewer.mode == .single || calotype_theme_is_dark() ? .dark : .light
         calotype_draw_color(palette.background, 0, 0, width, height)
         if viewer.mode == .grid { drawGrid() } else { drawImages() }
         drawPanels(width, height)
@@ -22,7 +25,11 @@ extension ViewerWindow {
     private func drawGrid() {
         let grid = viewer.grid
         let visible = grid.visible(at: viewer.motion.offset)
-        loadCells(visible.map { viewer.list[$0] }, grid.side)
+        let isFast = viewer.motion.passes(Double(grid.height), within: 0.3)
+        loadCells(visible.map { viewer.list[$0] }, grid.side, onlyFromMemory: isFast)
+        placeholders.make(
+            grid.appearing(at: viewer.motion.offset, velocity: viewer.motion.velocity)
+                .map { ComparedByBytes(viewer.list[$0]) })
         loads.prefetch(viewer)
         for index in visible {
             let origin = grid.origin(of: index)
@@ -45,7 +52,7 @@ extension ViewerWindow {
         if let texture = cell?.texture {
             let largest = Double(max(texture.size.width, texture.size.height))
             // A draft is smaller than the image will be.
-            let scale = cell?.load == nil ? min(1, side / largest) : side / largest
+            let scale = cell?.isComplete == true ? min(1, side / largest) : side / largest
             let width = (Double(texture.size.width) * scale).rounded()
             let height = (Double(texture.size.height) * scale).rounded()
             let left = x + ((side - width) / 2).rounded()
@@ -69,55 +76,83 @@ extension ViewerWindow {
     }
 
     /// Loads cells, and cancels the loads of those that have left the view.
-    func loadCells(_ visible: [String], _ side: Int) {
-        let names = Set(visible.map { ComparedByBytes($0) })
+    ///
+    /// - Parameters:
+    ///   - visible: the names of the images.
+    ///   - side: the side of a cell of the grid.
+    ///   - onlyFromMemory: whether no load is started, since it would end too late.
+    func loadCells(_ visible: [String], _ side: Int, onlyFromMemory: Bool = false) {
+        let names = visible.map { ComparedByBytes($0) }
+        endCells(except: Set(names))
+        for name in names {
+            var cell = cells[name] ?? Cell()
+            guard !cell.isComplete, cell.load == nil else { continue }
+            let request = loads.cellRequest(viewer.path(name.wrappedValue), side: side)
+            if let loaded = loads.pipeline.cachedImage(for: request), !loaded.isPreview {
+                cells[name] = Cell(texture: Texture(loaded.image), isComplete: true)
+                continue
+            }
+            if cell.texture == nil { cell.texture = draft(of: name, request) }
+            if !onlyFromMemory {
+                cell.load = Task { [weak self, needsDraft = cell.texture == nil] in
+                    if needsDraft { await self?.loadDraft(request, name) }
+                    await self?.finishCell(request, name)
+                }
+            }
+            cells[name] = cell
+        }
+    }
+
+    /// Drops cells, and cancels their loads.
+    func endCells(except names: Set<ComparedByBytes> = []) {
         for (name, cell) in cells where !names.contains(name) {
             cell.load?.cancel()
             cells[name] = nil
         }
-        for name in visible where cells[ComparedByBytes(name)] == nil {
-            let request = loads.cellRequest(viewer.path(name), side: side)
-            if let loaded = loads.pipeline.cachedImage(for: request) {
-                cells[ComparedByBytes(name)] = Cell(texture: Texture(loaded.image))
-                continue
-            }
-            // A smaller size that was prefetched is the draft.
-            let draft = loads.pipeline.placeholder(for: request).map { Texture($0.image) }
-            let needsDraft = draft == nil && viewer.motion.isMoving
-            let load = Task { [weak self] in
-                var request = request
-                if needsDraft {
-                    await self?.loadDraft(request, name, side)
-                    request.priority = .prefetch
-                }
-                _ = await self?.finishCell(request, name)
-            }
-            cells[ComparedByBytes(name)] = Cell(texture: draft, load: load)
+    }
+
+    /// Cancels the loads of cells, since none is displayed; their images stay.
+    func endCellLoads() {
+        for (name, cell) in cells where cell.load != nil {
+            cell.load?.cancel()
+            cells[name]?.load = nil
         }
     }
 
-    /// Loads half the size of a cell, for which the embedded thumbnail of a photograph is sufficient.
-    private func loadDraft(_ request: ImageRequest, _ name: String, _ side: Int) async {
-        var request = request
-        request.options.box = PixelSize(width: side / 2, height: side / 2)
-        request.options.quality = .fast
+    /// Returns a coarse image of a cell: one of another size in memory, such as a level of detail that
+    /// was prefetched, or the stored placeholder.
+    private func draft(of name: ComparedByBytes, _ request: ImageRequest) -> Texture? {
+        let pipeline = loads.pipeline
+        let other =
+            pipeline.sharpestCachedImage(for: request)?.image
+            ?? pipeline.placeholder(for: request)
+        if let other { return Texture(other.image) }
+        guard let image = placeholders.image(name) else { return nil }
+        return Texture((try? loads.monitor?.profile.converted(image)) ?? image)
+    }
+
+    /// Loads half the size of a cell, for which the embedded thumbnail of a photograph is sufficient, if
+    /// there is no placeholder.
+    private func loadDraft(_ request: ImageRequest, _ name: ComparedByBytes) async {
+        guard placeholders.isMissing(name), viewer.motion.isMoving else { return }
+        var request = request.at(.half)
         request.storeUse = []
         guard let loaded = try? await loads.image(request), !Task.isCancelled,
-            cells[ComparedByBytes(name)]?.load != nil
+            cells[name]?.load != nil
         else { return }
-        cells[ComparedByBytes(name)]?.texture = Texture(loaded.image)
+        cells[name]?.texture = Texture(loaded.image)
         calotype_window_redraw()
     }
 
-    private func finishCell(_ request: ImageRequest, _ name: String) async {
-        var cell = Cell()
+    private func finishCell(_ request: ImageRequest, _ name: ComparedByBytes) async {
+        var cell = Cell(isComplete: true)
         do throws(FileFailure) {
             cell.texture = Texture(try await loads.image(request).image)
         } catch {
             cell.failure = error.reason
         }
-        guard !Task.isCancelled, cells[ComparedByBytes(name)] != nil else { return }
-        cells[ComparedByBytes(name)] = cell
+        guard !Task.isCancelled, cells[name] != nil else { return }
+        cells[name] = cell
         calotype_window_redraw()
     }
 

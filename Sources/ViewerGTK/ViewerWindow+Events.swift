@@ -8,13 +8,16 @@ internal import Glibc
 internal import Darwin
 #endif
 internal import Pixels
+internal import ViewerModel
 
 extension ViewerWindow {
     /// Sets the functions that pass the events of GTK, on the main thread, to the window.
     @unsafe func setHandlers(_ events: inout calotype_window_events) {
-        unsafe events.draw = { context, seconds, width, height, _ in
+        unsafe events.draw = { context, seconds, width, height, scale in
             unsafe window(context) {
-                $0.draw(at: seconds, PixelSize(width: Int(width), height: Int(height)))
+                $0.draw(
+                    at: seconds, PixelSize(width: Int(width), height: Int(height)),
+                    density: Int(scale))
             } ?? false
         }
         unsafe events.key = { context, name in
@@ -27,6 +30,14 @@ extension ViewerWindow {
             let seconds = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
             guard let scalar = Unicode.Scalar(character) else { return }
             unsafe window(context) { $0.type(scalar, at: seconds) }
+        }
+        unsafe events.name = { context, name in
+            let name = unsafe name.map { unsafe String(cString: $0) } ?? ""
+            unsafe window(context) { $0.perform($0.viewer.rename(to: name)) }
+        }
+        unsafe events.wallpaper = { context, error in
+            let error = unsafe error.map { unsafe String(cString: $0) }
+            unsafe window(context) { $0.endWallpaper(error) }
         }
         unsafe events.scroll = { context, dx, dy, x, y, hasControl in
             unsafe window(context) {

@@ -78,7 +78,7 @@ extension ViewerWindow {
         let state = AccessibleState(
             mode: viewer.mode, view: viewer.view, offset: viewer.motion.offset,
             current: viewer.list.currentIndex, count: viewer.list.count, name: viewer.list.current,
-            shownCount: viewer.shown.count)
+            shownCount: viewer.shown.count, hasFilmstrip: viewer.filmstrip != nil)
         guard state != accessibleState else { return }
         accessibleState = state
         calotype_cells_begin()
@@ -88,22 +88,33 @@ extension ViewerWindow {
                 let origin = grid.origin(of: index)
                 addAccessibleCell(
                     index, x: Double(origin.x), y: Double(origin.y) - viewer.motion.offset,
-                    PixelSize(width: grid.side, height: grid.side))
+                    PixelSize(width: grid.side, height: grid.side), isImage: false)
             }
         } else {
             for (index, rect) in zip(viewer.shown, viewer.panes.rects) {
-                addAccessibleCell(index, x: Double(rect.x), y: Double(rect.y), rect.size)
+                addAccessibleCell(
+                    index, x: Double(rect.x), y: Double(rect.y), rect.size, isImage: true)
+            }
+        }
+        if let strip = viewer.filmstrip {
+            for index in strip.visible where !viewer.shown.contains(index) {
+                addAccessibleCell(
+                    index, x: Double(strip.x(of: index)),
+                    y: Double(viewer.view.height - strip.height + strip.gap),
+                    PixelSize(width: strip.side, height: strip.side), isImage: false)
             }
         }
         calotype_cells_end()
     }
 
-    private func addAccessibleCell(_ index: Int, x: Double, y: Double, _ size: PixelSize) {
+    private func addAccessibleCell(
+        _ index: Int, x: Double, y: Double, _ size: PixelSize, isImage: Bool
+    ) {
         let label = text(
             .cell(name: viewer.list[index], number: index + 1, count: viewer.list.count))
         unsafe calotype_cells_add(
             Int32(index), label, x, y, Double(size.width), Double(size.height),
-            viewer.mode == .single, index == viewer.list.currentIndex)
+            isImage, index == viewer.list.currentIndex)
     }
 }
 
@@ -116,6 +127,7 @@ struct AccessibleState: Equatable {
     let count: Int
     let name: String?
     let shownCount: Int
+    let hasFilmstrip: Bool
 }
 
 extension Duration {

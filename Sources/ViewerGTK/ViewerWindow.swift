@@ -19,8 +19,11 @@ internal import ViewerModel
 final class ViewerWindow {
     /// A cell of the grid while it is visible.
     struct Cell {
+        /// The image, or a draft of it until the cell is complete.
         var texture: Texture?
         var failure: String?
+        /// Whether the image was loaded, or cannot be.
+        var isComplete = false
         var load: Task<Void, Never>?
     }
 
@@ -29,12 +32,15 @@ final class ViewerWindow {
     /// The images that are displayed alone or compared.
     var shown: [ShownImage] = []
     let loads: ImageLoads
+    let placeholders: CellPlaceholders
     let keyMap: KeyMap
     let language: ViewerLanguage
-    let palettes: (grid: Palette, image: Palette)
+    /// The colours of the current frame.
+    var palette = Palette.dark
     var message: String?
     var accessibleState: AccessibleState?
     var hold: Task<Void, Never>?
+    var printing: Task<Void, Never>?
     var isHolding = false
     var dragged = 0.0
     var typed = ""
@@ -69,7 +75,7 @@ final class ViewerWindow {
         keyMap = map
         watch = FolderWatch(folder)
         loads = ImageLoads(cacheFolder: "\(cache)/calotype")
-        palettes = (calotype_theme_is_dark() ? .dark : .light, .dark)
+        placeholders = CellPlaceholders(loads.pipeline, folder: folder)
         measurement = options.measures ? Measurement(scrollSeconds: options.scrollSeconds) : nil
         do throws(FileFailure) {
             loads.monitor = try MonitorConversion.make(options.profile)
@@ -80,12 +86,11 @@ final class ViewerWindow {
         }
     }
 
-    var palette: Palette { viewer.mode == .grid ? palettes.grid : palettes.image }
-
     /// Opens the window and returns when it is closed.
     func run() {
         defer {
-            for task in [listing, slideshow, hold] { task?.cancel() }
+            for task in [listing, slideshow, hold, printing] { task?.cancel() }
+            placeholders.stop()
             watchSource?.cancel()
             loads.close()
         }
@@ -99,6 +104,7 @@ final class ViewerWindow {
                 guard let self else { return }
                 self.viewer.add(names)
                 self.change()
+                await self.placeholders.read(names)
             }
         }
         var events = unsafe calotype_window_events()
@@ -134,6 +140,8 @@ final class ViewerWindow {
 
     /// Drops the pixels of an image.
     private func forget(_ name: String) {
+        loads.pipeline.removeFromMemory(viewer.path(name))
+        placeholders.remove(name)
         cells[ComparedByBytes(name)]?.load?.cancel()
         cells[ComparedByBytes(name)] = nil
         for image in shown where image.isNamed(name) { image.stop() }
@@ -147,25 +155,33 @@ final class ViewerWindow {
             var all: [String] = []
             for await names in imageNames(in: folder) { all += names }
             guard let self, !Task.isCancelled else { return }
-            for image in shown { image.stop() }
-            for cell in cells.values { cell.load?.cancel() }
-            (shown, cells) = ([], [:])
+            endShown()
+            endCells()
+            for name in all { loads.pipeline.removeFromMemory(viewer.path(name)) }
             viewer.replaceList(all)
             change()
+            await placeholders.read(all)
         }
     }
 
     /// Loads what has become visible, and draws.
     func change() {
-        if viewer.mode == .single { loadShown() }
+        if viewer.mode == .single {
+            loads.stopPrefetching()
+            if viewer.filmstrip == nil { endCellLoads() }
+            loadShown()
+        } else {
+            endShown()
+        }
         unsafe calotype_window_set_title(title)
         calotype_window_redraw()
     }
 
     /// Draws a frame; returns whether another follows.
-    func draw(at seconds: Double, _ size: PixelSize) -> Bool {
+    func draw(at seconds: Double, _ size: PixelSize, density: Int) -> Bool {
         if viewer.view != size {
-            viewer.resize(to: size)
+            viewer.resize(to: size, density: density)
+            loads.resize(to: size)
             loadShown()
         }
         viewer.motion.advance(by: min(0.1, seconds - (lastFrame ?? seconds)))
@@ -177,9 +193,11 @@ final class ViewerWindow {
         return isMoving || continues
     }
 
-    func perform(_ command: ViewerCommand) {
+    func perform(_ command: ViewerCommand) { perform(viewer.perform(command)) }
+
+    func perform(_ effects: [Viewer.Effect]) {
         message = nil
-        for effect in viewer.perform(command) { perform(effect) }
+        for effect in effects { perform(effect) }
         change()
     }
 
@@ -197,6 +215,13 @@ final class ViewerWindow {
         case .slideshow(let isOn): setSlideshow(isOn)
         case .copy(let path):
             unsafe calotype_clipboard_set_file(FileURI(path)?.text ?? path, path)
+        case .askForName(let name):
+            // The extension is kept unless the user changes it.
+            let stem = splitExtension(name).name
+            unsafe calotype_ask_for_name(
+                text(.command(.rename)), name, Int32(stem.unicodeScalars.count))
+        case .print(let path): print(path)
+        case .setWallpaper(let path): unsafe calotype_set_wallpaper(path)
         case .openWith(let path): unsafe calotype_open_with(path)
         }
     }

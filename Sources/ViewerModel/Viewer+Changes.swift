@@ -7,7 +7,7 @@ extension Viewer {
     mutating func trash() -> [Effect] {
         guard let name = list.current else { return [] }
         return attempt { viewer throws(FileFailure) in
-            try viewer.editor.trash(viewer.path(name))
+            try viewer.editor.trash([viewer.path(name)])
             viewer.remove(name)
             return .isInTrash(name)
         }
@@ -27,6 +27,25 @@ extension Viewer {
         return attempt { viewer throws(FileFailure) in
             try viewer.editor.copy(viewer.path(name), into: viewer.path(folder))
             return .isCopied(name, folder: folder)
+        }
+    }
+
+    /// Renames the current image.
+    ///
+    /// - Parameter newName: the name that the user entered.
+    /// - Returns: what the window does in addition to drawing.
+    package mutating func rename(to newName: String) -> [Effect] {
+        guard let name = list.current, !newName.utf8.elementsEqual(name.utf8) else { return [] }
+        guard !newName.isEmpty, !newName.contains("/"), newName != ".", newName != ".." else {
+            return [.message(.isNoName(newName))]
+        }
+        return attempt { viewer throws(FileFailure) in
+            try viewer.editor.rename(viewer.path(name), to: viewer.path(newName))
+            viewer.list.rename(name, to: newName)
+            for name in [name, newName] { viewer.forgetRating(name) }
+            viewer.placement = nil
+            viewer.updateLayout()
+            return .isRenamed(name, to: newName)
         }
     }
 
@@ -52,16 +71,26 @@ extension Viewer {
 
     mutating func undo() -> [Effect] {
         attempt { viewer throws(FileFailure) in
-            guard let path = try viewer.editor.undo() else { return .nothingToUndo }
-            let (folder, name) = splitFolder(path)
-            viewer.forgetRating(name)
-            // A copy that was removed, or a sidecar.
-            guard folder == viewer.folder, !name.hasSuffix(".xmp") else { return .isRestored(name) }
-            viewer.list.merge([name])
-            viewer.updateLayout()
-            if let index = viewer.list.index(of: name) { viewer.select(index) }
-            viewer.placement = nil
-            return .isRestored(name)
+            guard let paths = try viewer.editor.undo() else { return .nothingToUndo }
+            // Without sidecars, unless one was changed alone.
+            let images = paths.filter { !$0.hasSuffix(".xmp") }
+            let changed = images.isEmpty ? paths : images
+            let restored = changed.filter(viewer.editor.exists)
+            for path in paths { viewer.forgetRating(splitFolder(path).file) }
+            // A copy that was removed is in another folder.
+            let files = images.map { (path: $0, parts: splitFolder($0)) }
+                .filter { $0.parts.folder == viewer.folder }
+            for file in files where !restored.contains(file.path) { viewer.remove(file.parts.file) }
+            let names = files.filter { restored.contains($0.path) }.map(\.parts.file)
+            if let first = names.first {
+                viewer.list.merge(names)
+                viewer.updateLayout()
+                if let index = viewer.list.index(of: first) { viewer.select(index) }
+                viewer.placement = nil
+            }
+            return restored.count > 1
+                ? .areRestored(count: restored.count)
+                : .isRestored(splitFolder(restored.first ?? changed[0]).file)
         }
     }
 
@@ -98,16 +127,10 @@ extension Viewer {
     }
 
     private mutating func trash(_ names: [String]) -> [Effect] {
-        var count = 0
-        for name in names {
-            do throws(FileFailure) {
-                try editor.trash(path(name))
-            } catch {
-                return [.failure("\(error)")]
-            }
-            remove(name)
-            count += 1
+        attempt { viewer throws(FileFailure) in
+            try viewer.editor.trash(names.map(viewer.path))
+            for name in names { viewer.remove(name) }
+            return .areInTrash(count: names.count)
         }
-        return [.message(.areInTrash(count: count))]
     }
 }

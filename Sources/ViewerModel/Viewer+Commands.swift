@@ -25,11 +25,14 @@ extension Viewer {
         case .pause, .nextFrame, .previousFrame: return play(command)
         case .trash: return trash()
         case .undo: return undo()
+        case .rename: return list.current.map { [.askForName($0)] } ?? []
         case .turnRight, .turnLeft: return turn(clockwise: command == .turnRight)
         case .review: return startReview()
         case .copy:
             return list.current.map { [.copy(path($0)), .message(.isInClipboard($0))] } ?? []
         case .openWith: return list.current.map { [.openWith(path($0))] } ?? []
+        case .print: return list.current.map { [.print(path($0))] } ?? []
+        case .wallpaper: return list.current.map { [.setWallpaper(path($0))] } ?? []
         default: return change(command)
         }
         return []

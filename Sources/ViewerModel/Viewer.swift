@@ -29,10 +29,16 @@ package struct Viewer: Sendable {
         case step(Int)
         /// Whether the next image is shown after some seconds.
         case slideshow(Bool)
+        /// The user enters another name for an image, which is passed to ``Viewer/rename(to:)``.
+        case askForName(String)
         /// An image is copied to the clipboard, by its path.
         case copy(String)
         /// An image is opened in another program, by its path.
         case openWith(String)
+        /// An image is printed, by its path.
+        case print(String)
+        /// An image becomes the background of the desktop, by its path.
+        case setWallpaper(String)
     }
 
     /// The absolute path of the folder.
@@ -69,11 +75,15 @@ package struct Viewer: Sendable {
     var editor: FolderEditor
     /// Whether the current image was chosen, instead of being the first one.
     private var isChosen: Bool
+    /// Whether the last movement was to an earlier image.
+    private var movesBack = false
     private var ratings: [ComparedByBytes: Int?] = [:]
 
+    /// The number of device pixels per unit of the desktop.
+    private var density = 1
     /// The side and the gap of the cells of the grid, in device pixels.
-    private let cellSide: Int
-    private let cellGap: Int
+    private var cellSide: Int { 192 * density }
+    private var cellGap: Int { 12 * density }
 
     /// Creates a viewer.
     ///
@@ -81,10 +91,9 @@ package struct Viewer: Sendable {
     ///   - folder: the absolute path of the folder.
     ///   - first: the name of the image that is opened; `nil` for the grid.
     ///   - editor: changes the files.
-    ///   - density: the number of device pixels per unit of the desktop.
     ///   - isRightToLeft: whether the first image is at the right.
     package init(
-        folder: String, first: String?, editor: FolderEditor, density: Int = 1,
+        folder: String, first: String?, editor: FolderEditor,
         isRightToLeft: Bool = false
     ) {
         self.folder = folder
@@ -93,8 +102,6 @@ package struct Viewer: Sendable {
         list = ImageList(first: first)
         mode = first == nil ? .grid : .single
         isChosen = first != nil
-        cellSide = 192 * density
-        cellGap = 12 * density
     }
 
     /// The cells of the grid.
@@ -126,8 +133,16 @@ package struct Viewer: Sendable {
         return current..<min(list.count, current + comparedCount)
     }
 
+    /// The images that the next keys show, the most likely first: more in the direction of the last
+    /// movement.
+    package var neighbours: [Int] {
+        let (before, after) = (shown.lowerBound - 1, shown.upperBound)
+        return (movesBack ? [before, before - 1, after] : [after, after + 1, before])
+            .filter { 0..<list.count ~= $0 }
+    }
+
     /// Returns the path of an image.
-    package func path(_ name: String) -> String { "\(folder == "/" ? "" : folder)/\(name)" }
+    package func path(_ name: String) -> String { ViewerModel.path(of: name, in: folder) }
 
     /// Returns the rating of an image from its sidecar, which is read once; `nil` if it has none.
     package mutating func rating(_ name: String) -> Int? {
@@ -145,8 +160,13 @@ package struct Viewer: Sendable {
     }
 
     /// Changes the size of the window.
-    package mutating func resize(to size: PixelSize) {
+    ///
+    /// - Parameters:
+    ///   - size: the size in device pixels.
+    ///   - density: the number of device pixels per unit of the desktop.
+    package mutating func resize(to size: PixelSize, density: Int = 1) {
         view = size
+        self.density = max(1, density)
         updateLayout()
     }
 
@@ -209,6 +229,7 @@ package struct Viewer: Sendable {
         list.select(index)
         guard let index = list.currentIndex else { return }
         if index != old {
+            movesBack = old.map { index < $0 } ?? false
             placement = nil
             isPlaying = true
         }
@@ -232,4 +253,9 @@ package struct Viewer: Sendable {
         let size = panes.size
         if let placement, placement.view != size { self.placement?.resize(to: size) }
     }
+}
+
+/// Returns the path of a file in a folder.
+package func path(of name: String, in folder: String) -> String {
+    "\(folder == "/" ? "" : folder)/\(name)"
 }

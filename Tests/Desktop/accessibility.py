@@ -5,14 +5,12 @@ accessibility.py FOLDER_OF_PROGRAMS. Requires python3-pyatspi and at-spi2-core i
 screen.py.
 """
 
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
-from screen import png
+from screen import Screen, png, workspace
 
 NAMES = [f"p{index}.png" for index in range(1, 9)]
 
@@ -67,6 +65,13 @@ def scenario():
          f"the image, after the action {names}")
     subprocess.run(["xdotool", "key", "Right"], check=True)
     find(lambda widget: widget.name == "p6.png, 6 of 8" and is_focused(widget), "the next image")
+    # The other images are cells of the film strip.
+    subprocess.run(["xdotool", "key", "t"], check=True)
+    cell = find(lambda widget: widget.name == "p7.png, 7 of 8" and "cell" in widget.getRoleName(),
+                "a cell of the film strip")
+    cell.queryAction().doAction(0)
+    find(lambda widget: widget.name == "p7.png, 7 of 8" and widget.getRoleName() in ("image", "icon"),
+         "the image of a cell of the film strip")
     print(f"viewer: AT-SPI finds 8 cells by name, moves the focus and opens an image by {names}")
 
 
@@ -83,27 +88,16 @@ def run(programs, work):
 def main():
     if len(sys.argv) == 3:
         return run(*sys.argv[1:])
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        (work / "pictures").mkdir()
-        (work / "run").mkdir(mode=0o700)
+    with workspace() as (work, pictures):
         for index, name in enumerate(NAMES):
-            (work / "pictures" / name).write_bytes(png(320, 240, (20 * index, 80, 120)))
-        environment = dict(os.environ, GDK_BACKEND="x11", GSK_RENDERER="cairo", HOME=folder, LC_ALL="C.UTF-8",
-                           XDG_RUNTIME_DIR=str(work / "run"))
-        reading, writing = os.pipe()
-        server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24"], pass_fds=[writing],
-            stderr=subprocess.DEVNULL)
-        os.close(writing)
-        with os.fdopen(reading) as pipe:
-            environment["DISPLAY"] = f":{pipe.readline().strip()}"
+            (pictures / name).write_bytes(png(320, 240, (20 * index, 80, 120)))
         programs = pathlib.Path(sys.argv[1]).resolve()
-        result = subprocess.run(
-            ["dbus-run-session", "--", sys.executable, __file__, programs, work], env=environment)
-        server.terminate()
-        server.wait()
-        sys.exit(result.returncode)
+        screen = Screen(programs, work, command=[sys.executable, __file__, programs, work], output=None,
+                        LC_ALL="C.UTF-8")
+        try:
+            sys.exit(screen.viewer.wait())
+        finally:
+            screen.close()
 
 
 main()

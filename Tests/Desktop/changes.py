@@ -7,11 +7,10 @@ image appears under the name of another: changes.py FOLDER_OF_PROGRAMS [SECONDS]
 import pathlib
 import random
 import sys
-import tempfile
 import threading
 import time
 
-from screen import HEIGHT, WIDTH, Screen, png
+from screen import HEIGHT, WIDTH, Screen, png, workspace
 
 
 def color(number):
@@ -49,11 +48,7 @@ def check(screen):
 def main():
     programs = pathlib.Path(sys.argv[1]).resolve()
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 10
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        pictures = work / "pictures"
-        pictures.mkdir()
-        (work / "home").mkdir()
+    with workspace() as (work, pictures):
         (pictures / "p1.png").write_bytes(png(1280, 800, color(1)))
         screen = Screen(programs, work, pictures / "p1.png")
         try:

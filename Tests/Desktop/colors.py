@@ -7,13 +7,12 @@ profiles on three monitors: colors.py FOLDER_OF_PROGRAMS. Requires Pillow and Nu
 import ctypes
 import pathlib
 import sys
-import tempfile
 
 import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "Peers"))
 import monitor as monitors  # noqa: E402
-from screen import HEIGHT, WIDTH, Screen  # noqa: E402
+from screen import HEIGHT, WIDTH, Screen, workspace  # noqa: E402
 from PIL import Image  # noqa: E402
 
 LIMIT = 1.0
@@ -84,11 +83,7 @@ def check(programs, work, charts, name, by_option):
 
 def main():
     programs = pathlib.Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        charts = work / "charts"
-        charts.mkdir()
-        (work / "home").mkdir()
+    with workspace() as (work, charts):
         sys.argv = ["", str(charts)]
         monitors.main()
         for index, name in enumerate(monitors.MONITORS):

@@ -7,29 +7,19 @@ FOLDER_OF_PROGRAMS [SEQUENCES [SEED]]. Each sequence has 20 keys.
 import pathlib
 import random
 import sys
-import tempfile
 import time
 
-from screen import Screen, png
+from screen import Screen, contents, png, workspace
 
 KEYS = """Right Left Up Down space BackSpace Home End Page_Up Page_Down Return g Escape f t s c plus minus ctrl+0
 ctrl+1 p period comma r R Delete ctrl+z x 0 1 2 3 4 5 v i e question alt+1 alt+2 ctrl+alt+1 ctrl+alt+2 ctrl+c""".split()
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-            for path in folder.rglob("*")}
 
 
 def main():
     programs = pathlib.Path(sys.argv[1]).resolve()
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     generator = random.Random(sys.argv[3] if len(sys.argv) > 3 else "29")
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        pictures = work / "pictures"
-        pictures.mkdir()
-        (work / "home").mkdir()
+    with workspace() as (work, pictures):
         for index in range(12):
             (pictures / f"p{index}.png").write_bytes(png(900, 700, (20 * index, 100, 200 - 10 * index)))
         for pattern, maximum in (("jpeg/valid/*.jpg", 6), ("gif/valid/*.gif", 3)):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A viewer in a virtual display, driven by keys and read by its title and the pixels of the screen."""
 
+import contextlib
 import os
+import pathlib
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 
@@ -21,11 +24,28 @@ def png(width, height, color):
             + chunk(b"IEND", b""))
 
 
+@contextlib.contextmanager
+def workspace():
+    """A temporary folder with a home, and a folder of pictures in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        (work / "home").mkdir()
+        (work / "pictures").mkdir()
+        yield work, work / "pictures"
+
+
+def contents(folder):
+    """The bytes of the files in a folder, and None for each folder, by their paths."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+            for path in folder.rglob("*")}
+
+
 class Screen:
     """A viewer in a virtual display."""
 
-    def __init__(self, programs, work, *arguments, before=None, output=subprocess.DEVNULL,
+    def __init__(self, programs, work, *arguments, command=None, before=None, output=subprocess.DEVNULL,
                  size=(WIDTH, HEIGHT), **variables):
+        """Starts a viewer with arguments, or another command, in a display and a D-Bus session."""
         self.display = None
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
@@ -46,8 +66,8 @@ class Screen:
             before(self)
         self.start = time.monotonic()
         self.viewer = subprocess.Popen(
-            ["dbus-run-session", "--", programs / "calotype-viewer", *arguments], env=self.environment,
-            stdout=output, stderr=subprocess.DEVNULL)
+            ["dbus-run-session", "--", *(command or [programs / "calotype-viewer", *arguments])],
+            env=self.environment, stdout=output, stderr=None if command else subprocess.DEVNULL)
 
     def output(self, *command):
         return subprocess.run(command, env=self.environment, capture_output=True).stdout
@@ -55,12 +75,13 @@ class Screen:
     def key(self, name):
         self.output("xdotool", "key", name)
 
+    def titles(self):
+        windows = self.output("xdotool", "search", "--onlyvisible", "--name", ".").split()
+        names = (self.output("xdotool", "getwindowname", window).decode().strip() for window in windows)
+        return [name for name in names if name]
+
     def title(self):
-        for window in self.output("xdotool", "search", "--onlyvisible", "--name", ".").split():
-            name = self.output("xdotool", "getwindowname", window).decode().strip()
-            if name:
-                return name
-        return ""
+        return next(iter(self.titles()), "")
 
     def pixel(self, x, y):
         image = self.output("import", "-window", "root", "-crop", f"1x1+{x}+{y}", "-depth", "8", "rgb:-")

@@ -6,16 +6,15 @@ files: viewer.py FOLDER_OF_PROGRAMS. Requires Xvfb, xdotool, ImageMagick and dbu
 
 import pathlib
 import sys
-import tempfile
 import time
 
-from screen import WIDTH, Screen, png
+from screen import WIDTH, Screen, contents, png, workspace
 
 COLORS = {"a1.png": (200, 0, 0), "a2.png": (0, 200, 0), "a10.png": (0, 0, 200)}
 
 
 def shows(screen, name, position):
-    screen.shows(f"{name} – {position}", COLORS[name])
+    screen.shows(f"{name} – {position}", COLORS[name.replace("z2", "a2")])
 
 
 def scenario(screen, pictures):
@@ -36,7 +35,7 @@ def scenario(screen, pictures):
     screen.wait("the frame moves", lambda: screen.pixel(left + 204 - 3, 108) == (0x4A, 0x90, 0xE2))
     screen.key("Return")
     shows(screen, "a2.png", "2 of 4")
-    before = {path.name: path.read_bytes() for path in pictures.iterdir()}
+    before = contents(pictures)
     screen.key("Delete")
     shows(screen, "a10.png", "2 of 3")
     if (pictures / "a2.png").exists():
@@ -46,8 +45,27 @@ def scenario(screen, pictures):
     screen.key("ctrl+z")
     screen.key("ctrl+z")
     shows(screen, "a2.png", "2 of 4")
-    if before != {path.name: path.read_bytes() for path in pictures.iterdir()}:
+    if before != contents(pictures):
         sys.exit("viewer: undo did not restore the files")
+    # Another name; the extension is not selected.
+    screen.key("F2")
+    screen.wait("the dialog", lambda: "rename" in screen.titles())
+    # Without a window manager, the window under the pointer receives the keys.
+    screen.output("xdotool", "mousemove", "20", "17")
+    screen.output("xdotool", "type", "z2")
+    screen.key("Return")
+    shows(screen, "z2.png", "4 of 4")
+    screen.key("ctrl+z")
+    shows(screen, "a2.png", "2 of 4")
+    if before != contents(pictures):
+        sys.exit("viewer: undo did not restore the name")
+    # A file that another program writes again, in the grid and alone.
+    screen.key("g")
+    screen.wait("the cell", lambda: screen.pixel(left + 96 + 204, 108) == COLORS["a2.png"])
+    (pictures / "a2.png").write_bytes(png(2000, 1500, (90, 90, 0)))
+    screen.wait("the new cell", lambda: screen.pixel(left + 96 + 204, 108) == (90, 90, 0))
+    screen.key("g")
+    screen.shows("a2.png – 2 of 4", (90, 90, 0))
     # A key that the file of keys adds.
     screen.key("j")
     shows(screen, "a10.png", "3 of 4")
@@ -64,11 +82,7 @@ def scenario(screen, pictures):
 
 def main():
     programs = pathlib.Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        pictures = work / "pictures"
-        pictures.mkdir()
-        (work / "home").mkdir()
+    with workspace() as (work, pictures):
         for name, color in COLORS.items():
             (pictures / name).write_bytes(png(2000, 1500, color))
         (pictures / "broken.jpg").write_text("text")

@@ -52,6 +52,9 @@ import ViewerModel
         // The sidecars follow their images.
         #expect(try files().keys.sorted() == ["b.jpg", "b.jpg.xmp"])
         #expect(viewer.list.count == 1)
+        // All in one step.
+        #expect(viewer.perform(.undo) == [.message(.areRestored(count: 2))])
+        #expect(viewer.list.count == 3 && viewer.list.current == "a.jpg")
         while viewer.perform(.undo) != [.message(.nothingToUndo)] {}
         #expect(try files() == before)
         #expect(viewer.list.count == 3 && viewer.rating("a.jpg") == nil)

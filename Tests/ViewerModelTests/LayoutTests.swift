@@ -42,6 +42,15 @@ import ViewerModel
         }
     }
 
+    @Test("orders cells by when they are needed, in either direction") func appearing() {
+        let visible = Array(4..<16)
+        #expect(Array(grid.visible(at: 200)) == visible)
+        #expect(grid.appearing(at: 200, velocity: 0) == visible + Array(16..<24))
+        #expect(grid.appearing(at: 200, velocity: 900) == Array(16..<24) + visible)
+        #expect(grid.appearing(at: 200, velocity: -900) == [3, 2, 1, 0] + visible)
+        #expect(grid.appearing(at: 0, velocity: -900) == Array(grid.visible(at: 0)))
+    }
+
     @Test("has one column in a narrow view") func narrow() {
         let grid = CellGrid(width: 5, height: 5, count: 3, side: 190, gap: 10)
         #expect(grid.columnCount == 1)
@@ -76,6 +85,18 @@ import ViewerModel
         for _ in 0..<25 { many.advance(by: 0.01) }
         #expect(abs(one.offset - many.offset) < 1e-6)
         #expect(abs(one.velocity - 5_000 * 0.463) < 10)
+    }
+
+    @Test("is known to be too fast for a load, in either direction") func fast() {
+        var motion = ScrollMotion()
+        motion.limit = 1e6
+        motion.jump(to: 5e5)
+        #expect(!motion.passes(800, within: 0.3))
+        for velocity in [2_000.0, -2_000] {
+            motion.fling(velocity)
+            #expect(!motion.passes(800, within: 0.3))
+            #expect(motion.passes(500, within: 0.3))
+        }
     }
 
     @Test("never leaves the content") func limits() {

@@ -90,10 +90,11 @@ import ViewerModel
         var statistics = FrameStatistics()
         for tick in [0, 1, 2, 4, 5, 9] {
             statistics.add(
-                at: 100 + Double(tick) / 60, cellCount: 36, blankCount: tick == 4 ? 3 : 0)
+                at: 100 + Double(tick) / 60, cellCount: 36, blankCount: tick == 4 ? 3 : 0,
+                coarseCount: tick == 5 ? 7 : 0)
         }
         #expect(statistics.frameCount == 6)
         #expect(statistics.droppedCount == 4)
-        #expect(statistics.description == "frames 6 dropped 4 cells 216 blank 3")
+        #expect(statistics.description == "frames 6 dropped 4 cells 216 blank 3 coarse 7")
     }
 }

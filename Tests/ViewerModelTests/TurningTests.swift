@@ -46,9 +46,8 @@ import ViewerModel
 
     private func turned(_ file: [UInt8], clockwise: Bool) throws -> [UInt8] {
         let edit = try #require(JPEGOrientation.turning(file, clockwise: clockwise))
-        var file = file
-        file.replaceSubrange(edit.range, with: edit.bytes)
-        return file
+        #expect(edit.reverse(in: file).applied(to: edit.applied(to: file)) == file)
+        return edit.applied(to: file)
     }
 
     private func decoded(_ file: [UInt8]) throws -> PixelBuffer {
@@ -102,10 +101,33 @@ import ViewerModel
             try Data(file).write(to: URL(filePath: path))
             try editor.turn(path, clockwise: true)
             #expect(try Data(contentsOf: URL(filePath: path)) != Data(file))
-            #expect(try editor.undo() == path)
+            #expect(try editor.undo() == [path])
             #expect(try Data(contentsOf: URL(filePath: path)) == Data(file))
         }
         try Data("P1 1 1 0".utf8).write(to: URL(filePath: folder.path("c.pbm")))
         #expect(throws: FileFailure.self) { try editor.turn(folder.path("c.pbm"), clockwise: true) }
+    }
+
+    @Test("keeps the permissions of the file, and links to it") func permissions() throws {
+        let folder = try TemporaryFolder()
+        let manager = FileManager.default
+        var editor = FolderEditor(trashFolder: folder.path("trash"))
+        let path = folder.path("a.jpg")
+        let original = try file(6)
+        try Data(original).write(to: URL(filePath: path))
+        try manager.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        let link = folder.path("link.jpg")
+        try manager.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try editor.turn(link, clockwise: false)
+        func mode() throws -> Int? {
+            try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        #expect(try mode() == 0o640)
+        #expect(try manager.destinationOfSymbolicLink(atPath: link) == path)
+        let turned = try Data(turned(original, clockwise: false))
+        #expect(try Data(contentsOf: URL(filePath: path)) == turned)
+        _ = try editor.undo()
+        #expect(try mode() == 0o640)
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data(original))
     }
 }

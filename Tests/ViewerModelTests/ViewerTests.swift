@@ -41,6 +41,53 @@ import ViewerModel
         #expect(viewer.placement == nil)
     }
 
+    @Test("knows the images that the next keys show, more in the direction of the last movement")
+    func neighbours() {
+        var viewer = viewer("p0.jpg")
+        viewer.add(names)
+        #expect(viewer.neighbours == [1, 2])
+        for _ in 0..<3 { _ = viewer.perform(.next) }
+        #expect(viewer.neighbours == [4, 5, 2])
+        _ = viewer.perform(.previous)
+        #expect(viewer.neighbours == [1, 0, 3])
+        _ = viewer.perform(.compare)
+        #expect(viewer.neighbours == [1, 0, 4])
+        _ = viewer.perform(.last)
+        #expect(viewer.neighbours == [58])
+    }
+
+    @Test("renames the current image with its sidecar, and back, but never to no name")
+    func rename() throws {
+        var viewer = viewer("p3.jpg")
+        viewer.add(names)
+        _ = viewer.perform(.rate4)
+        _ = viewer.perform(.previous)
+        #expect(viewer.perform(.rename) == [.askForName("p3.jpg")])
+        for name in ["", ".", "..", "1/p3.jpg", "/p3.jpg"] {
+            #expect(viewer.rename(to: name) == [.message(.isNoName(name))])
+        }
+        #expect(viewer.rename(to: "p3.jpg").isEmpty)
+        // An existing file is never replaced.
+        guard case .failure? = viewer.rename(to: "p4.jpg").first else {
+            Issue.record("p4.jpg was replaced")
+            return
+        }
+        #expect(viewer.rename(to: "z.jpg") == [.message(.isRenamed("p3.jpg", to: "z.jpg"))])
+        #expect(viewer.list.current == "z.jpg" && viewer.list.count == 60)
+        #expect(viewer.rating("z.jpg") == 4 && viewer.rating("p3.jpg") == nil)
+        #expect(viewer.perform(.undo) == [.message(.isRestored("p3.jpg"))])
+        #expect(viewer.list.current == "p3.jpg" && viewer.list.count == 60)
+        #expect(viewer.rating("p3.jpg") == 4)
+    }
+
+    @Test("has cells of the same size on displays of any density") func density() {
+        var viewer = viewer(nil)
+        viewer.add(names)
+        viewer.resize(to: PixelSize(width: 2560, height: 1600), density: 2)
+        #expect(viewer.grid.columnCount == 6)
+        #expect(viewer.grid.side == 384)
+    }
+
     @Test("moves by rows in the grid, and keeps the current cell visible") func rows() {
         var viewer = viewer(nil)
         viewer.add(names)

@@ -279,6 +279,13 @@ public final class ImagePipeline: Sendable {
         return try await facts.storedFacts(of: originals)
     }
 
+    /// Removes the images of a file from memory after it has changed, without waiting.
+    ///
+    /// - Parameter path: as in ``FileIdentity/path``.
+    public func removeFromMemory(_ path: String) {
+        if let file = resources.files.remove(path) { memory.removeAll(of: .file(file)) }
+    }
+
     /// Removes all images, renditions and facts of all versions of a file.
     ///
     /// - Parameter path: as in ``FileIdentity/path``.
@@ -286,7 +293,7 @@ public final class ImagePipeline: Sendable {
     public func removeAll(of path: String) async throws(LoadError) {
         try admission.enter()
         defer { admission.leave() }
-        if let file = resources.files.remove(path) { memory.removeAll(of: .file(file)) }
+        removeFromMemory(path)
         try await queues.lookups.run(.visible) { [store = resources.store] in
             store?.removeAll(of: path)
         }

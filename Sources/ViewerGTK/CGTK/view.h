@@ -49,6 +49,8 @@ extern struct calotype_view calotype_view;
 void calotype_connect(void *object, const char *signal, void (*call)(void));
 /// Creates the widget that contains those of the cells.
 GtkWidget *calotype_cells_create(void);
+/// Draws a frame when the theme of the desktop changes.
+void calotype_follow_theme(void);
 /// Lets files be dragged out of the window.
 void calotype_add_drag_source(void);
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 gboolean gtk_init_check(void);
 GtkWidget *gtk_window_new(void);
@@ -318,7 +321,15 @@ static gboolean close_requested(void) {
     return 0;
 }
 
-bool calotype_window_open(void) { return gtk_init_check(); }
+bool calotype_window_open(void) {
+#ifdef __GLIBC__
+    // Otherwise each thread that decoded an image keeps its memory, because a freed block that was mapped
+    // stays in the arena of its thread from then on.
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+    return gtk_init_check();
+}
 
 void calotype_window_run(const calotype_window_events *events, const char *title, int width,
                          int height) {
@@ -341,6 +352,7 @@ void calotype_window_run(const calotype_window_events *events, const char *title
     gtk_window_set_child(view.window, overlay);
     add_controllers();
     calotype_add_drag_source();
+    calotype_follow_theme();
     calotype_connect(view.window, "close-request", (void (*)(void))close_requested);
     for (size_t index = 0; index < 4; index++) {
         static const char *const signals[] = {"notify::default-width", "notify::default-height",

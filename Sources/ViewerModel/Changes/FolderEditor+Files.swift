@@ -34,9 +34,26 @@ extension FolderEditor {
         }
     }
 
+    /// Returns the contents of a file, which must exist.
+    func existingContents(of path: String) throws(FileFailure) -> [UInt8] {
+        guard let file = try contents(of: path) else { throw FileFailure(path, "no such file") }
+        return file
+    }
+
+    /// Returns the permissions of a file.
+    func mode(of path: String) throws(FileFailure) -> mode_t {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw FileFailure(path, lastSystemError()) }
+        return status.st_mode & 0o777
+    }
+
+    /// Writes a file; of a link, the file to which it refers.
     func write(_ file: [UInt8], to path: String) throws(FileFailure) {
+        let target = unsafe realpath(path, nil)
+        defer { unsafe free(target) }
         do throws(CodecError) {
-            try ImageDestination.write(file, to: path)
+            try ImageDestination.write(
+                file, to: unsafe target.map { unsafe String(cString: $0) } ?? path)
         } catch {
             throw FileFailure(path, error)
         }

@@ -10,27 +10,24 @@ internal import Darwin
 
 /// Changes the files of a folder, and reverts the changes in reverse order.
 ///
-/// Undo restores the names and the bytes of all files.
+/// Undo restores the names and the bytes of all files of a command, but never replaces what another
+/// program has written since.
 package struct FolderEditor: Sendable {
     /// A change that can be reverted.
     private enum Change: Sendable {
         case trash(path: String, info: String, trashPath: String)
         case rename(path: String, newPath: String)
-        /// A file that was written; `nil` if it did not exist.
-        case write(path: String, previous: [UInt8]?)
-        /// Bytes of a file that were replaced.
-        case edit(path: String, newRange: Range<Int>, previous: [UInt8])
-        /// A file that was created.
-        case create(path: String)
+        /// A file that was written, with the checksum of what was written; `nil` to revert it if it did
+        /// not exist.
+        case write(path: String, reverse: FileEdit?, checksum: [UInt8])
         /// A folder that was created.
         case folder(path: String)
-        /// Changes of one command, in order.
-        case group([Change])
     }
 
     private let trashFolder: String
     private let now: @Sendable () -> Int
-    private var changes: [Change] = []
+    /// The changes of each command, in order.
+    private var steps: [[Change]] = []
 
     /// Creates an editor.
     ///
@@ -42,49 +39,49 @@ package struct FolderEditor: Sendable {
         self.now = now
     }
 
-    /// Whether a change can be reverted.
-    package var canUndo: Bool { !changes.isEmpty }
-
-    /// Moves an image and its sidecar to the trash: that of the user, or of their file system.
+    /// Moves images and their sidecars to the trash: that of the user, or of their file system.
     ///
-    /// - Throws: ``FileFailure`` with the error of the system. The files then stay.
+    /// - Throws: ``FileFailure`` with the error of the system. All files then stay.
     /// - SeeAlso: The FreeDesktop.org Trash specification.
-    package mutating func trash(_ path: String) throws(FileFailure) {
-        try changeGroup(path) { editor, file throws(FileFailure) in
-            [try editor.moveToTrash(file)]
-        }
+    package mutating func trash(_ images: [String]) throws(FileFailure) {
+        try change(images) { editor, file throws(FileFailure) in try editor.moveToTrash(file) }
     }
 
-    /// Renames a file; one that exists is never replaced.
+    /// Renames an image and its sidecar; a file that exists is never replaced.
     ///
-    /// - Throws: ``FileFailure``.
-    package mutating func rename(_ path: String, to newPath: String) throws(FileFailure) {
-        try move(path, to: newPath)
-        changes.append(.rename(path: path, newPath: newPath))
+    /// - Throws: ``FileFailure``; the files then stay.
+    package mutating func rename(_ image: String, to newImage: String) throws(FileFailure) {
+        try change([image]) { editor, file throws(FileFailure) in
+            let newPath = newImage + file.dropFirst(image.count)
+            try editor.move(file, to: newPath)
+            return .rename(path: file, newPath: newPath)
+        }
     }
 
     /// Moves an image and its sidecar into a folder, which is created if it does not exist.
     ///
     /// - Throws: ``FileFailure``; the files then stay.
-    package mutating func move(_ path: String, into folder: String) throws(FileFailure) {
+    package mutating func move(_ image: String, into folder: String) throws(FileFailure) {
         let created = try makeMissingFolder(folder)
-        try changeGroup(path, after: created) { editor, file throws(FileFailure) in
+        try change([image], after: created) { editor, file throws(FileFailure) in
             let newPath = "\(folder)/\(splitFolder(file).file)"
             try editor.move(file, to: newPath)
-            return [.rename(path: file, newPath: newPath)]
+            return .rename(path: file, newPath: newPath)
         }
     }
 
     /// Copies an image and its sidecar into a folder, which is created if it does not exist; a file
     /// that exists is never replaced.
     ///
-    /// - Throws: ``FileFailure``.
-    package mutating func copy(_ path: String, into folder: String) throws(FileFailure) {
+    /// - Throws: ``FileFailure``; nothing is then copied.
+    package mutating func copy(_ image: String, into folder: String) throws(FileFailure) {
         let created = try makeMissingFolder(folder)
-        try changeGroup(path, after: created) { editor, file throws(FileFailure) in
+        try change([image], after: created) { editor, file throws(FileFailure) in
             let newPath = "\(folder)/\(splitFolder(file).file)"
-            try editor.create(newPath, try editor.contents(of: file) ?? [], mode: 0o666)
-            return [.create(path: newPath)]
+            let bytes = try editor.existingContents(of: file)
+            try editor.create(newPath, bytes, mode: try editor.mode(of: file))
+            return .write(
+                path: newPath, reverse: nil, checksum: ImageIndex.checksum(bytes.span))
         }
     }
 
@@ -92,17 +89,11 @@ package struct FolderEditor: Sendable {
     ///
     /// - Throws: ``FileFailure``, also for other formats.
     package mutating func turn(_ path: String, clockwise: Bool) throws(FileFailure) {
-        guard var file = try contents(of: path) else {
-            throw FileFailure(path, "no such file")
-        }
+        let file = try existingContents(of: path)
         guard let edit = JPEGOrientation.turning(file, clockwise: clockwise) else {
             throw FileFailure(path, "only JPEG files can be turned without loss")
         }
-        let previous = Array(file[edit.range])
-        file.replaceSubrange(edit.range, with: edit.bytes)
-        try write(file, to: path)
-        let newRange = edit.range.lowerBound..<edit.range.lowerBound + edit.bytes.count
-        changes.append(.edit(path: path, newRange: newRange, previous: previous))
+        steps.append([try write(edit.applied(to: file), to: path, reverse: edit.reverse(in: file))])
     }
 
     /// Writes the rating into the sidecar of an image.
@@ -117,8 +108,8 @@ package struct FolderEditor: Sendable {
         guard let file = Sidecar.setting(rating, in: previous) else {
             throw FileFailure(path, "no RDF description; the rating is not stored")
         }
-        try write(file, to: path)
-        changes.append(.write(path: path, previous: previous))
+        let reverse = previous.map { FileEdit(range: file.indices, bytes: $0) }
+        steps.append([try write(file, to: path, reverse: reverse)])
     }
 
     /// Returns the rating in the sidecar of an image; `nil` if there is none.
@@ -126,76 +117,90 @@ package struct FolderEditor: Sendable {
         (try? contents(of: Sidecar.path(of: image)))?.flatMap(Sidecar.rating)
     }
 
-    /// Reverts the last change that was not reverted.
+    /// Reverts the last command that was not reverted, with all of its files.
     ///
-    /// - Returns: the path of the file that was restored; `nil` if no change is left.
-    /// - Throws: ``FileFailure``; the change then stays the last one.
-    package mutating func undo() throws(FileFailure) -> String? {
-        guard let change = changes.last else { return nil }
-        let restored = try revert(change)
-        changes.removeLast()
-        return restored
+    /// - Returns: the paths of the files that were restored or removed, in the order of the command;
+    ///   `nil` if no command is left.
+    /// - Throws: ``FileFailure``. If another program has changed or deleted one of the files, none of
+    ///   them is restored, and the next call reverts the command before. After an error of the system,
+    ///   it continues with the files that are left.
+    package mutating func undo() throws(FileFailure) -> [String]? {
+        guard let step = steps.popLast() else { return nil }
+        for change in step { try check(change) }
+        var restored: [String] = []
+        for (index, change) in step.enumerated().reversed() {
+            do throws(FileFailure) {
+                restored += try revert(change)
+            } catch {
+                steps.append(Array(step[...index]))
+                throw error
+            }
+        }
+        return restored.reversed()
     }
 
-    private func revert(_ change: Change) throws(FileFailure) -> String {
+    /// Throws unless a file is as the change left it.
+    private func check(_ change: Change) throws(FileFailure) {
+        switch change {
+        case .trash(let path, _, let newPath), .rename(let path, let newPath):
+            guard exists(newPath) else {
+                throw FileFailure(path, "not restored: another program removed \(newPath)")
+            }
+        case .write(let path, _, let checksum):
+            guard let file = try contents(of: path), ImageIndex.checksum(file.span) == checksum
+            else { throw FileFailure(path, "not restored: another program changed the file") }
+        case .folder: break
+        }
+    }
+
+    /// Reverts a change; returns the paths that it restored or removed, in reverse order.
+    private func revert(_ change: Change) throws(FileFailure) -> [String] {
         switch change {
         case .trash(let path, let info, let trashPath):
             try move(trashPath, to: path)
             unsafe unlink(info)
-            return path
+            return [path]
         case .rename(let path, let newPath):
             try move(newPath, to: path)
-            return path
-        case .write(let path, let previous):
-            if let previous { try write(previous, to: path) } else { try remove(path) }
-            return path
-        case .edit(let path, let newRange, let previous):
-            guard var file = try contents(of: path), newRange.upperBound <= file.count else {
-                throw FileFailure(path, "the file changed; it is not turned back")
+            return [newPath, path]
+        case .write(let path, let reverse, _):
+            if let reverse {
+                try write(reverse.applied(to: try existingContents(of: path)), to: path)
+            } else {
+                try remove(path)
             }
-            file.replaceSubrange(newRange, with: previous)
-            try write(file, to: path)
-            return path
-        case .create(let path):
-            try remove(path)
-            return path
+            return [path]
         case .folder(let path):
             // Files that other programs have added stay.
             unsafe _ = rmdir(path)
-            return path
-        case .group(let changes):
-            var restored = ""
-            // The image is the first file.
-            for change in changes.reversed() { restored = try revert(change) }
-            if case .folder? = changes.first, changes.count > 1 { restored = path(changes[1]) }
-            return restored
+            return []
         }
     }
 
-    private func path(_ change: Change) -> String {
-        switch change {
-        case .trash(let path, _, _), .rename(let path, _), .write(let path, _),
-            .edit(let path, _, _), .create(let path), .folder(let path):
-            path
-        case .group(let changes): changes.first.map(path) ?? ""
-        }
-    }
-
-    /// Changes an image and its sidecar, if there is one; if the second fails, the first is reverted.
-    private mutating func changeGroup(
-        _ image: String, after first: [Change] = [],
-        _ change: (FolderEditor, String) throws(FileFailure) -> [Change]
+    /// Changes images and their sidecars; if one fails, all before are reverted.
+    private mutating func change(
+        _ images: [String], after first: [Change] = [],
+        _ change: (FolderEditor, String) throws(FileFailure) -> Change
     ) throws(FileFailure) {
         var done = first
         do throws(FileFailure) {
-            done += try change(self, image)
-            let sidecar = Sidecar.path(of: image)
-            if unsafe access(sidecar, F_OK) == 0 { done += try change(self, sidecar) }
+            for image in images {
+                done.append(try change(self, image))
+                let sidecar = Sidecar.path(of: image)
+                if exists(sidecar) { done.append(try change(self, sidecar)) }
+            }
         } catch {
             for change in done.reversed() { _ = try? revert(change) }
             throw error
         }
-        changes.append(.group(done))
+        steps.append(done)
+    }
+
+    private func write(
+        _ file: [UInt8], to path: String, reverse: FileEdit?
+    ) throws(FileFailure) -> Change {
+        try write(file, to: path)
+        return .write(path: path, reverse: reverse, checksum: ImageIndex.checksum(file.span))
     }
 
     private func moveToTrash(_ path: String) throws(FileFailure) -> Change {

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
+
 /// Turns a JPEG file without decoding it, by the orientation in its EXIF metadata.
 ///
 /// - SeeAlso: CIPA DC-008 4.6.4 (tag 274, Orientation); T.81 B.1.1.
 package enum JPEGOrientation {
-    /// A change of some bytes of a file.
-    package struct Edit: Hashable, Sendable {
-        /// The bytes that are replaced; empty to insert.
-        package let range: Range<Int>
-        /// The bytes that replace them.
-        package let bytes: [UInt8]
-    }
-
     /// Returns the edit that turns an image by a quarter.
     ///
     /// - Parameters:
@@ -19,24 +13,27 @@ package enum JPEGOrientation {
     ///   - clockwise: whether the image turns to the right.
     /// - Returns: `nil` if the file is no JPEG file, or its EXIF metadata has no place for the
     ///   orientation.
-    package static func turning(_ file: [UInt8], clockwise: Bool) -> Edit? {
+    package static func turning(_ file: [UInt8], clockwise: Bool) -> FileEdit? {
         guard file.starts(with: [0xFF, 0xD8, 0xFF]) else { return nil }
         var position = 2
         var insertion = 2
-        while let marker = integer(file, position, 2, isLittleEndian: false), marker >= 0xFFE0,
-            marker <= 0xFFEF || marker == 0xFFFE,
-            let length = integer(file, position + 2, 2, isLittleEndian: false), length >= 2
+        while let marker = integer(file, at: position),
+            0xFFE0...0xFFEF ~= marker || marker == 0xFFFE,
+            let length = integer(file, at: position + 2), length >= 2
         {
             let body = position + 4
-            if marker == 0xFFE1, file.dropFirst(body).starts(with: Array("Exif\0\0".utf8)) {
-                return edit(file, tiff: body + 6, end: position + 2 + length, clockwise)
+            let end = position + 2 + length
+            if marker == 0xFFE1, end <= file.count,
+                file[body..<end].starts(with: Array("Exif\0\0".utf8))
+            {
+                return edit(file, exif: body + 6..<end, clockwise)
             }
             // A JFIF segment stays the first one.
-            if marker == 0xFFE0, position == 2 { insertion = position + 2 + length }
-            position += 2 + length
+            if marker == 0xFFE0, position == 2 { insertion = end }
+            position = end
         }
         guard insertion <= file.count else { return nil }
-        return Edit(
+        return FileEdit(
             range: insertion..<insertion, bytes: segment(turned(1, clockwise: clockwise)))
     }
 
@@ -49,27 +46,20 @@ package enum JPEGOrientation {
         return clockwise ? 6 : 8
     }
 
+    /// Returns the edit of the orientation in EXIF metadata.
     private static func edit(
-        _ file: [UInt8], tiff: Int, end: Int, _ clockwise: Bool
-    ) -> Edit? {
-        guard let order = integer(file, tiff, 2, isLittleEndian: false) else { return nil }
-        let isLittleEndian = order == 0x4949
-        guard let offset = integer(file, tiff + 4, 4, isLittleEndian: isLittleEndian),
-            let count = integer(file, tiff + offset, 2, isLittleEndian: isLittleEndian)
+        _ file: [UInt8], exif: Range<Int>, _ clockwise: Bool
+    ) -> FileEdit? {
+        let block = file.span.extracting(exif)
+        guard let layout = TIFFLayout(block),
+            let directory = layout.directory(block, at: layout.firstDirectory(block)),
+            let entry = directory.entry(.orientation), entry.type == 3,
+            let orientation = directory.integer(entry, block)
         else { return nil }
-        for index in 0..<count {
-            let entry = tiff + offset + 2 + 12 * index
-            guard entry + 12 <= end,
-                let tag = integer(file, entry, 2, isLittleEndian: isLittleEndian),
-                let type = integer(file, entry + 2, 2, isLittleEndian: isLittleEndian),
-                let value = integer(file, entry + 8, 2, isLittleEndian: isLittleEndian)
-            else { return nil }
-            guard tag == 274, type == 3 else { continue }
-            let new = UInt8(turned(value, clockwise: clockwise))
-            return Edit(
-                range: entry + 8..<entry + 10, bytes: isLittleEndian ? [new, 0] : [0, new])
-        }
-        return nil
+        let start = exif.lowerBound + entry.valueOffset
+        return FileEdit(
+            range: start..<start + 2,
+            bytes: layout.integerBytes(turned(orientation, clockwise: clockwise), 2))
     }
 
     /// A segment with EXIF metadata that contains the orientation alone.
@@ -78,12 +68,7 @@ package enum JPEGOrientation {
             + [0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation), 0, 0, 0, 0, 0, 0]
     }
 
-    private static func integer(
-        _ file: [UInt8], _ position: Int, _ byteCount: Int, isLittleEndian: Bool
-    ) -> Int? {
-        guard position >= 0, position + byteCount <= file.count else { return nil }
-        let bytes = file[position..<position + byteCount]
-        return (isLittleEndian ? Array(bytes.reversed()) : Array(bytes))
-            .reduce(0) { $0 << 8 | Int($1) }
+    private static func integer(_ file: [UInt8], at offset: Int) -> Int? {
+        file.span.integer(at: offset, byteCount: 2, .bigEndian)
     }
 }

@@ -54,6 +54,8 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case turnLeft = "turn-left"
     /// Moves the image to the trash.
     case trash
+    /// Renames the image.
+    case rename
     /// Reverts the last change of a file.
     case undo
     /// Rejects the image: rating −1.
@@ -84,6 +86,10 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case copy
     /// Opens the image in another program.
     case openWith = "open-with"
+    /// Prints the image on a page.
+    case print
+    /// Makes the image the background of the desktop.
+    case wallpaper
     /// Shows the metadata and the histogram.
     case info
     /// Shows how the image was decoded.

@@ -56,6 +56,18 @@ package struct CellGrid: Hashable, Sendable {
         layout.items(in: offset..<offset + Double(height))
     }
 
+    /// Returns the cells of the view and of the view that follows it, in the order in which their images
+    /// are needed: at rest those of the view first, while it moves those that appear next.
+    package func appearing(at offset: Double, velocity: Double) -> [Int] {
+        let visible = visible(at: offset)
+        let next = self.visible(at: offset + Double(velocity < 0 ? -height : height))
+        let ahead =
+            velocity < 0
+            ? next.filter { $0 < visible.lowerBound }.reversed()
+            : next.filter { $0 >= visible.upperBound }
+        return velocity == 0 ? visible + ahead : ahead + visible
+    }
+
     /// Returns the cell at a point of the view; `nil` between cells.
     package func cell(atX x: Double, y: Double, offset: Double) -> Int? {
         visible(at: offset).first { index in

@@ -8,8 +8,10 @@ package struct FrameStatistics: Hashable, Sendable, CustomStringConvertible {
     package private(set) var droppedCount = 0
     /// The number of cells in all frames.
     package private(set) var cellCount = 0
-    /// The number of cells in all frames whose image was not loaded yet.
+    /// The number of cells in all frames that showed nothing.
     package private(set) var blankCount = 0
+    /// The number of cells in all frames that showed a coarse image or a placeholder.
+    package private(set) var coarseCount = 0
     private var last: Double?
 
     /// The number of frames per second of the display.
@@ -23,8 +25,11 @@ package struct FrameStatistics: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - seconds: the time of the frame.
     ///   - cellCount: the number of visible cells.
-    ///   - blankCount: the number of those whose image is not loaded yet.
-    package mutating func add(at seconds: Double, cellCount: Int, blankCount: Int) {
+    ///   - blankCount: the number of those that show nothing.
+    ///   - coarseCount: the number of those that show a coarse image or a placeholder.
+    package mutating func add(
+        at seconds: Double, cellCount: Int, blankCount: Int, coarseCount: Int
+    ) {
         if let last {
             droppedCount += max(0, Int(((seconds - last) * Self.frameRate).rounded()) - 1)
         }
@@ -32,10 +37,12 @@ package struct FrameStatistics: Hashable, Sendable, CustomStringConvertible {
         frameCount += 1
         self.cellCount += cellCount
         self.blankCount += blankCount
+        self.coarseCount += coarseCount
     }
 
     /// The values with their names.
     package var description: String {
-        "frames \(frameCount) dropped \(droppedCount) cells \(cellCount) blank \(blankCount)"
+        "frames \(frameCount) dropped \(droppedCount) cells \(cellCount) blank \(blankCount) "
+            + "coarse \(coarseCount)"
     }
 }

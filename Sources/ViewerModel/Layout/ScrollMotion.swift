@@ -37,6 +37,11 @@ package struct ScrollMotion: Hashable, Sendable {
     /// The velocity in pixels per second.
     package var velocity: Double { (target - offset) / timeConstant }
 
+    /// Returns whether content of a length passes in less than some seconds.
+    package func passes(_ length: Double, within seconds: Double) -> Bool {
+        abs(velocity) * seconds > length
+    }
+
     /// Moves the target by a distance, to which the offset then moves.
     package mutating func scroll(by distance: Double) {
         target = clamped(target + distance)

@@ -13,9 +13,13 @@ package enum ViewerText: Hashable, Sendable {
     case noImages(folder: String)
     case nothingToUndo
     case isRestored(String)
+    case areRestored(count: Int)
     case isInTrash(String)
     case isMoved(String, folder: String)
     case isCopied(String, folder: String)
+    case isRenamed(String, to: String)
+    case isNoName(String)
+    case isWallpaper(String)
     case isInClipboard(String)
     case isTurned(String)
     case isRated(String, Int)
@@ -52,6 +56,8 @@ package enum ViewerText: Hashable, Sendable {
         case .noImages(let folder): ("no images in \(folder)", "keine Bilder in \(folder)")
         case .nothingToUndo: ("nothing to undo", "nichts rückgängig zu machen")
         case .isRestored(let name): ("\(name) is restored", "\(name) ist wiederhergestellt")
+        case .areRestored(let count):
+            ("\(count) images are restored", "\(count) Bilder sind wiederhergestellt")
         case .isInTrash(let name):
             (
                 "\(name) is in the trash; undo: Ctrl+z",
@@ -61,6 +67,15 @@ package enum ViewerText: Hashable, Sendable {
             ("\(name) is moved to \(folder)", "\(name) ist nach \(folder) verschoben")
         case .isCopied(let name, let folder):
             ("\(name) is copied to \(folder)", "\(name) ist nach \(folder) kopiert")
+        case .isRenamed(let name, let newName):
+            ("\(name) is now \(newName)", "\(name) heißt jetzt \(newName)")
+        case .isNoName(let name):
+            ("“\(name)” is no file name", "„\(name)“ ist kein Dateiname")
+        case .isWallpaper(let name):
+            (
+                "\(name) is passed to the desktop as the wallpaper",
+                "\(name) ist dem Desktop als Hintergrundbild übergeben"
+            )
         case .isInClipboard(let name):
             ("\(name) is in the clipboard", "\(name) ist in der Zwischenablage")
         case .isTurned(let name): ("\(name) is turned", "\(name) ist gedreht")
@@ -171,6 +186,7 @@ package enum ViewerText: Hashable, Sendable {
         return switch command {
         case .trash: ("move to the trash", "in den Papierkorb")
         case .undo: ("undo", "rückgängig")
+        case .rename: ("rename", "umbenennen")
         case .reject: ("reject", "verwerfen")
         case .rate0: ("remove the rating", "Bewertung entfernen")
         case .rate1: ("1 star", "1 Stern")
@@ -178,6 +194,8 @@ package enum ViewerText: Hashable, Sendable {
             ("\(command.rating ?? 0) stars", "\(command.rating ?? 0) Sterne")
         case .review: ("list rejected images", "verworfene Bilder auflisten")
         case .copy: ("copy to the clipboard", "in die Zwischenablage")
+        case .print: ("print", "drucken")
+        case .wallpaper: ("set as the wallpaper", "als Hintergrundbild verwenden")
         case .openWith: ("open with another program", "mit anderem Programm öffnen")
         case .info: ("metadata and histogram", "Metadaten und Histogramm")
         case .explain: ("how the image was decoded", "wie das Bild dekodiert wurde")

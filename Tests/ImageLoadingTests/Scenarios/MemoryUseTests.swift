@@ -118,6 +118,25 @@ import Testing
         await pipeline.close()
     }
 
+    @Test("shows no image of a file that was written again, once it is removed from memory")
+    func removedFromMemory() async throws {
+        let harness = PipelineHarness(isGated: true)
+        let folder = try TestFolder()
+        let path = try folder.write("a.fake", grey: 7)
+        let file = ImageRequest(path: path)
+        harness.codec.openGate(2)
+        let shown = try await harness.pipeline.image(for: file)
+        _ = try folder.write("a.fake", grey: 8)
+        harness.pipeline.removeFromMemory(path)
+        #expect(harness.pipeline.cachedImage(for: file) == nil)
+        #expect(harness.pipeline.placeholder(for: file) == nil)
+        let newer = try await harness.pipeline.image(for: file)
+        #expect(shown.image.trail == 7)
+        #expect(newer.image.trail == 8)
+        #expect(harness.pipeline.cachedImage(for: file) === newer)
+        await harness.pipeline.close()
+    }
+
     @Test("S19: finds an evicted image that a consumer still holds")
     func heldImage() async throws {
         let harness = PipelineHarness()

@@ -21,6 +21,10 @@ typedef struct {
     bool (*key)(void *context, const char *name);
     /// Handles typed text that is no known key.
     void (*text)(void *context, uint32_t character);
+    /// Handles the name that the user entered after `calotype_ask_for_name`.
+    void (*name)(void *context, const char *name);
+    /// Handles the answer to `calotype_set_wallpaper`; `error` is NULL if the desktop accepts the file.
+    void (*wallpaper)(void *context, const char *error);
     /// Handles a wheel or a touchpad, in steps of a wheel.
     void (*scroll)(void *context, double dx, double dy, double x, double y, bool has_control);
     /// Handles the press of the primary button; `count` is 2 for a double click.
@@ -79,6 +83,12 @@ void calotype_monitor_profile_free(uint8_t *profile);
 
 /// Copies a file to the clipboard: as a list of URIs for file managers, and as text.
 void calotype_clipboard_set_file(const char *uri, const char *path);
+/// Lets the user enter another name, of which the first `selected_count` characters are selected.
+void calotype_ask_for_name(const char *title, const char *name, int selected_count);
+/// Lets the user print an image in RGB, which is copied, on a page in its orientation.
+void calotype_print(const uint8_t *bytes, int width, int height, size_t stride, const char *name);
+/// Requests that a file becomes the background of the desktop; the event `wallpaper` follows.
+void calotype_set_wallpaper(const char *path);
 /// Lets the user choose a program that opens a file.
 void calotype_open_with(const char *path);
 

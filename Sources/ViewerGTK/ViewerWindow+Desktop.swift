@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Viewer
+internal import CGTK
+internal import EncodedImages
+internal import ImageCommands
+internal import ImageLoading
+internal import Pixels
+internal import ViewerModel
+
+/// Commands that pass an image to the desktop.
+extension ViewerWindow {
+    /// The box of an image that is printed: a page of A4 at 300 dots per inch, in either orientation.
+    private static let printedSide = 3508
+
+    /// Loads an image in the size of a page, in sRGB, and lets the user print it.
+    func print(_ path: String) {
+        printing?.cancel()
+        var request = ImageRequest(
+            path: path, options: DecodeOptions(maximumSide: Self.printedSide))
+        request.storeUse = []
+        request.memoryUse = []
+        printing = Task { [weak self, loads, request] in
+            do throws(FileFailure) {
+                let image = try await loads.image(request).image.converted(to: .rgb8)
+                guard !Task.isCancelled else { return }
+                Self.print(image, name: splitFolder(path).file)
+            } catch {
+                self?.show(error)
+            }
+        }
+    }
+
+    private static func print(_ image: PixelBuffer, name: String) {
+        unsafe image.bytes.withUnsafeBufferPointer { bytes in
+            unsafe calotype_print(
+                bytes.baseAddress, Int32(image.size.width), Int32(image.size.height),
+                image.bytesPerRow, name)
+        }
+    }
+
+    /// Shows whether the desktop accepts the current image as the background.
+    func endWallpaper(_ error: String?) {
+        message = error ?? viewer.list.current.map { text(.isWallpaper($0)) }
+        change()
+    }
+
+    private func show(_ error: FileFailure) {
+        message = "\(error)"
+        change()
+    }
+}
+#endif
