@@ -38,7 +38,7 @@ public struct TextureHeader: Hashable, Sendable {
     /// How alpha relates to the colours.
     public var alpha: Alpha
     /// Whether the samples are stated to be linear light; otherwise they are taken as sRGB.
-    public var isLinear = false
+    public var isLinear: Bool
     /// Whether rows are stored from the bottom.
     public var isFlipped = false
     /// The number of mip levels, at least 1.
@@ -54,6 +54,7 @@ public struct TextureHeader: Hashable, Sendable {
         self.container = container
         self.format = format
         self.size = size
+        isLinear = format.isFloat
         self.alpha = format.channelCount == 4 ? alpha : .opaque
     }
 

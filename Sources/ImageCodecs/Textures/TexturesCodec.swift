@@ -37,7 +37,8 @@ struct TexturesDecoder: ImageDecoder {
         let texture = try TextureHeader(bytes)
         var header = ImageHeader(
             storedSize: texture.size,
-            colorModel: texture.format.channelCount == 1 ? .gray : .rgb, bitsPerComponent: 8)
+            colorModel: texture.format.channelCount == 1 ? .gray : .rgb,
+            bitsPerComponent: texture.format.isFloat ? 16 : 8)
         header.hasAlpha = texture.alpha != .opaque
         header.orientation = texture.isFlipped ? .mirroredVertically : .upright
         if texture.isLinear { header.colorProfile = .calibrated(gamma: 1, .sRGB) }

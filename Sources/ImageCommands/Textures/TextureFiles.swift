@@ -110,15 +110,18 @@ struct TextureInfo: ParsableCommand {
         if failureCount > 0 { throw ExitCode(1) }
     }
 
-    private static func bitsPerPixel(_ header: TextureHeader) -> Int {
-        header.format.blockByteCount * 8 / header.format.blockSize.area
+    private static func bitsPerPixel(_ header: TextureHeader) -> JSON {
+        let (bits, area) = (header.format.blockByteCount * 8, header.format.blockSize.area)
+        return bits % area == 0
+            ? .integer(bits / area)
+            : .number((Double(bits) / Double(area) * 100).rounded() / 100)
     }
 
     private static func text(_ header: TextureHeader, _ file: String) -> String {
         var lines = [
             file,
             "  container   \(header.container.rawValue)",
-            "  format      \(header.format.name), \(bitsPerPixel(header)) bits per pixel",
+            "  format      \(header.format.name), \(bitsPerPixel(header).text()) bits per pixel",
             "  size        \(header.size)",
             "  alpha       \(header.alpha.rawValue)",
         ]
@@ -145,7 +148,7 @@ struct TextureInfo: ParsableCommand {
             .init("file", .string(file)),
             .init("container", .string(header.container.rawValue)),
             .init("format", .string(header.format.name)),
-            .init("bitsPerPixel", .integer(bitsPerPixel(header))),
+            .init("bitsPerPixel", bitsPerPixel(header)),
             .init("width", .integer(header.size.width)),
             .init("height", .integer(header.size.height)),
             .init("alpha", .string(header.alpha.rawValue)),

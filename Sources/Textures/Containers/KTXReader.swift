@@ -117,7 +117,7 @@ package enum KTX2Reader {
         var header = TextureHeader(
             .ktx2, format, PixelSize(width: field(20), height: max(1, field(24))),
             isOpaque ? .opaque : isPremultiplied ? .premultiplied : .straight)
-        header.isLinear = !isSRGB && descriptorByte(14) == 1
+        header.isLinear = format.isFloat || !isSRGB && descriptorByte(14) == 1
         guard field(28) <= 1 else { throw .unsupported(feature: "volume textures") }
         header.layerCount = max(1, field(32))
         header.faceCount = field(36)
