@@ -29,6 +29,12 @@ public struct TextureHeader: Hashable, Sendable {
         case premultiplied
     }
 
+    /// How the bytes of levels are compressed once more.
+    public enum Supercompression: String, Hashable, Sendable {
+        /// Each level is a frame of Zstandard.
+        case zstandard = "Zstandard"
+    }
+
     /// The file format.
     public var container: Container
     /// How the texels are stored.
@@ -47,7 +53,10 @@ public struct TextureHeader: Hashable, Sendable {
     public var faceCount = 1
     /// The number of layers of an array, at least 1.
     public var layerCount = 1
-    /// The bytes of the first face of the first layer of each level, largest first.
+    /// How the bytes of levels are compressed once more; `nil` if they are blocks.
+    public var supercompression: Supercompression?
+    /// The bytes of the first face of the first layer of each level, largest first; with
+    /// ``supercompression``, the compressed bytes of all faces and layers.
     public var levels: [Range<Int>] = []
 
     init(_ container: Container, _ format: TextureFormat, _ size: PixelSize, _ alpha: Alpha) {

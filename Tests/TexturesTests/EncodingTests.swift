@@ -177,7 +177,7 @@ struct PVRTCEncoderTests {
         }
     }
 
-    @Test("writes files of both versions that open like images")
+    @Test("writes files of all containers that open like images")
     func files() throws {
         let size = PixelSize(width: 64, height: 64)
         let image = image(size)
@@ -185,7 +185,11 @@ struct PVRTCEncoderTests {
         let texture = Texture(
             .pvrtc4, size, .opaque,
             levels: [try PVRTCEncoder.encode(image, .fast), try PVRTCEncoder.encode(small, .fast)])
-        for (file, container) in [(texture.pvr2File(), "PVR 2"), (texture.pvr3File(), "PVR 3")] {
+        let files = [
+            (texture.pvr2File(), "PVR 2"), (texture.pvr3File(), "PVR 3"),
+            (texture.ktx2File(), "KTX 2"),
+        ]
+        for (file, container) in files {
             let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
             #expect(source.header.facts.first?.value == container)
             #expect(source.pixelSize == size)

@@ -11,7 +11,8 @@ extension PVRTCEncoder.Quality: ExpressibleByArgument {}
 /// The `texture encode` command.
 struct TextureEncode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encode", abstract: "Encodes an image as a PVRTC texture in a PVR file.",
+        commandName: "encode",
+        abstract: "Encodes an image as a PVRTC texture in a PVR or KTX 2 file.",
         discussion: """
             PVRTC has 4 or 2 bits per pixel. Its sides are powers of two, and Apple's graphics \
             processors require that they are equal. --fit says what happens to other images.
@@ -43,7 +44,9 @@ struct TextureEncode: ParsableCommand {
     @Argument(help: "The image file.", completion: .file())
     var input: String
 
-    @Argument(help: "The PVR file to write.", completion: .file())
+    @Argument(
+        help: "The file to write: KTX 2 if its extension is ktx2, otherwise PVR.",
+        completion: .file())
     var output: String
 
     @Option(help: "The effort: fastest, fast, normal, high or best.")
@@ -88,7 +91,10 @@ struct TextureEncode: ParsableCommand {
             }
             let image = fitted(decoded, to: try square(for: decoded.size))
             let texture = try encode(image)
-            try writeTexture(isLegacy ? texture.pvr2File() : texture.pvr3File(), to: output)
+            let isKTX = splitExtension(output).fileExtension == "ktx2"
+            try writeTexture(
+                isKTX ? texture.ktx2File() : isLegacy ? texture.pvr2File() : texture.pvr3File(),
+                to: output)
         } catch {
             report(error)
             throw ExitCode(1)

@@ -81,7 +81,7 @@ struct TextureInfo: ParsableCommand {
         discussion: """
             With --json, the output is an array with one object per file. Its keys are file, \
             container, format, bitsPerPixel, width, height, alpha (opaque, straight or \
-            premultiplied), isLinear, isFlipped, faceCount, layerCount and levels, an array of \
+            premultiplied), isLinear, isFlipped, supercompression, faceCount, layerCount and levels, an array of \
             objects with the keys width, height, offset and byteCount. A file that cannot be read \
             has the keys file and error.
             """)
@@ -125,6 +125,9 @@ struct TextureInfo: ParsableCommand {
             "  size        \(header.size)",
             "  alpha       \(header.alpha.rawValue)",
         ]
+        if let scheme = header.supercompression {
+            lines.append("  compressed  \(scheme.rawValue)")
+        }
         if header.faceCount > 1 { lines.append("  faces       \(header.faceCount)") }
         if header.layerCount > 1 { lines.append("  layers      \(header.layerCount)") }
         for (level, range) in header.levels.enumerated() {
@@ -154,6 +157,9 @@ struct TextureInfo: ParsableCommand {
             .init("alpha", .string(header.alpha.rawValue)),
             .init("isLinear", .bool(header.isLinear)),
             .init("isFlipped", .bool(header.isFlipped)),
+            .init(
+                "supercompression",
+                header.supercompression.map { .string($0.rawValue) } ?? .null),
             .init("faceCount", .integer(header.faceCount)),
             .init("layerCount", .integer(header.layerCount)),
             .init("levels", .array(levels)),

@@ -43,11 +43,28 @@ public struct TextureRows {
     public func decode(
         _ file: Span<UInt8>, _ body: (Span<UInt8>) throws(CodecError) -> Void
     ) throws(CodecError) {
+        if let scheme = header.supercompression {
+            throw .unsupported(feature: "\(header.container.rawValue) with \(scheme.rawValue)")
+        }
         let range = header.levels[level]
         guard range.lowerBound >= 0, range.upperBound <= file.count else {
             throw .truncated(byteCount: file.count)
         }
-        let bytes = file.extracting(range)
+        try decode(level: file.extracting(range), body)
+    }
+
+    /// Decodes the rows of blocks that have been taken from a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: the blocks of one face of one layer.
+    ///   - body: receives each row in ``pixelFormat``.
+    /// - Throws: `CodecError/truncated(byteCount:)` if there are too few blocks, and the errors of `body`.
+    public func decode(
+        level bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        guard bytes.count >= header.byteCount(ofLevel: level) else {
+            throw .truncated(byteCount: bytes.count)
+        }
         let (size, format) = (size, pixelFormat)
         var pixels = [UInt8](repeating: 0, count: size.width * format.bytesPerPixel)
         let emit = { (texels: Span<Texel>) throws(CodecError) in
