@@ -24,6 +24,9 @@ let cLibraries = [
     CLibrary(
         trait: "SVG", links: ["rsvg-2", "cairo", "fontconfig", "gobject-2.0", "glib-2.0"],
         purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),
+    CLibrary(
+        trait: "Zstandard", links: [],
+        purpose: "Read KTX 2 textures that are compressed with Zstandard."),
     CLibrary(trait: "ICC", links: [], purpose: "Convert colours by profile with lcms2."),
     CLibrary(
         trait: "Drawing", links: [], purpose: "Draw paths and text with cairo and Pango.",

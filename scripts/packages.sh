@@ -4,7 +4,7 @@
 
 build_packages=(
     libavif-dev libheif-dev libisal-dev libjpeg-dev libjxl-dev liblcms2-dev libopenjp2-7-dev
-    libpangocairo-1.0-0 libpng-dev libraw-dev libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev zlib1g-dev
+    libpangocairo-1.0-0 libpng-dev libraw-dev libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev libzstd-dev zlib1g-dev
 )
 wheel_packages=(pkg-config python3-dev python3-venv)
 deb_packages=(dpkg-dev help2man lintian pkg-config python3-dev xz-utils)

@@ -22,6 +22,7 @@ private let entries: [CodecEntry] = [
     .raw,
     .svg,
     .textures,
+    .ktx2,
     .cards,
     .icc,
 ]

@@ -30,8 +30,12 @@ public enum TextureFormat: Hashable, Sendable {
     case bc4(isSigned: Bool)
     /// BC5 (ATI2), two interpolated channels in 8 bits per pixel.
     case bc5(isSigned: Bool)
+    /// BC6H, opaque colour as half-precision floats in 8 bits per pixel.
+    case bc6h(isSigned: Bool)
     /// BC7, colour and alpha in 8 bits per pixel.
     case bc7
+    /// ASTC, colour and alpha in 128 bits per block of a size in pixels.
+    case astc(PixelSize)
     /// Uncompressed texels of one to four bytes.
     case packed(TexelLayout)
 
@@ -39,6 +43,7 @@ public enum TextureFormat: Hashable, Sendable {
     public var blockSize: PixelSize {
         switch self {
         case .pvrtc2: PixelSize(width: 8, height: 4)
+        case .astc(let size): size
         case .packed: PixelSize(width: 1, height: 1)
         default: PixelSize(width: 4, height: 4)
         }
@@ -48,7 +53,7 @@ public enum TextureFormat: Hashable, Sendable {
     public var blockByteCount: Int {
         switch self {
         case .pvrtc2, .pvrtc4, .etc1, .etc2, .etc2PunchThrough, .eacR, .bc1, .bc4: 8
-        case .etc2Alpha, .eacRG, .bc2, .bc3, .bc5, .bc7: 16
+        case .etc2Alpha, .eacRG, .bc2, .bc3, .bc5, .bc6h, .bc7, .astc: 16
         case .packed(let layout): layout.byteCount
         }
     }
@@ -56,12 +61,23 @@ public enum TextureFormat: Hashable, Sendable {
     /// Whether the format is PVRTC, whose words depend on their neighbours.
     public var isPVRTC: Bool { self == .pvrtc2 || self == .pvrtc4 }
 
+    /// Whether samples are floats of linear light, which can exceed 1.
+    public var isFloat: Bool {
+        if case .bc6h = self { true } else { false }
+    }
+
+    /// The sizes of blocks of ASTC, in the order in which containers number them.
+    static let astcBlockSizes = [
+        (4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5), (10, 6), (10, 8),
+        (10, 10), (12, 10), (12, 12),
+    ].map { PixelSize(width: $0.0, height: $0.1) }
+
     /// The number of channels that the texels have: 1, 2, 3, or 4 if they can be transparent.
     public var channelCount: Int {
         switch self {
         case .eacR, .bc4: 1
         case .eacRG, .bc5: 2
-        case .etc1, .etc2: 3
+        case .etc1, .etc2, .bc6h: 3
         case .packed(let layout): layout.channelCount
         default: 4
         }
@@ -83,7 +99,9 @@ public enum TextureFormat: Hashable, Sendable {
         case .bc3: "BC3"
         case .bc4(let isSigned): isSigned ? "BC4 signed" : "BC4"
         case .bc5(let isSigned): isSigned ? "BC5 signed" : "BC5"
+        case .bc6h(let isSigned): isSigned ? "BC6H signed" : "BC6H"
         case .bc7: "BC7"
+        case .astc(let size): "ASTC \(size)"
         case .packed(let layout): layout.name
         }
     }

@@ -29,6 +29,12 @@ public struct TextureHeader: Hashable, Sendable {
         case premultiplied
     }
 
+    /// How the bytes of levels are compressed once more.
+    public enum Supercompression: String, Hashable, Sendable {
+        /// Each level is a frame of Zstandard.
+        case zstandard = "Zstandard"
+    }
+
     /// The file format.
     public var container: Container
     /// How the texels are stored.
@@ -38,7 +44,7 @@ public struct TextureHeader: Hashable, Sendable {
     /// How alpha relates to the colours.
     public var alpha: Alpha
     /// Whether the samples are stated to be linear light; otherwise they are taken as sRGB.
-    public var isLinear = false
+    public var isLinear: Bool
     /// Whether rows are stored from the bottom.
     public var isFlipped = false
     /// The number of mip levels, at least 1.
@@ -47,13 +53,17 @@ public struct TextureHeader: Hashable, Sendable {
     public var faceCount = 1
     /// The number of layers of an array, at least 1.
     public var layerCount = 1
-    /// The bytes of the first face of the first layer of each level, largest first.
+    /// How the bytes of levels are compressed once more; `nil` if they are blocks.
+    public var supercompression: Supercompression?
+    /// The bytes of the first face of the first layer of each level, largest first; with
+    /// ``supercompression``, the compressed bytes of all faces and layers.
     public var levels: [Range<Int>] = []
 
     init(_ container: Container, _ format: TextureFormat, _ size: PixelSize, _ alpha: Alpha) {
         self.container = container
         self.format = format
         self.size = size
+        isLinear = format.isFloat
         self.alpha = format.channelCount == 4 ? alpha : .opaque
     }
 

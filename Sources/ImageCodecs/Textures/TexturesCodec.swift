@@ -26,8 +26,13 @@ extension CodecEntry {
                 "pvr", "image/x-pvr", .init(PVRReader.magic3),
                 .init(PVRReader.magic2, at: 44)),
             TexturesCodec("ktx", "image/ktx", .init(KTXReader.magic)),
-            TexturesCodec("ktx2", "image/ktx2", .init(KTX2Reader.magic)),
             TexturesCodec("dds", "image/vnd.ms-dds", .init(Array("DDS \u{7C}\0\0\0".utf8))))
+    }
+    /// KTX of version 2, whose levels can be compressed once more.
+    static var ktx2: CodecEntry {
+        CodecEntry(
+            TexturesCodec("ktx2", "image/ktx2", .init(KTX2Reader.magic)),
+            preload: Supercompression.preload)
     }
 }
 
@@ -37,7 +42,8 @@ struct TexturesDecoder: ImageDecoder {
         let texture = try TextureHeader(bytes)
         var header = ImageHeader(
             storedSize: texture.size,
-            colorModel: texture.format.channelCount == 1 ? .gray : .rgb, bitsPerComponent: 8)
+            colorModel: texture.format.channelCount == 1 ? .gray : .rgb,
+            bitsPerComponent: texture.format.isFloat ? 16 : 8)
         header.hasAlpha = texture.alpha != .opaque
         header.orientation = texture.isFlipped ? .mirroredVertically : .upright
         if texture.isLinear { header.colorProfile = .calibrated(gamma: 1, .sRGB) }
@@ -63,9 +69,27 @@ struct TexturesDecoder: ImageDecoder {
         rows.report = DecodeReport(decoder: "textures", shrinkFactors: [1 << level])
         let texels = TextureRows(texture, level: level)
         try rows.workLimits.check(.memoryByteCount, texels.workByteCount)
+        var decompressed: [UInt8]?
+        if let scheme = texture.supercompression {
+            let range = texture.levels[level]
+            guard range.upperBound <= bytes.count else {
+                throw .truncated(byteCount: bytes.count)
+            }
+            let byteCount = texture.byteCount(ofLevel: level)
+            decompressed = try Supercompression.decompressed(
+                bytes.extracting(range), scheme, byteCount: byteCount,
+                of: byteCount * texture.faceCount * texture.layerCount, limits: rows.workLimits)
+        }
         let profile: ColorProfile = texture.isLinear ? .calibrated(gamma: 1, .sRGB) : .sRGB
         try rows.begin(texels.size, texels.pixelFormat, profile)
-        try texels.decode(bytes) { (row: Span<UInt8>) throws(CodecError) in try rows.append(row) }
+        guard let decompressed else {
+            return try texels.decode(bytes) { (row: Span<UInt8>) throws(CodecError) in
+                try rows.append(row)
+            }
+        }
+        try texels.decode(level: decompressed.span) { (row: Span<UInt8>) throws(CodecError) in
+            try rows.append(row)
+        }
     }
 
     /// Returns the smallest level that the result does not enlarge.

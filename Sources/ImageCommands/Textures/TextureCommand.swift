@@ -8,8 +8,8 @@ package struct TextureCommand: ParsableCommand {
         commandName: "texture", _superCommandName: "calotype",
         abstract: "Encodes, decodes and compares textures for graphics processors.",
         discussion: """
-            A texture stays compressed in the memory of the graphics processor: PVRTC takes 4 bits \
-            per pixel. All other commands read textures too: calotype info, thumbnail, convert \
+            A texture stays compressed in the memory of the graphics processor: PVRTC takes 4 \
+            or 2 bits per pixel. All other commands read textures too: calotype info, thumbnail, convert \
             and serve open PVR, KTX and DDS files like images.
 
             EXAMPLES

@@ -11,9 +11,10 @@ extension PVRTCEncoder.Quality: ExpressibleByArgument {}
 /// The `texture encode` command.
 struct TextureEncode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encode", abstract: "Encodes an image as a PVRTC texture in a PVR file.",
+        commandName: "encode",
+        abstract: "Encodes an image as a PVRTC texture in a PVR or KTX 2 file.",
         discussion: """
-            PVRTC has 4 bits per pixel. Its sides are powers of two, and Apple's graphics \
+            PVRTC has 4 or 2 bits per pixel. Its sides are powers of two, and Apple's graphics \
             processors require that they are equal. --fit says what happens to other images.
 
             FIT
@@ -43,11 +44,16 @@ struct TextureEncode: ParsableCommand {
     @Argument(help: "The image file.", completion: .file())
     var input: String
 
-    @Argument(help: "The PVR file to write.", completion: .file())
+    @Argument(
+        help: "The file to write: KTX 2 if its extension is ktx2, otherwise PVR.",
+        completion: .file())
     var output: String
 
     @Option(help: "The effort: fastest, fast, normal, high or best.")
     var quality = PVRTCEncoder.Quality.normal
+
+    @Option(help: "The bits per pixel: 4 or 2.")
+    var bitsPerPixel = 4
 
     @Option(help: "How an image is made square: stretch, pad or crop (default: an error).")
     var fit: Fit?
@@ -62,6 +68,12 @@ struct TextureEncode: ParsableCommand {
         name: .customLong("legacy-pvr"),
         help: "Write version 2 of the file format, which cannot state how alpha is stored.")
     var isLegacy = false
+
+    func validate() throws {
+        if bitsPerPixel != 4 && bitsPerPixel != 2 {
+            throw ValidationError("invalid --bits-per-pixel: \(bitsPerPixel); use 4 or 2")
+        }
+    }
 
     @OptionGroup var sandboxing: SandboxArguments
 
@@ -79,7 +91,10 @@ struct TextureEncode: ParsableCommand {
             }
             let image = fitted(decoded, to: try square(for: decoded.size))
             let texture = try encode(image)
-            try writeTexture(isLegacy ? texture.pvr2File() : texture.pvr3File(), to: output)
+            let isKTX = splitExtension(output).fileExtension == "ktx2"
+            try writeTexture(
+                isKTX ? texture.ktx2File() : isLegacy ? texture.pvr2File() : texture.pvr3File(),
+                to: output)
         } catch {
             report(error)
             throw ExitCode(1)
@@ -97,7 +112,8 @@ struct TextureEncode: ParsableCommand {
             let stored = alpha == .straight ? level.withStraightAlpha() : level
             do throws(CodecError) {
                 levels.append(
-                    try PVRTCEncoder.encode(stored, quality) { share in
+                    try PVRTCEncoder.encode(stored, quality, bitsPerPixel: bitsPerPixel) {
+                        share in
                         // The first level takes three quarters of the time of all.
                         while number == 0, shown < Int(share * 100) {
                             bar.advance(failed: false)
@@ -115,7 +131,7 @@ struct TextureEncode: ParsableCommand {
         }
         let hasAlpha = image.format == .rgba8
         return Texture(
-            .pvrtc4, image.size,
+            bitsPerPixel == 4 ? .pvrtc4 : .pvrtc2, image.size,
             hasAlpha ? (alpha == .straight ? .straight : .premultiplied) : .opaque,
             levels: levels)
     }

@@ -81,7 +81,7 @@ struct TextureInfo: ParsableCommand {
         discussion: """
             With --json, the output is an array with one object per file. Its keys are file, \
             container, format, bitsPerPixel, width, height, alpha (opaque, straight or \
-            premultiplied), isLinear, isFlipped, faceCount, layerCount and levels, an array of \
+            premultiplied), isLinear, isFlipped, supercompression, faceCount, layerCount and levels, an array of \
             objects with the keys width, height, offset and byteCount. A file that cannot be read \
             has the keys file and error.
             """)
@@ -110,18 +110,24 @@ struct TextureInfo: ParsableCommand {
         if failureCount > 0 { throw ExitCode(1) }
     }
 
-    private static func bitsPerPixel(_ header: TextureHeader) -> Int {
-        header.format.blockByteCount * 8 / header.format.blockSize.area
+    private static func bitsPerPixel(_ header: TextureHeader) -> JSON {
+        let (bits, area) = (header.format.blockByteCount * 8, header.format.blockSize.area)
+        return bits % area == 0
+            ? .integer(bits / area)
+            : .number((Double(bits) / Double(area) * 100).rounded() / 100)
     }
 
     private static func text(_ header: TextureHeader, _ file: String) -> String {
         var lines = [
             file,
             "  container   \(header.container.rawValue)",
-            "  format      \(header.format.name), \(bitsPerPixel(header)) bits per pixel",
+            "  format      \(header.format.name), \(bitsPerPixel(header).text()) bits per pixel",
             "  size        \(header.size)",
             "  alpha       \(header.alpha.rawValue)",
         ]
+        if let scheme = header.supercompression {
+            lines.append("  compressed  \(scheme.rawValue)")
+        }
         if header.faceCount > 1 { lines.append("  faces       \(header.faceCount)") }
         if header.layerCount > 1 { lines.append("  layers      \(header.layerCount)") }
         for (level, range) in header.levels.enumerated() {
@@ -145,12 +151,15 @@ struct TextureInfo: ParsableCommand {
             .init("file", .string(file)),
             .init("container", .string(header.container.rawValue)),
             .init("format", .string(header.format.name)),
-            .init("bitsPerPixel", .integer(bitsPerPixel(header))),
+            .init("bitsPerPixel", bitsPerPixel(header)),
             .init("width", .integer(header.size.width)),
             .init("height", .integer(header.size.height)),
             .init("alpha", .string(header.alpha.rawValue)),
             .init("isLinear", .bool(header.isLinear)),
             .init("isFlipped", .bool(header.isFlipped)),
+            .init(
+                "supercompression",
+                header.supercompression.map { .string($0.rawValue) } ?? .null),
             .init("faceCount", .integer(header.faceCount)),
             .init("layerCount", .integer(header.layerCount)),
             .init("levels", .array(levels)),

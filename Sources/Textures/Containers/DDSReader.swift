@@ -20,14 +20,13 @@ enum DDSReader {
         var start = headerByteCount
         let format: TextureFormat
         var alpha = TextureHeader.Alpha.straight
-        var isLinear = false
         var layerCount = 1
         if field(80) & 4 == 0 {
             format = .packed(try layout(file))
         } else if file.has(Array("DX10".utf8), at: 84) {
             start += 20
             guard file.count >= start else { throw .truncated(byteCount: file.count) }
-            (format, isLinear) = try DDSReader.format(dxgi: field(128))
+            format = try DDSReader.format(dxgi: field(128))
             guard field(132) == 3 else { throw .unsupported(feature: "volume textures") }
             layerCount = max(1, field(140))
             switch field(144) & 7 {
@@ -40,7 +39,6 @@ enum DDSReader {
         }
         var header = TextureHeader(
             .dds, format, PixelSize(width: field(16), height: field(12)), alpha)
-        header.isLinear = isLinear
         header.levelCount = field(8) & 0x2_0000 == 0 ? 1 : max(1, field(28))
         header.layerCount = layerCount
         if field(112) & 0x200 != 0 { header.faceCount = 6 }
@@ -85,21 +83,21 @@ enum DDSReader {
 
     private static func format(
         dxgi number: Int
-    ) throws(CodecError) -> (TextureFormat, isLinear: Bool) {
+    ) throws(CodecError) -> TextureFormat {
         // Formats without sRGB in the name are linear by definition, but hardly ever in practice.
         switch number {
-        case 28, 29: (.packed(.rgba8888), false)
-        case 61: (.packed(.luminance8), false)
-        case 65: (.packed(.alpha8), false)
-        case 71, 72: (.bc1, false)
-        case 74, 75: (.bc2, false)
-        case 77, 78: (.bc3, false)
-        case 80, 81: (.bc4(isSigned: number == 81), false)
-        case 83, 84: (.bc5(isSigned: number == 84), false)
-        case 85: (.packed(.rgb565), false)
-        case 87, 91: (.packed(.bgra8888), false)
-        case 98, 99: (.bc7, false)
-        case 95, 96: throw .unsupported(feature: "BC6H")
+        case 28, 29: .packed(.rgba8888)
+        case 61: .packed(.luminance8)
+        case 65: .packed(.alpha8)
+        case 71, 72: .bc1
+        case 74, 75: .bc2
+        case 77, 78: .bc3
+        case 80, 81: .bc4(isSigned: number == 81)
+        case 83, 84: .bc5(isSigned: number == 84)
+        case 85: .packed(.rgb565)
+        case 87, 91: .packed(.bgra8888)
+        case 95, 96: .bc6h(isSigned: number == 96)
+        case 98, 99: .bc7
         default: throw .unsupported(feature: "DXGI format \(number)")
         }
     }

@@ -27,8 +27,9 @@ enum KTXFormats {
         case 0x8DBD: return .bc5(isSigned: false)
         case 0x8DBE: return .bc5(isSigned: true)
         case 0x8E8C, 0x8E8D: return .bc7
-        case 0x8E8E, 0x8E8F: throw .unsupported(feature: "BC6H")
-        case 0x93B0...0x93BD, 0x93D0...0x93DD: throw .unsupported(feature: "ASTC")
+        case 0x8E8E, 0x8E8F: return .bc6h(isSigned: number == 0x8E8E)
+        case 0x93B0...0x93BD, 0x93D0...0x93DD:
+            return .astc(TextureFormat.astcBlockSizes[number & 15])
         default:
             throw .unsupported(feature: "OpenGL format 0x\(String(number, radix: 16))")
         }
@@ -70,16 +71,18 @@ enum KTXFormats {
         case 137, 138: return (.bc3, false, number == 138)
         case 139, 140: return (.bc4(isSigned: number == 140), true, false)
         case 141, 142: return (.bc5(isSigned: number == 142), true, false)
+        case 143, 144: return (.bc6h(isSigned: number == 144), true, false)
         case 145, 146: return (.bc7, false, number == 146)
         case 147, 148: return (.etc2, true, number == 148)
         case 149, 150: return (.etc2PunchThrough, false, number == 150)
         case 151, 152: return (.etc2Alpha, false, number == 152)
         case 153, 154: return (.eacR(isSigned: number == 154), true, false)
         case 155, 156: return (.eacRG(isSigned: number == 156), true, false)
+        case 157...184:
+            let size = TextureFormat.astcBlockSizes[(number - 157) / 2]
+            return (.astc(size), false, number & 1 == 0)
         case 1_000_054_000, 1_000_054_004: return (.pvrtc2, false, number == 1_000_054_004)
         case 1_000_054_001, 1_000_054_005: return (.pvrtc4, false, number == 1_000_054_005)
-        case 143, 144: throw .unsupported(feature: "BC6H")
-        case 157...184: throw .unsupported(feature: "ASTC")
         case 1_000_054_002, 1_000_054_003, 1_000_054_006, 1_000_054_007:
             throw .unsupported(feature: "PVRTC-II")
         default: throw .unsupported(feature: "Vulkan format \(number)")

@@ -91,8 +91,8 @@ package enum KTX2Reader {
     package static let magic: [UInt8] = [
         0xAB, 0x4B, 0x54, 0x58, 0x20, 0x32, 0x30, 0xBB, 0x0D, 0x0A, 0x1A, 0x0A,
     ]
-    private static let headerByteCount = 80
-    private static let levelEntryByteCount = 24
+    static let headerByteCount = 80
+    static let levelEntryByteCount = 24
 
     static func recognizes(_ file: Span<UInt8>) -> Bool { file.has(magic, at: 0) }
 
@@ -103,11 +103,12 @@ package enum KTX2Reader {
         func descriptorByte(_ index: Int) -> Int {
             file.integer(at: descriptor + index, byteCount: 1) ?? 0
         }
+        var supercompression: TextureHeader.Supercompression?
         switch (field(44), descriptorByte(12)) {
         case (1, _), (_, 163): throw .unsupported(feature: "Basis Universal ETC1S")
         case (_, 166): throw .unsupported(feature: "Basis Universal UASTC")
         case (0, _): break
-        case (2, _): throw .unsupported(feature: "KTX 2 with Zstandard supercompression")
+        case (2, _): supercompression = .zstandard
         case (3, _): throw .unsupported(feature: "KTX 2 with zlib supercompression")
         case (let scheme, _):
             throw .unsupported(feature: "KTX 2 supercompression scheme \(scheme)")
@@ -116,8 +117,10 @@ package enum KTX2Reader {
         let isPremultiplied = descriptorByte(15) & 1 == 1
         var header = TextureHeader(
             .ktx2, format, PixelSize(width: field(20), height: max(1, field(24))),
-            isOpaque ? .opaque : isPremultiplied ? .premultiplied : .straight)
-        header.isLinear = !isSRGB && descriptorByte(14) == 1
+            isOpaque || isOpaqueBySwizzle(file)
+                ? .opaque : isPremultiplied ? .premultiplied : .straight)
+        header.supercompression = supercompression
+        header.isLinear = format.isFloat || !isSRGB && descriptorByte(14) == 1
         guard field(28) <= 1 else { throw .unsupported(feature: "volume textures") }
         header.layerCount = max(1, field(32))
         header.faceCount = field(36)
@@ -128,8 +131,39 @@ package enum KTX2Reader {
             guard let offset = file.integer(at: entry, byteCount: 8, .littleEndian),
                 offset < 1 << 40
             else { throw .truncated(byteCount: file.count) }
-            header.levels.append(offset..<offset + header.byteCount(ofLevel: level))
+            guard supercompression != nil else {
+                header.levels.append(offset..<offset + header.byteCount(ofLevel: level))
+                continue
+            }
+            guard let byteCount = file.integer(at: entry + 8, byteCount: 8, .littleEndian),
+                byteCount < 1 << 40
+            else { throw .truncated(byteCount: file.count) }
+            let wanted =
+                header.byteCount(ofLevel: level) * header.faceCount * header.layerCount
+            let stated = file.integer(at: entry + 16, byteCount: 8, .littleEndian) ?? 0
+            guard stated == wanted else {
+                throw .malformed(
+                    reason: "level \(level) has \(stated) bytes, not \(wanted)",
+                    offset: entry + 16)
+            }
+            header.levels.append(offset..<offset + byteCount)
         }
         return header
+    }
+
+    /// Returns whether the value of `KTXswizzle` replaces alpha by 1.
+    private static func isOpaqueBySwizzle(_ file: Span<UInt8>) -> Bool {
+        var offset = file.littleEndian(at: 56, byteCount: 4)
+        let end = offset + file.littleEndian(at: 60, byteCount: 4)
+        let key = Array("KTXswizzle\0".utf8)
+        while offset <= min(end, file.count) - 4 {
+            let byteCount = file.littleEndian(at: offset, byteCount: 4)
+            guard byteCount <= file.count - offset - 4 else { return false }
+            if file.has(key, at: offset + 4), byteCount >= key.count + 4 {
+                return file[offset + 4 + key.count + 3] == UInt8(ascii: "1")
+            }
+            offset = (offset + 4 + byteCount + 3) & ~3
+        }
+        return false
     }
 }

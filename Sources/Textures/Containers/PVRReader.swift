@@ -128,15 +128,16 @@ package enum PVRReader {
         case 10, 11: return .bc3
         case 12: return .bc4(isSigned: isSigned)
         case 13: return .bc5(isSigned: isSigned)
+        case 14: return .bc6h(isSigned: channelType == 12)
         case 15: return .bc7
         case 22: return .etc2
         case 23: return .etc2Alpha
         case 24: return .etc2PunchThrough
         case 25: return .eacR(isSigned: isSigned)
         case 26: return .eacRG(isSigned: isSigned)
+        case 27...40: return .astc(TextureFormat.astcBlockSizes[number - 27])
         case 4, 5: throw .unsupported(feature: "PVRTC-II")
-        case 14: throw .unsupported(feature: "BC6H")
-        case 27...50: throw .unsupported(feature: "ASTC")
+        case 41...50: throw .unsupported(feature: "ASTC of three dimensions")
         case 51, 52: throw .unsupported(feature: "Basis Universal")
         default: throw .unsupported(feature: "PVR pixel format \(number)")
         }

@@ -42,24 +42,12 @@ struct BC7Block {
         Mode(2, 6, 0, 0, 5, 5, 1, 0, 2, 0),
     ]
 
-    /// Reads bits from the lowest of 128.
-    private struct Bits {
-        var low, high: UInt64
-
-        mutating func next(_ count: Int) -> Int {
-            let value = low & ((1 << UInt64(count)) - 1)
-            low = low >> UInt64(count) | (count == 0 ? 0 : high << UInt64(64 - count))
-            high >>= UInt64(count)
-            return Int(value)
-        }
-    }
-
     /// Decodes a block; a block of no mode is transparent black, as the specification demands.
     static func decode(_ low: UInt64, _ high: UInt64) -> TexelBlock {
         let number = (low & 0xFF).trailingZeroBitCount
         guard number < 8 else { return TexelBlock(repeating: Texel(repeating: 0)) }
         let mode = modes[number]
-        var bits = Bits(low: low, high: high)
+        var bits = BlockBits(low: low, high: high)
         _ = bits.next(number + 1)
         let partition = bits.next(mode.partitionBits)
         let rotation = bits.next(mode.rotationBits)
@@ -70,7 +58,7 @@ struct BC7Block {
             mode.secondIndexBits == 0
             ? first : indices(mode, mode.secondIndexBits, partition, &bits)
         return TexelBlock { place in
-            let subset = BC7Partitions.subset(of: place, mode.subsetCount, partition)
+            let subset = BPTCPartitions.subset(of: place, mode.subsetCount, partition)
             let (a, b) = (ends[2 * subset], ends[2 * subset + 1])
             let colorBits =
                 swapsIndices ? mode.secondIndexBits : mode.indexBits
@@ -79,8 +67,8 @@ struct BC7Block {
                 ? mode.indexBits : mode.secondIndexBits
             let color = swapsIndices ? second[place] : first[place]
             let alpha = swapsIndices ? first[place] : second[place]
-            let colorWeight = weight(color, colorBits)
-            let alphaWeight = weight(alpha, alphaBits)
+            let colorWeight = BPTCWeights.weight(color, colorBits)
+            let alphaWeight = BPTCWeights.weight(alpha, alphaBits)
             let weights = SIMD4<UInt16>(
                 colorWeight, colorWeight, colorWeight, alphaWeight)
             var texel = Texel(
@@ -95,7 +83,7 @@ struct BC7Block {
     }
 
     private static func endPoints(
-        _ mode: Mode, _ bits: inout Bits
+        _ mode: Mode, _ bits: inout BlockBits
     ) -> InlineArray<6, SIMD4<UInt16>> {
         var ends = InlineArray<6, SIMD4<UInt16>>(repeating: SIMD4(repeating: 0))
         let count = mode.subsetCount * 2
@@ -134,25 +122,11 @@ struct BC7Block {
 
     /// Reads an index for each texel; that of the first texel of each subset has one bit less.
     private static func indices(
-        _ mode: Mode, _ bitCount: Int, _ partition: Int, _ bits: inout Bits
+        _ mode: Mode, _ bitCount: Int, _ partition: Int, _ bits: inout BlockBits
     ) -> InlineArray<16, UInt8> {
         InlineArray<16, UInt8> { place in
-            let isAnchor = BC7Partitions.isAnchor(place, mode.subsetCount, partition)
+            let isAnchor = BPTCPartitions.isAnchor(place, mode.subsetCount, partition)
             return UInt8(bits.next(isAnchor ? bitCount - 1 : bitCount))
         }
     }
-
-    private static func weight(_ index: UInt8, _ bitCount: Int) -> UInt16 {
-        switch bitCount {
-        case 2: weights2[Int(index)]
-        case 3: weights3[Int(index)]
-        default: weights4[Int(index)]
-        }
-    }
-
-    private static let weights2: InlineArray<4, UInt16> = [0, 21, 43, 64]
-    private static let weights3: InlineArray<8, UInt16> = [0, 9, 18, 27, 37, 46, 55, 64]
-    private static let weights4: InlineArray<16, UInt16> = [
-        0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64,
-    ]
 }

@@ -20,7 +20,10 @@ public struct TextureRows {
     public var size: PixelSize { header.size(ofLevel: level) }
 
     /// The format of the rows.
+    ///
+    /// Floats become 16 bits of linear light; those below 0 and above 1 are clipped.
     public var pixelFormat: PixelFormat {
+        if header.format.isFloat { return .rgb16 }
         if header.format.channelCount == 1 { return .gray8 }
         return header.alpha == .opaque ? .rgb8 : .rgba8
     }
@@ -40,11 +43,28 @@ public struct TextureRows {
     public func decode(
         _ file: Span<UInt8>, _ body: (Span<UInt8>) throws(CodecError) -> Void
     ) throws(CodecError) {
+        if let scheme = header.supercompression {
+            throw .unsupported(feature: "\(header.container.rawValue) with \(scheme.rawValue)")
+        }
         let range = header.levels[level]
         guard range.lowerBound >= 0, range.upperBound <= file.count else {
             throw .truncated(byteCount: file.count)
         }
-        let bytes = file.extracting(range)
+        try decode(level: file.extracting(range), body)
+    }
+
+    /// Decodes the rows of blocks that have been taken from a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: the blocks of one face of one layer.
+    ///   - body: receives each row in ``pixelFormat``.
+    /// - Throws: `CodecError/truncated(byteCount:)` if there are too few blocks, and the errors of `body`.
+    public func decode(
+        level bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        guard bytes.count >= header.byteCount(ofLevel: level) else {
+            throw .truncated(byteCount: bytes.count)
+        }
         let (size, format) = (size, pixelFormat)
         var pixels = [UInt8](repeating: 0, count: size.width * format.bytesPerPixel)
         let emit = { (texels: Span<Texel>) throws(CodecError) in
@@ -58,6 +78,8 @@ public struct TextureRows {
             try decoder.decode(bytes, rowCount: size.height, emit)
         case .packed(let layout):
             try PackedTexels(layout).decode(bytes, size, emit)
+        case .bc6h(let isSigned):
+            try decodeFloats(bytes, isSigned: isSigned, body)
         default:
             try decodeBlocks(bytes, emit)
         }
@@ -67,19 +89,57 @@ public struct TextureRows {
         _ bytes: Span<UInt8>, _ body: (Span<Texel>) throws(CodecError) -> Void
     ) throws(CodecError) {
         let blocks = header.format.blockCount(size)
-        let width = blocks.width * 4
+        let blockSize = header.format.blockSize
+        let width = blocks.width * blockSize.width
         let (step, format) = (header.format.blockByteCount, header.format)
-        var rows = [Texel](repeating: .opaqueBlack, count: width * 4)
+        var rows = [Texel](repeating: .opaqueBlack, count: width * blockSize.height)
         for line in 0..<blocks.height {
             let start = line * blocks.width * step
             for column in 0..<blocks.width {
-                let block = Self.block(bytes, at: start + column * step, format)
+                let offset = start + column * step
+                if case .astc = format {
+                    let block = ASTCBlock.decode(
+                        bytes.word(at: offset), bytes.word(at: offset + 8), blockSize)
+                    for place in 0..<blockSize.area {
+                        let (y, x) = place.quotientAndRemainder(dividingBy: blockSize.width)
+                        rows[y * width + column * blockSize.width + x] = block[place]
+                    }
+                    continue
+                }
+                let block = Self.block(bytes, at: offset, format)
                 for place in 0..<16 {
                     rows[(place >> 2) &* width &+ column &* 4 &+ place & 3] = block[place]
                 }
             }
-            for row in 0..<min(4, size.height - line * 4) {
+            for row in 0..<min(blockSize.height, size.height - line * blockSize.height) {
                 try body(rows.span.extracting(row * width..<(row + 1) * width))
+            }
+        }
+    }
+
+    private func decodeFloats(
+        _ bytes: Span<UInt8>, isSigned: Bool, _ body: (Span<UInt8>) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        let blocks = header.format.blockCount(size)
+        let stride = size.width * PixelFormat.rgb16.bytesPerPixel
+        var rows = [UInt8](repeating: 0, count: stride * 4)
+        for line in 0..<blocks.height {
+            for column in 0..<blocks.width {
+                let offset = (line * blocks.width + column) * 16
+                let block = BC6HBlock.decode(
+                    bytes.word(at: offset), bytes.word(at: offset + 8), isSigned: isSigned)
+                var span = rows.mutableSpan
+                for place in 0..<16 where column * 4 + place & 3 < size.width {
+                    let pixel = (place >> 2) * size.width + column * 4 + place & 3
+                    for channel in 0..<3 {
+                        let value = Float(Float16(bitPattern: block[place][channel]))
+                        span.storeSample16(
+                            UInt16(min(max(value, 0), 1) * 65535 + 0.5), at: pixel * 3 + channel)
+                    }
+                }
+            }
+            for row in 0..<min(4, size.height - line * 4) {
+                try body(rows.span.extracting(row * stride..<(row + 1) * stride))
             }
         }
     }
@@ -113,7 +173,8 @@ public struct TextureRows {
                 BCBlocks.channel(first, isSigned: isSigned),
                 BCBlocks.channel(second(), isSigned: isSigned))
         case .bc7: return BC7Block.decode(first, second())
-        case .pvrtc2, .pvrtc4, .packed: preconditionFailure("\(format) has no separate blocks")
+        case .pvrtc2, .pvrtc4, .bc6h, .astc, .packed:
+            preconditionFailure("\(format) has no separate blocks")
         }
     }
 

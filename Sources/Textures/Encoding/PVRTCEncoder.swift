@@ -3,7 +3,7 @@
 public import EncodedImages
 public import Pixels
 
-/// Encodes PVRTC with 4 bits per pixel by least squares.
+/// Encodes PVRTC by least squares.
 ///
 /// The colours of the words start at the ends of the principal axis of their pixels. A sweep then visits
 /// each word: it solves for its two colours with the weights of the 7×7 pixels around it fixed, chooses
@@ -11,7 +11,7 @@ public import Pixels
 /// decreased. A search tries the next stored value of each channel in the same way.
 ///
 /// The result does not depend on the order of the words within a class: two words of the same class share
-/// no pixel.
+/// no pixel. `PVRTC2Encoder` does the same with 2 bits per pixel.
 public struct PVRTCEncoder {
     /// The effort.
     public enum Quality: String, CaseIterable, Hashable, Sendable {
@@ -37,9 +37,9 @@ public struct PVRTCEncoder {
         var searchCount: Int { self == .best ? 16 : 0 }
     }
 
-    /// The memory that encoding takes for each pixel, in bytes: the image, its channels in 16 bits, the
+    /// The memory that encoding takes for each pixel, in bytes: the image, its channels in up to 32 bits, the
     /// weights, and the colours of words.
-    public static let bytesPerPixel = 4 + 4 * 2 + 1 + 1
+    public static let bytesPerPixel = 4 + 4 * 4 + 1 + 1
 
     private let size: PixelSize
     private let words: PVRTCWords
@@ -60,33 +60,53 @@ public struct PVRTCEncoder {
     /// - Parameters:
     ///   - image: an image whose sides are powers of two; samples of more than 8 bits are rounded.
     ///   - quality: the effort.
+    ///   - bitsPerPixel: 2 or 4.
     ///   - progress: called with the completed share from 0 to 1; it returns `false` to cancel.
     /// - Returns: the words in the order in which they are stored.
     /// - Throws: `CodecError/cancelled`, or `CodecError/unsupported(feature:)` for other sides.
     public static func encode(
-        _ image: PixelBuffer, _ quality: Quality, progress: (Double) -> Bool = { _ in true }
+        _ image: PixelBuffer, _ quality: Quality, bitsPerPixel: Int = 4,
+        progress: (Double) -> Bool = { _ in true }
     ) throws(CodecError) -> [UInt8] {
         let sides = [image.size.width, image.size.height]
         guard sides.allSatisfy({ $0 > 0 && $0 & ($0 - 1) == 0 }) else {
             throw .unsupported(feature: "PVRTC of \(image.size): its sides are powers of two")
         }
-        var encoder = PVRTCEncoder(image.converted(to: image.format.hasAlpha ? .rgba8 : .rgb8))
+        let pixels = image.converted(to: image.format.hasAlpha ? .rgba8 : .rgb8)
+        if bitsPerPixel == 2 {
+            var encoder = PVRTC2Encoder(pixels)
+            try run(quality, progress) { search in encoder.sweep(searches: search) }
+            return encoder.bytes
+        }
+        var encoder = PVRTCEncoder(pixels)
         encoder.start()
+        try run(quality, progress) { search in
+            encoder.sweep { encoder, x, y in
+                search ? encoder.search(x, y) : encoder.refine(x, y)
+            }
+        }
+        return encoder.bytes
+    }
+
+    /// Calls `sweep` as often as the effort states, first to solve for colours, then to search.
+    private static func run(
+        _ quality: Quality, _ progress: (Double) -> Bool,
+        _ sweep: (_ search: Bool) -> (before: Int, gain: Int)
+    ) throws(CodecError) {
         let total = quality.sweepCount + quality.searchCount * 4 + 1
         var done = 1
         for _ in 0..<quality.sweepCount {
             guard progress(Double(done) / Double(total)) else { throw .cancelled }
-            _ = encoder.sweep { encoder, x, y in encoder.refine(x, y) }
+            _ = sweep(false)
             done += 1
         }
         for _ in 0..<quality.searchCount {
             guard progress(Double(done) / Double(total)) else { throw .cancelled }
-            let (before, gain) = encoder.sweep { encoder, x, y in encoder.search(x, y) }
+            let (before, gain) = sweep(true)
             done += 4
             if gain * 1000 < before { break }
         }
         _ = progress(1)
-        return encoder.bytes
     }
 
     /// - Parameter image: an image of 8-bit RGB or RGBA.
@@ -232,7 +252,7 @@ public struct PVRTCEncoder {
     }
 
     /// The changes of the two colours of a word that a search tries.
-    private static let steps: [(Int16, Int16)] = [
+    static let steps: [(Int16, Int16)] = [
         (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1),
     ]
 
@@ -263,41 +283,15 @@ public struct PVRTCEncoder {
 
     /// Returns the ends of the principal axis in the precision of words.
     private func ends(_ x: Int, _ y: Int) -> (low: SIMD4<Float>, high: SIMD4<Float>) {
-        var pixels = InlineArray<36, SIMD4<Float>>(repeating: SIMD4())
-        var mean = SIMD4<Float>()
+        var pixels = InlineArray<36, SIMD4<Float>>(repeating: SIMD4(0, 0, 0, 255))
         for place in 0..<36 {
             let line = (y * 4 + place / 6 - 1) & (size.height - 1)
             let column = x * 4 + place % 6
-            var pixel = SIMD4<Float>(0, 0, 0, 255)
             for channel in 0..<channelCount {
-                pixel[channel] = Float(planes[channel][line * stride + column])
+                pixels[place][channel] = Float(planes[channel][line * stride + column])
             }
-            pixels[place] = pixel
-            mean += pixel
         }
-        mean /= 36
-        var axis = SIMD4<Float>(1, 1, 1, 1)
-        for _ in 0..<4 {
-            var sum = SIMD4<Float>()
-            for place in 0..<36 {
-                let offset = pixels[place] - mean
-                sum += offset * (offset * axis).sum()
-            }
-            let length = (sum * sum).sum().squareRoot()
-            guard length > 0.001 else { break }
-            axis = sum / length
-        }
-        var (least, most): (Float, Float) = (0, 0)
-        for place in 0..<36 {
-            let position = ((pixels[place] - mean) * axis).sum()
-            least = min(least, position)
-            most = max(most, position)
-        }
-        let length = (axis * axis).sum()
-        let scale = SIMD4<Float>(31, 31, 31, 15) / 255
-        return (
-            (mean + axis * (least / length)) * scale, (mean + axis * (most / length)) * scale
-        )
+        return PVRTCQuantizer.ends(of: pixels.span)
     }
 
     /// The words in the order in which they are stored.

@@ -70,6 +70,35 @@ struct PVRTCQuantizer {
         return nil
     }
 
+    /// Returns the ends of the principal axis of pixels of 8 bits per channel, in the precision of words.
+    static func ends(of pixels: Span<SIMD4<Float>>) -> (low: SIMD4<Float>, high: SIMD4<Float>) {
+        var mean = SIMD4<Float>()
+        for place in pixels.indices { mean += pixels[place] }
+        mean /= Float(pixels.count)
+        var axis = SIMD4<Float>(1, 1, 1, 1)
+        for _ in 0..<4 {
+            var sum = SIMD4<Float>()
+            for place in pixels.indices {
+                let offset = pixels[place] - mean
+                sum += offset * (offset * axis).sum()
+            }
+            let length = (sum * sum).sum().squareRoot()
+            guard length > 0.001 else { break }
+            axis = sum / length
+        }
+        var (least, most): (Float, Float) = (0, 0)
+        for place in pixels.indices {
+            let position = ((pixels[place] - mean) * axis).sum()
+            least = min(least, position)
+            most = max(most, position)
+        }
+        let length = (axis * axis).sum()
+        let scale = SIMD4<Float>(31, 31, 31, 15) / 255
+        return (
+            (mean + axis * (least / length)) * scale, (mean + axis * (most / length)) * scale
+        )
+    }
+
     /// Returns the bits of a word's colours.
     static func bits(_ a: SIMD4<Int16>, _ b: SIMD4<Int16>) -> UInt32 {
         bits(a, .a) | bits(b, .b) << 16

@@ -45,6 +45,63 @@ public struct Texture: Sendable {
         return file + levels.joined()
     }
 
+    /// Returns a KTX file of version 2, in sRGB.
+    ///
+    /// - Precondition: the format is PVRTC, the only one that is encoded.
+    public func ktx2File() -> [UInt8] {
+        precondition(format.isPVRTC, "\(format.name) is not written")
+        let descriptor = ktx2Descriptor
+        var values: [UInt8] = []
+        var pairs = [("KTXorientation", "rd"), ("KTXwriter", "calotype")]
+        // The format has alpha in any case.
+        if alpha == .opaque { pairs.insert(("KTXswizzle", "rgb1"), at: 1) }
+        for (key, value) in pairs {
+            let bytes = Array("\(key)\0\(value)\0".utf8)
+            values.appendLittleEndian32(bytes.count)
+            values += bytes + [UInt8](repeating: 0, count: -bytes.count & 3)
+        }
+        let start = KTX2Reader.headerByteCount + levels.count * KTX2Reader.levelEntryByteCount
+        var file = KTX2Reader.magic
+        file.appendLittleEndian32(
+            format == .pvrtc4 ? 1_000_054_005 : 1_000_054_004, 1, size.width, size.height, 0, 0,
+            1, levels.count, 0)
+        file.appendLittleEndian32(
+            start, descriptor.count, start + descriptor.count, values.count, 0, 0, 0, 0)
+        // Levels are stored smallest first, each at a multiple of its block.
+        let block = format.blockByteCount
+        var offset = start + descriptor.count + values.count
+        var offsets: [Int] = []
+        for level in levels.reversed() {
+            offset = (offset + block - 1) / block * block
+            offsets.append(offset)
+            offset += level.count
+        }
+        for (level, offset) in zip(levels, offsets.reversed()) {
+            file.appendLittleEndian32(offset, 0, level.count, 0, level.count, 0)
+        }
+        file += descriptor + values
+        for (level, offset) in zip(levels.reversed(), offsets) {
+            file += [UInt8](repeating: 0, count: offset - file.count) + level
+        }
+        return file
+    }
+
+    /// The data format descriptor of a KTX file, with one sample.
+    private var ktx2Descriptor: [UInt8] {
+        let sampleCount = 1
+        let byteCount = 24 + 16 * sampleCount
+        let (model, primaries, transfer, flags) = (164, 1, 2, alpha == .premultiplied ? 1 : 0)
+        let block = format.blockSize
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian32(
+            4 + byteCount, 0, 2 | byteCount << 16,
+            model | primaries << 8 | transfer << 16 | flags << 24,
+            (block.width - 1) | (block.height - 1) << 8, format.blockByteCount, 0)
+        let bitCount = format.blockByteCount * 8
+        bytes.appendLittleEndian32((bitCount - 1) << 16, 0, 0, 0xFFFF_FFFF)
+        return bytes
+    }
+
     /// Returns a PVR file of version 2, which cannot state how alpha relates to the colours.
     ///
     /// - Precondition: the format is PVRTC, the only one that is encoded.

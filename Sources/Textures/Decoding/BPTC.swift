@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The subsets of BC7, whose texels share end points.
-enum BC7Partitions {
+/// The subsets of BC6H and BC7, whose texels share end points.
+enum BPTCPartitions {
     /// Returns the subset of a texel.
     static func subset(of place: Int, _ subsetCount: Int, _ partition: Int) -> Int {
         switch subsetCount {
@@ -73,4 +73,36 @@ enum BC7Partitions {
         15, 3, 15, 10, 10, 8, 9, 10, 6, 15, 8, 15, 3, 6, 6, 8,
         15, 3, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 3, 15, 15, 8,
     ]
+}
+
+/// The weights of the second end point of BC6H and BC7, of 64.
+enum BPTCWeights {
+    /// Returns the weight of an index of 2 to 4 bits.
+    @inline(__always)
+    static func weight(_ index: UInt8, _ bitCount: Int) -> UInt16 {
+        switch bitCount {
+        case 2: weights2[Int(index)]
+        case 3: weights3[Int(index)]
+        default: weights4[Int(index)]
+        }
+    }
+
+    private static let weights2: InlineArray<4, UInt16> = [0, 21, 43, 64]
+    private static let weights3: InlineArray<8, UInt16> = [0, 9, 18, 27, 37, 46, 55, 64]
+    private static let weights4: InlineArray<16, UInt16> = [
+        0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64,
+    ]
+}
+
+/// Reads bits from the lowest of a block of 128.
+struct BlockBits {
+    var low, high: UInt64
+
+    @inline(__always)
+    mutating func next(_ count: Int) -> Int {
+        let value = low & ((1 << UInt64(count)) - 1)
+        low = low >> UInt64(count) | (count == 0 ? 0 : high << UInt64(64 - count))
+        high >>= UInt64(count)
+        return Int(value)
+    }
 }
