@@ -24,7 +24,7 @@ sub vcl_recv {
         set req.http.X-Original = regsub(req.http.X-Original,
             "^/iiif/[23]/(.+?)(/info\.json|/[^/]+/[^/]+/[^/]+/[^/]+)$", "/\1");
     } elsif (req.http.X-Original ~ "^/tiles/") {
-        set req.http.X-Original = regsub(req.http.X-Original, "^/tiles/(.+?)(\.dzi|_files/[0-9]+/[^/]+)$", "/\1");
+        set req.http.X-Original = regsub(req.http.X-Original, "^/tiles/(.+?)(\.dzi|\.json|_files/[0-9]+/[^/]+)$", "/\1");
     } elsif (req.http.X-Original ~ "^/(info|placeholder)/") {
         set req.http.X-Original = regsub(req.http.X-Original, "^/(info|placeholder)/", "/");
     } elsif (req.http.X-Original ~ "/plain/") {

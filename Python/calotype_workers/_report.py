@@ -55,7 +55,14 @@ def write(records: Iterable[Row], path: str) -> None:
 
 
 def append(records: Iterable[Row], path: str) -> Iterator[Row]:
-    """Appends each record to a report of JSON lines before it is yielded, so that a run can be resumed."""
+    """Appends each record to a report of JSON lines before it is yielded, so that a run can be resumed.
+
+    A last line without an end, which a killed run leaves, is removed.
+    """
+    with open(path, "ab+") as file:
+        file.seek(0)
+        complete = sum(len(line) for line in file if line.endswith(b"\n"))
+        file.truncate(complete)
     with open(path, "a", encoding="utf-8") as file:
         for record in records:
             file.write(json.dumps(record, separators=(",", ":")) + "\n")

@@ -41,7 +41,8 @@ class Worker:
         self.start_count = 0
         self._command = [path, "worker", "--jobs", str(self.jobs), *arguments]
         self._process: Optional[subprocess.Popen[bytes]] = None
-        self._responses: queue.SimpleQueue[Optional[Row]] = queue.SimpleQueue()
+        self._responses: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
+        self._reader: Optional[threading.Thread] = None
         self._count = 0
 
     def __enter__(self) -> Worker:
@@ -58,6 +59,7 @@ class Worker:
     def close(self) -> None:
         """Ends the process after the requests in progress."""
         process, self._process = self._process, None
+        reader, self._reader = self._reader, None
         if process is not None:
             assert process.stdin and process.stdout
             try:
@@ -65,6 +67,8 @@ class Worker:
             except OSError:
                 pass  # The process has ended.
             process.wait()
+            if reader is not None:
+                reader.join()  # It reads from the descriptor, whose number is free after this.
             process.stdout.close()
 
     def run(self, rows: Iterable[Row], outputs: Outputs) -> Iterator[Row]:
@@ -84,9 +88,10 @@ class Worker:
                     self._send(repeated.popleft(), outputs, waiting, 2)
                 if not waiting:
                     return
-                response = self._responses.get()
-                if response is not None:
-                    entry = waiting.pop(response["id"], None)
+                line = self._responses.get()
+                if line is not None:
+                    response = _response(line)
+                    entry = waiting.pop(response.get("id"), None)
                     if entry is None:
                         raise WorkerError(f"a response to no request: {response}")
                     yield self._record(entry, outputs, response)
@@ -134,7 +139,8 @@ class Worker:
             self.close()
             raise WorkerError(f"{self._command[0]} does not start; it wrote {hello[:200]!r}")
         self._responses = queue.SimpleQueue()
-        threading.Thread(target=_read, args=(lines, self._responses), daemon=True).start()
+        self._reader = threading.Thread(target=_read, args=(lines, self._responses), daemon=True)
+        self._reader.start()
 
     def _record(self, entry: tuple[Row, int], outputs: Outputs, response: Row) -> Row:
         row, attempt = entry
@@ -148,13 +154,25 @@ class Worker:
         return record
 
 
-def _read(lines: IO[bytes], responses: queue.SimpleQueue[Optional[Row]]) -> None:
+def _read(lines: IO[bytes], responses: queue.SimpleQueue[Optional[bytes]]) -> None:
     """Passes on the responses, and `None` at their end; the process never waits for the client to read."""
-    for line in lines:
-        if not line.endswith(b"\n"):
-            break  # The process ended while it wrote.
-        responses.put(json.loads(line))
-    responses.put(None)
+    try:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break  # The process ended while it wrote.
+            responses.put(line)
+    finally:
+        responses.put(None)
+
+
+def _response(line: bytes) -> Row:
+    try:
+        response = json.loads(line)
+    except ValueError:
+        response = None
+    if not isinstance(response, dict):
+        raise WorkerError(f"a line that is not a response: {line[:200]!r}")
+    return response
 
 
 def work(rows: Iterable[Row], outputs: Outputs, arguments: tuple[str, ...] = ()) -> Iterator[Row]:

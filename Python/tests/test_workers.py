@@ -7,9 +7,11 @@ CALOTYPE_PROGRAM is the program `calotype`.
 import functools
 import hashlib
 import http.server
+import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -246,6 +248,10 @@ def test_an_interrupted_report_is_complete_to_its_last_line(sources, outputs, tm
     records = list(calotype_workers.append(with_client(sources, outputs), str(report)))
     report.write_bytes(report.read_bytes()[:-3])
     assert list(calotype_workers.read(str(report))) == records[:-1]
+    rows = list(calotype_workers.pending(calotype_workers.rows(sources), [str(report)], outputs))
+    assert [row["source"] for row in rows] == [records[-1]["source"]]
+    resumed = list(calotype_workers.append(with_client(rows, outputs), str(report)))
+    assert list(calotype_workers.read(str(report))) == records[:-1] + resumed
 
 
 def test_a_run_that_is_left_early_does_not_disturb_the_next(sources, outputs):
@@ -254,6 +260,52 @@ def test_a_run_that_is_left_early_does_not_disturb_the_next(sources, outputs):
         for _ in worker.run(rows, outputs):
             break
         assert len(by_source(list(worker.run(rows, outputs)))) == len(rows)
+
+
+def test_a_worker_that_is_terminated_within_a_request_writes_no_response_to_it(sources):
+    data = sources[0].read_bytes()
+    requests = [{"id": name, "byteCount": count, "outputs": [{"name": "s", "options": "40"}]}
+                for name, count in [("1", len(data)), ("2", 1 << 20)]]
+    worker = subprocess.Popen([PROGRAM, "worker", "--jobs", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with worker:
+        # More than a pipe holds: the worker is reading the second source when the write ends.
+        worker.stdin.write(json.dumps(requests[0]).encode() + b"\n" + data)
+        worker.stdin.write(json.dumps(requests[1]).encode() + b"\n" + bytes(1 << 19))
+        worker.stdin.flush()
+        worker.terminate()
+        hello, response, rest = worker.stdout.readline(), json.loads(worker.stdout.readline()), worker.stdout.read()
+    assert b'"protocol":1' in hello
+    assert (response["id"], response["status"], len(rest)) == ("1", "made", response["byteCount"])
+    assert worker.returncode == 128 + signal.SIGTERM
+
+
+def test_a_source_that_changes_is_not_an_error_of_the_destination(tmp_path):
+    source = tmp_path / "large.jpg"
+    PIL.Image.effect_noise((900, 600), 90).convert("RGB").save(source)
+    outputs = Outputs(f"{tmp_path}/out/{{name}}-{{digest}}", first="900", second="899,webp,lossless")
+
+    def change():
+        while not list(tmp_path.glob("out/first-*")):
+            pass
+        os.utime(source)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    record = with_client([source], outputs)[0]
+    thread.join()
+    assert [output["name"] for output in record["outputs"]] == ["first"]
+    assert (record["kind"], record["retry"]) == ("unreachable", True)
+
+
+@pytest.mark.parametrize("line", ["no response", "[]", '{"id":"9"}'])
+def test_an_invalid_response_is_an_error(line, sources, outputs, tmp_path):
+    program = tmp_path / "invalid"
+    program.write_text(f"""#!/bin/sh\nprintf '{{"protocol":1,"jobs":1}}\\n%s\\n' '{line}'\nexec cat >/dev/null\n""")
+    program.chmod(0o755)
+    threads = threading.active_count()
+    with calotype_workers.Worker(str(program)) as worker, pytest.raises(calotype_workers.WorkerError, match="response"):
+        list(worker.run(calotype_workers.rows(sources), outputs))
+    assert threading.active_count() == threads
 
 
 def test_sources_are_loaded_over_http(sources, outputs, tmp_path):

@@ -4,7 +4,8 @@
 
 usage: scale.py CALOTYPE [PART]... [--count N]; parts: cost, memory, survival, resume, skew
 
-Needs Pillow. Prints the figures and fails if one exceeds its bound.
+Needs Pillow. Prints the figures, and fails at the end if one exceeds its bound. The bounds are goals, not what was
+measured before.
 """
 
 import argparse
@@ -46,10 +47,21 @@ def linked(folder, original, count):
     return paths
 
 
+missed = []
+
+
 def check(name, value, most, unit=""):
-    print(f"{name}: {value:.3f}{unit} (at most {most}{unit})", flush=True)
+    """Prints a figure with its bound; `report_missed` lists those that exceed it."""
+    text = f"{name}: {value:.3f}{unit} (at most {most}{unit})"
+    print(text if value <= most else f"{text}: missed", flush=True)
     if value > most:
-        raise SystemExit(f"{name} exceeds its bound")
+        missed.append(text)
+
+
+def report_missed():
+    """Fails if a figure has exceeded its bound."""
+    if missed:
+        raise SystemExit("\n".join(["bounds that are missed:", *missed]))
 
 
 def processor_seconds(command):
@@ -92,8 +104,8 @@ def cost(program, work, count):
     medians = {mode: sorted(values)[rounds // 2] for mode, values in seconds.items()}
     for mode, value in medians.items():
         print(f"{mode}: {value * 1000 / count:.2f} ms of processor time a source, median of {rounds} rounds")
-    check("by address, relative to thumbnail", medians["address"] / medians["thumbnail"], 1.1)
-    check("as bytes, relative to thumbnail", medians["bytes"] / medians["thumbnail"], 1.35)
+    check("by address, relative to thumbnail", medians["address"] / medians["thumbnail"], 1.05)
+    check("as bytes, relative to thumbnail", medians["bytes"] / medians["thumbnail"], 1.15)
     check("three sizes, relative to the largest alone", medians["three"] / medians["largest"], 1.35)
 
 
@@ -248,6 +260,7 @@ def main():
         print(f"== {name}", flush=True)
         with tempfile.TemporaryDirectory() as work:
             run(os.path.abspath(arguments.program), pathlib.Path(work), arguments.count or count)
+    report_missed()
 
 
 if __name__ == "__main__":

@@ -43,8 +43,9 @@ struct WorkError: Error {
 
     init(_ failure: OutputFailure) {
         switch failure {
-        case .source(let error): self.init(error, "\(failure)")
-        case .output(_, let error): self.init(error, "\(failure)")
+        case .source(let error), .output(_, let error): self.init(error, "\(failure)")
+        // The version of the source is compared before a file is written.
+        case .destination(_, .fileChanged): self.init(.fileChanged, "\(CodecError.fileChanged)")
         case .destination: self.init(.destination, "\(failure)")
         }
     }

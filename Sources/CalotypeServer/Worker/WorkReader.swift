@@ -41,11 +41,13 @@ struct WorkReader {
         self.isInterrupted = isInterrupted
     }
 
-    /// Returns the next request; `nil` at the end.
+    /// Returns the next request; `nil` at the end and after an interruption, also within a request: the
+    /// client repeats requests without a response.
     ///
     /// - Throws: ``WorkError`` if the line is not a request. The reader is then at its end: what follows
     ///   may be bytes of a source, which must not be read as requests.
     mutating func next() throws(WorkError) -> Item? {
+        guard !isInterrupted() else { return nil }
         do throws(WorkError) {
             guard let line = try line() else { return nil }
             let request = try WorkRequest(parsing: bytes[line])
@@ -65,6 +67,7 @@ struct WorkReader {
             isAtEnd = true
             bytes = []
             start = 0
+            guard !isInterrupted() else { return nil }
             throw error
         }
     }
