@@ -171,15 +171,25 @@ final class WorkerPool: Sendable {
     func acquire(
         _ formats: WorkerFormats, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> Worker {
-        let waiter = Waiter(formats)
-        let idle = state.withLock { state -> Worker? in
+        enum Place { case idle(Worker), waiting(Waiter) }
+        let place = state.withLock { state -> Place in
             if let index = state.idle.lastIndex(where: { $0.formats == formats }) {
-                return state.idle.remove(at: index)
+                return .idle(state.idle.remove(at: index))
             }
+            let waiter = Waiter(formats)
             state.waiting.append(waiter)
-            return nil
+            return .waiting(waiter)
         }
-        if let idle { return idle }
+        switch place {
+        case .idle(let worker): return worker
+        case .waiting(let waiter): return try receive(waiter, cancellation)
+        }
+    }
+
+    /// Waits until the pool passes a worker to a request.
+    private func receive(
+        _ waiter: Waiter, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> Worker {
         startMissing()
         do throws(CodecError) {
             try wait(waiter.semaphore, cancellation)
