@@ -277,7 +277,8 @@ let package = Package(
             name: "TexturesTests",
             dependencies: ["EncodedImages", "ImageCodecs", "ImageTesting", "Pixels", "Textures"]),
         .testTarget(
-            name: "DrawingTests", dependencies: ["Drawing", "Effects", "ImageTesting", "Pixels"]),
+            name: "DrawingTests",
+            dependencies: ["Drawing", "Effects", "ImageTesting", "Pixels", "TestHelper"]),
         .testTarget(
             name: "EncodedImagesTests",
             dependencies: ["EncodedImages", "ImageTesting", "Pixels", "TestHelper"]),
@@ -339,8 +340,9 @@ let package = Package(
         .executableTarget(
             name: "TestHelper",
             dependencies: [
-                "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageLoading", "ImageTesting",
-                "LoadScheduling", "Pixels", .product(name: "Logging", package: "swift-log"),
+                "DecoderSandbox", "Drawing", "EncodedImages", "ImageCodecs", "ImageLoading",
+                "ImageTesting", "LoadScheduling", "Pixels",
+                .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
         .testTarget(
             name: "PhotoLibraryTests",

@@ -8,11 +8,16 @@ internal import Synchronization
 
 /// The fonts of texts.
 ///
-/// A lock: Pango's objects belong to one thread at a time. Threads that draw at the same time use a
-/// collection each; opening one takes some milliseconds.
+/// A lock: Pango's objects belong to one thread at a time. Threads can draw with one collection or with
+/// several; texts are laid out and their glyphs drawn by one thread of the process at a time.
 public final class FontCollection: Sendable {
     #if Drawing
     private let engine: Mutex<FontEngine>
+    /// Held while cairo accesses fonts, of any collection.
+    ///
+    /// cairo 1.16 evicts glyphs of other fonts from the cache of the process. Two threads that do so hold
+    /// the lock of one font and wait for that of another, forever.
+    fileprivate static let cairo = Mutex<Void>(())
     #endif
 
     /// Opens fonts.
@@ -67,9 +72,11 @@ public final class FontCollection: Sendable {
         #if Drawing
         do {
             return try engine.withLock { engine in
-                try engine.fitted(layout) { text, extents throws(DrawingError) in
-                    guard let target else { return DrawnText(extents: extents) }
-                    return try text.drawn(extents, target.transform, target.bounds)
+                try Self.cairo.withLock { _ in
+                    try engine.fitted(layout) { text, extents throws(DrawingError) in
+                        guard let target else { return DrawnText(extents: extents) }
+                        return try text.drawn(extents, target.transform, target.bounds)
+                    }
                 }
             }
         } catch let error as DrawingError {
@@ -137,7 +144,7 @@ struct DrawnText: Sendable {
         unsafe self.raw = raw
     }
 
-    deinit { unsafe calotype_fonts_destroy(raw) }
+    deinit { FontCollection.cairo.withLock { _ in unsafe calotype_fonts_destroy(raw) } }
 
     private static func create(_ files: [String], _ failed: inout Int) -> OpaquePointer? {
         // One block of all paths, each with its terminator.

@@ -149,6 +149,19 @@ import Testing
         }
     }
 
+    /// The first 4,800 texts fill cairo's cache of glyphs.
+    @Test(
+        "needs at most 8 MiB more for 10,000 different texts on 8 threads",
+        .enabled(
+            if: !Sanitizer.watchesAddresses && !Sanitizer.watchesThreads,
+            "allocators of sanitizers keep memory"))
+    func memory() throws {
+        let program = try #require(builtProgram("TestHelper"))
+        let output = try #require(try PeerTool.run(program, ["draw-texts", "8", "600", "1250"]))
+        let growth = Int(String(decoding: output, as: UTF8.self).filter { $0 != "\n" })
+        #expect(try #require(growth) <= 8 << 20)
+    }
+
     @Test("with glyphs of colours needs colours")
     func emoji() throws {
         let renderer = ImageRenderer(size: PixelSize(width: 200, height: 80), fonts: fonts)

@@ -19,6 +19,7 @@ enum TestHelper {
         case "mapping-fault": try MappingFault.run(arguments)
         case "open-bomb": try BombOpener.run(arguments)
         case "digests": for path in arguments { print(BombOpener.digest(path)) }
+        case "draw-texts": try TextDrawer.run(arguments)
         case "write-store": try await StoreWriter.run(arguments)
         case "write-pyramid": try await PyramidWriter.run(arguments)
         case .some(let other): fatalError("unknown command: \(other)")
