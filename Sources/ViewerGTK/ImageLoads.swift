@@ -26,7 +26,7 @@ struct ImageEngine: Sendable {
 
     /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
     /// delays frames.
-    private static let niceness: Int32 = 10
+    private static let niceness: Int32 = 5
 
     /// Creates the engine on a thread of lower priority, which all threads and workers inherit.
     static func start(cacheFolder: String) -> ImageEngine {

@@ -86,16 +86,24 @@ extension ViewerWindow {
         endCells(except: Set(names))
         for name in names {
             var cell = cells[name] ?? Cell()
-            guard !cell.isComplete, cell.load == nil else { continue }
+            guard !cell.isComplete else { continue }
             let request = loads.cellRequest(viewer.path(name.wrappedValue), side: side)
-            if let loaded = loads.pipeline.cachedImage(for: request), !loaded.isPreview {
+            if cell.load == nil, let loaded = loads.pipeline.cachedImage(for: request),
+                !loaded.isPreview
+            {
                 cells[name] = Cell(texture: Texture(loaded.image), isComplete: true)
                 continue
             }
+            // A placeholder may have been made since the load was started.
             if cell.texture == nil { cell.texture = draft(of: name, request) }
-            if !onlyFromMemory {
-                cell.load = Task { [weak self, needsDraft = cell.texture == nil] in
+            if cell.load == nil, !onlyFromMemory {
+                let isMoving = viewer.motion.isMoving
+                let needsDraft = isMoving && cell.texture == nil
+                cell.load = Task { [weak self] in
                     if needsDraft { await self?.loadDraft(request, name) }
+                    var request = request
+                    // The drafts of other cells come first.
+                    if isMoving { request.priority = .prefetch }
                     await self?.finishCell(request, name)
                 }
             }
@@ -134,7 +142,7 @@ extension ViewerWindow {
     /// Loads half the size of a cell, for which the embedded thumbnail of a photograph is sufficient, if
     /// there is no placeholder.
     private func loadDraft(_ request: ImageRequest, _ name: ComparedByBytes) async {
-        guard placeholders.isMissing(name), viewer.motion.isMoving else { return }
+        guard placeholders.isMissing(name) else { return }
         var request = request.at(.half)
         request.storeUse = []
         guard let loaded = try? await loads.image(request), !Task.isCancelled,
