@@ -33,28 +33,42 @@ public struct Texture: Sendable {
 
     /// Returns a PVR file of version 3.
     ///
-    /// - Precondition: the format is PVRTC, the only one that is encoded.
+    /// - Precondition: the format is PVRTC or one that ``BCEncoder`` encodes.
     public func pvr3File() -> [UInt8] {
-        precondition(format.isPVRTC, "\(format.name) is not written")
+        let numbers = numbers
         var file = PVRReader.magic3
-        let number = (format == .pvrtc4 ? 2 : 0) + (alpha == .opaque ? 0 : 1)
-        let isSRGB = 1
+        let number = numbers.pvr + (format.isPVRTC && alpha != .opaque ? 1 : 0)
+        let isSRGB = numbers.isSRGB ? 1 : 0
         file.appendLittleEndian32(
             alpha == .premultiplied ? 2 : 0, number, 0, isSRGB, 0, size.height, size.width, 1, 1,
             1, levels.count, 0)
         return file + levels.joined()
     }
 
-    /// Returns a KTX file of version 2, in sRGB.
+    /// The numbers of the format in PVR 3 and Vulkan, and that of its model in descriptors of KTX 2.
+    private var numbers: (pvr: Int, vulkan: Int, model: Int, isSRGB: Bool) {
+        switch format {
+        case .pvrtc2: (0, 1_000_054_004, 164, true)
+        case .pvrtc4: (2, 1_000_054_005, 164, true)
+        case .bc1: (7, 132, 128, true)
+        case .bc3: (11, 138, 130, true)
+        case .bc4(isSigned: false): (12, 139, 131, false)
+        case .bc5(isSigned: false): (13, 141, 132, false)
+        default: preconditionFailure("\(format.name) is not written")
+        }
+    }
+
+    /// Returns a KTX file of version 2, in sRGB; one or two channels are linear.
     ///
-    /// - Precondition: the format is PVRTC, the only one that is encoded.
+    /// - Precondition: the format is PVRTC or one that ``BCEncoder`` encodes.
     public func ktx2File() -> [UInt8] {
-        precondition(format.isPVRTC, "\(format.name) is not written")
         let descriptor = ktx2Descriptor
         var values: [UInt8] = []
         var pairs = [("KTXorientation", "rd"), ("KTXwriter", "calotype")]
         // The format has alpha in any case.
-        if alpha == .opaque { pairs.insert(("KTXswizzle", "rgb1"), at: 1) }
+        if alpha == .opaque && format.channelCount == 4 {
+            pairs.insert(("KTXswizzle", "rgb1"), at: 1)
+        }
         for (key, value) in pairs {
             let bytes = Array("\(key)\0\(value)\0".utf8)
             values.appendLittleEndian32(bytes.count)
@@ -63,8 +77,7 @@ public struct Texture: Sendable {
         let start = KTX2Reader.headerByteCount + levels.count * KTX2Reader.levelEntryByteCount
         var file = KTX2Reader.magic
         file.appendLittleEndian32(
-            format == .pvrtc4 ? 1_000_054_005 : 1_000_054_004, 1, size.width, size.height, 0, 0,
-            1, levels.count, 0)
+            numbers.vulkan, 1, size.width, size.height, 0, 0, 1, levels.count, 0)
         file.appendLittleEndian32(
             start, descriptor.count, start + descriptor.count, values.count, 0, 0, 0, 0)
         // Levels are stored smallest first, each at a multiple of its block.
@@ -86,19 +99,30 @@ public struct Texture: Sendable {
         return file
     }
 
-    /// The data format descriptor of a KTX file, with one sample.
+    /// The data format descriptor of a KTX file, with a sample for each word of a block.
     private var ktx2Descriptor: [UInt8] {
-        let sampleCount = 1
-        let byteCount = 24 + 16 * sampleCount
-        let (model, primaries, transfer, flags) = (164, 1, 2, alpha == .premultiplied ? 1 : 0)
+        let channels: [Int] =
+            switch format {
+            // Alpha, then colour.
+            case .bc3: [15, 0]
+            case .bc5: [0, 1]
+            default: [0]
+            }
+        let byteCount = 24 + 16 * channels.count
+        let (model, primaries, transfer) = (numbers.model, 1, numbers.isSRGB ? 2 : 1)
+        let flags = alpha == .premultiplied ? 1 : 0
         let block = format.blockSize
         var bytes: [UInt8] = []
         bytes.appendLittleEndian32(
             4 + byteCount, 0, 2 | byteCount << 16,
             model | primaries << 8 | transfer << 16 | flags << 24,
             (block.width - 1) | (block.height - 1) << 8, format.blockByteCount, 0)
-        let bitCount = format.blockByteCount * 8
-        bytes.appendLittleEndian32((bitCount - 1) << 16, 0, 0, 0xFFFF_FFFF)
+        for (number, channel) in channels.enumerated() {
+            // The offset and the number of bits less 1; alpha is linear in any case.
+            let isLinear = channel == 15 && numbers.isSRGB ? 0x10 : 0
+            bytes.appendLittleEndian32(
+                number * 64 | 63 << 16 | (channel | isLinear) << 24, 0, 0, 0xFFFF_FFFF)
+        }
         return bytes
     }
 
