@@ -76,3 +76,18 @@ export function element(tag, className, text) {
   if (text !== undefined) made.textContent = text;
   return made;
 }
+
+/**
+ * Places a child of a container after another one, or first for null.
+ *
+ * @param {HTMLElement[]} unused children in their order, which are removed where they are in the way:
+ *   moving an element that stays would remove its focus
+ */
+export function placeAfter(previous, child, container, unused) {
+  const isNext = (other) =>
+    other === (previous === null ? container.firstElementChild : previous.nextElementSibling);
+  while (unused.length > 0 && isNext(unused[0])) unused.shift().remove();
+  if (isNext(child)) return;
+  if (previous === null) container.prepend(child);
+  else previous.after(child);
+}

@@ -121,6 +121,8 @@ export class Viewer {
     const { error, folder, name, version, width } = this.#image;
     this.#magnifier.enter(error === null ? { folder, name, version, width } : null);
     if (!this.isOpen) this.#dialog.showModal();
+    // Not `:has` in the style sheet, which would make all changes of tiles slower.
+    document.documentElement.classList.add("in-viewer");
     this.#load();
   }
 
@@ -384,6 +386,7 @@ export class Viewer {
   }
 
   #closed() {
+    document.documentElement.classList.remove("in-viewer");
     this.#keepOnly([]);
     this.#exactURL = "";
     this.#clear();
