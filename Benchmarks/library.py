@@ -162,9 +162,34 @@ class Server:
                 total += sum(map(int, fields[11:13]))
         return total / ticks
 
-    def memory(self):
+    def memory(self, field="VmRSS"):
         with open(f"/proc/{self.process.pid}/status") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+            return next(int(line.split()[1]) for line in file if line.startswith(field))
+
+    def archive(self, path, count):
+        """Downloads originals as an archive; returns by how many KiB the memory of the server grows at most.
+
+        `unzip` tests the archive.
+        """
+        images = []
+        while len(images) < count:
+            found = self.json(f"images?limit=500&offset={len(images)}")["pictures"]
+            if not found["name"]:
+                break
+            images += [f"{folder}/{name}".lstrip("/") for folder, name in zip(found["folder"], found["name"])]
+        order = json.dumps({"images": images[:count], "size": None}).encode()
+        request = urllib.request.Request(
+            f"{self.url}-/download", order, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as response:
+            place = json.load(response)["url"]
+        with open(f"/proc/{self.process.pid}/clear_refs", "w") as file:
+            file.write("5")  # The peak starts again from the current value.
+        before = self.memory()
+        with urllib.request.urlopen(self.url + place.lstrip("/")) as response, open(path, "wb") as file:
+            shutil.copyfileobj(response, file)
+        after = self.memory("VmHWM")
+        subprocess.run(["unzip", "-tqq", path], check=True)
+        return after - before
 
     def stop(self):
         self.process.terminate()
@@ -218,6 +243,7 @@ def main():
             result["searches"][query] = {
                 "seconds": seconds, "page": page, "matches": json.loads(body)["total"]}
         result["completions"] = measured(server, "completions?q=ca")[0]
+        result["archive of 1,000 originals, KiB of memory"] = server.archive(f"{work}/archive.zip", 1000)
         result["memory at the end, KiB"] = server.memory()
         server.stop()
         json.dump(result, sys.stdout, indent=2)

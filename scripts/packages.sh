@@ -29,7 +29,7 @@ fi
 scale_packages=(default-jre-headless nginx-light python3-venv)
 bench_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv
+    fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv unzip
 )
 
 server_bench_packages=(

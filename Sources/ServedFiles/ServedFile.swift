@@ -13,6 +13,7 @@ public struct ServedFile: Sendable {
     /// Every file of the folder `Gallery`, by name: each needs a line here.
     public static let gallery = [
         "api.js": script(PackageResources.api_js),
+        "binary-search.js": script(PackageResources.binary_search_js),
         "blob-cache.js": script(PackageResources.blob_cache_js),
         "connection.js": script(PackageResources.connection_js),
         "density.js": script(PackageResources.density_js),

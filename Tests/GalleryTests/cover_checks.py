@@ -45,6 +45,7 @@ class CoverChecks(GalleryChecks):
             self.check_color(gallery, cards.nth(82), 12)
             self.check_color(gallery, cards.nth(199), 59)
             self.check_refresh(gallery)
+            self.check_late(gallery)
             self.check_quiet(gallery, "covers")
             gallery.close()
 
@@ -58,6 +59,25 @@ class CoverChecks(GalleryChecks):
         gallery.wait(f"(image) => ({COVERS})()[3].image !== image", image)
         focused = page.evaluate("document.activeElement.querySelector('strong').textContent")
         self.check("covers: are replaced after a change, and the focus stays", focused == "folder 003", focused)
+
+    def check_late(self, gallery):
+        """The sheet of an earlier generation arrives after that of the current one."""
+        page = gallery.page
+        held = []
+        page.route("**/covers/**", lambda r: r.continue_() if held else held.append(r))
+        images = []
+        for _ in range(2):
+            images.append(page.evaluate(COVERS)[3]["image"])
+            page.evaluate("fetch('/-/test/add/2026-09-25/1').then(() => null)")
+            with page.expect_request("**/covers/**"):
+                page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        gallery.wait(f"(image) => ({COVERS})()[3].image !== image", images[-1])
+        image = page.evaluate(COVERS)[3]["image"]
+        with page.expect_response(held[0].request.url):
+            held[0].continue_()
+        page.evaluate("(url) => { const image = new Image(); image.src = url; return image.decode(); }", held[0].request.url)
+        gallery.next_frame()
+        self.check("covers: a late sheet does not replace a newer one", page.evaluate(COVERS)[3]["image"] == image)
 
     def check_color(self, gallery, card, cell):
         """Compares the pixel in the middle of a cover with the colour of its cell."""

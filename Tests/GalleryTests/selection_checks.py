@@ -23,6 +23,7 @@ class SelectionChecks(GalleryChecks):
             self.check_days(server)
             self.check_actions(server)
             self.check_favourites(server)
+            self.check_changes(server)
 
     def open_timeline(self, server, **options):
         gallery = GalleryPage(self.browser, server, **options)
@@ -171,6 +172,33 @@ class SelectionChecks(GalleryChecks):
         check.click()
         gallery.wait("document.querySelector('#selection').hidden")
         self.check("selection: a day can be deselected", True)
+        check.focus()
+        page.keyboard.press("Space")
+        self.wait_for_count(gallery, days["count"][1])
+        self.check("selection: Space on the check mark of a day selects it", page.evaluate(SELECTED) == expected)
+        gallery.close()
+
+    def check_changes(self, server):
+        """A range starts at the same image after images were added before it, in a day that is not visible."""
+        with urllib.request.urlopen(f"{server}/-/library/timeline") as response:
+            date = json.load(response)["days"]["date"][0]
+        gallery = self.open_timeline(server)
+        page = gallery.page
+        gallery.tile_link(2).focus()
+        page.keyboard.press("Space")
+        total = page.evaluate("document.querySelector('.tile').ariaSetSize - 0")
+        page.evaluate("scrollTo({ top: 20000, behavior: 'instant' })")
+        gallery.tiles()
+        page.evaluate(f"fetch('/-/test/add/{date}/3').then(() => null)")
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        gallery.wait("(total) => document.querySelector('.tile').ariaSetSize == total", total + 3)
+        last = gallery.tiles()[-1]["position"]
+        gallery.tile_link(last).click(modifiers=["Shift"])
+        gallery.wait("!document.querySelector('#selection [data-part=count]').textContent.startsWith('1 ')")
+        # The second image is now the fifth.
+        self.check(
+            "selection: a range starts at the same image after a change",
+            self.count(gallery) == f"{last - 4:,} selected", f"{self.count(gallery)}, to image {last}")
         gallery.close()
 
     def check_actions(self, server):
@@ -205,6 +233,18 @@ class SelectionChecks(GalleryChecks):
         self.check("download: an error is shown", True)
         gallery.close()
 
+    def check_repeated_request(self, server, name):
+        gallery = GalleryPage(self.browser, server)
+        page = gallery.page
+        page.route("**/images?*q=is%3Afavourite*", lambda r: r.fulfill(status=500, json={"error": "busy"}), times=1)
+        with page.expect_response("**/images?*q=is%3Afavourite*"):
+            gallery.open("many")
+        gallery.tiles()
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_selector(f".tile.favourite a[data-name='{name}']")
+        self.check("favourites: are requested again after an error", True)
+        gallery.close()
+
     def check_favourites(self, server):
         gallery = self.open_timeline(server)
         page = gallery.page
@@ -214,6 +254,7 @@ class SelectionChecks(GalleryChecks):
         gallery.open("many")
         page.wait_for_selector(f".tile.favourite a[data-name='{name}']")
         self.check("favourites: are shown in folders", True, name)
+        self.check_repeated_request(server, name)
         page.go_back()
         page.wait_for_selector(".day")
         gallery.tile_link(5).click()

@@ -22,6 +22,7 @@ class SlideshowChecks(GalleryChecks):
             self.check_shuffle(server)
             self.check_failures(server)
             self.check_selection(server)
+            self.check_changes(server)
 
     def start(self, server, position, **options):
         gallery = GalleryPage(self.browser, server, **options)
@@ -133,4 +134,23 @@ class SlideshowChecks(GalleryChecks):
         gallery.wait("!document.querySelector('#slideshow').open")
         selected = page.inner_text("#selection [data-part=count]")
         self.check("slideshow: the selection stays", selected == "2 selected", selected)
+        gallery.close()
+
+    def check_changes(self, server):
+        """Images are added before the current one: the slideshow and the viewer stay at it."""
+        gallery, names = self.start(server, 2)
+        page = gallery.page
+        page.keyboard.press("Space")
+        page.evaluate("fetch('/-/test/add/2026-09-25/3').then(() => null)")
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        gallery.wait("(total) => document.querySelector('.tile').ariaSetSize == total", COUNT + 3)
+        gallery.wait("(name) => document.querySelector('#slideshow').dataset.next === name", names[2])
+        page.keyboard.press("ArrowRight")
+        self.wait_for(gallery, names[2])
+        self.check("slideshow: continues with the next image after a change", True, names[2])
+        page.keyboard.press("Escape")
+        gallery.wait("!document.querySelector('#slideshow').open")
+        self.wait_for_exact(gallery, names[2])
+        position = page.inner_text("#viewer [data-part=position]")
+        self.check("slideshow: the viewer shows its last image after a change", position == "6 / 303", position)
         gallery.close()

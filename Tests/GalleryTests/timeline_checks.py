@@ -138,6 +138,7 @@ class TimelineChecks(GalleryChecks):
     def check_viewer(self, server):
         gallery = self.timeline(server)
         page = gallery.page
+        page.route("**/info/**", lambda r: r.fulfill(json={}))
         days = fetch(server, "/-/library/timeline")["days"]
         last = days["count"][0]
         gallery.tile_link(last).click()
@@ -157,6 +158,12 @@ class TimelineChecks(GalleryChecks):
         page.goto(address)
         self.wait_for_exact(gallery, name)
         self.check("timeline: the URL of an image opens it", True, name)
+        page.goto("about:blank")
+        page.route(f"**/images?first={second}*", lambda r: r.fulfill(status=503, json={"error": "busy"}), times=1)
+        page.goto(address)
+        self.wait_for_exact(gallery, name)
+        self.check("timeline: an image is located again after an error", True)
+        gallery.traffic.troubles = [t for t in gallery.traffic.troubles if "503" not in t]
         page.keyboard.press("End")
         gallery.wait("document.querySelector('[data-part=position]').textContent.startsWith('20,000')")
         self.check("timeline: End shows the oldest image", True)

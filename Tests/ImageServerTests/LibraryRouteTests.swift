@@ -230,6 +230,15 @@ import Testing
             let same = try await gallery.request(
                 .get, "/-/library/covers/?side=64", [.ifNoneMatch: tag], to: handler)
             #expect(same.status == 304)
+            let listing = try await gallery.request(.get, "/-/listing/?limit=1", to: handler)
+            let revision =
+                try #require(
+                    try JSONSerialization.jsonObject(with: Data(listing.body)) as? [String: Any]
+                )["revision"] as? String
+            for (revision, status) in [(revision ?? "", 200), ("other", 404)] {
+                let path = "/-/library/covers/?side=64&revision=\(revision)"
+                #expect(try await gallery.request(.get, path, to: handler).status == status)
+            }
             try gallery.file("empty/notes.txt", [1])
             let transparent = try await gallery.request(
                 .get, "/-/library/covers/?side=64", to: handler)

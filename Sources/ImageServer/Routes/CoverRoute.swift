@@ -9,7 +9,8 @@ internal import PhotoLibrary
 /// a folder, ten in a row, in the order of the listing.
 ///
 /// A square shows up to four of the newest images of the subfolder and those inside it; that of a folder
-/// without images is transparent. The sheet is then WebP, and JPEG otherwise.
+/// without images is transparent. The sheet is then WebP, and JPEG otherwise. With the `revision` of a listing,
+/// the response is 404 if the folder has changed since: the squares would belong to other subfolders.
 struct CoverRoute: Route {
     private static let maximumCount = 100
     private static let maximumSide = 512
@@ -35,6 +36,9 @@ struct CoverRoute: Route {
         let side = min(try request.number("side", 16..., default: 256), Self.maximumSide)
         let contents = try await queues.folders.run(request.client.name) {
             try await onDisk { [folders] in try folders.recentContents(of: names) }
+        }
+        if let revision = request.query("revision"), revision != contents.revision {
+            throw ServerError.notFound
         }
         let chosen = contents.folders.dropFirst(offset).prefix(limit)
         let covers = try await library.covers(

@@ -26,6 +26,7 @@ export class FolderCards {
   #template;
   #shown = "";
   #folder = "";
+  #revision = "";
   #count = 0;
   // The generation of the library; null without covers.
   #generation = null;
@@ -62,7 +63,8 @@ export class FolderCards {
     this.#shown = "";
   }
 
-  show({ folder, folders }) {
+  show({ folder, folders, revision }) {
+    this.#revision = revision;
     const shown = JSON.stringify([folder, folders]);
     if (shown === this.#shown) return;
     this.#shown = shown;
@@ -103,12 +105,18 @@ export class FolderCards {
   /** Loads the sheet of a card; the previous cover stays until then. */
   async #load(item) {
     this.#observer.unobserve(item);
+    // The observer may report cards of the previous folder.
+    if (!item.isConnected) return;
     const index = Number(item.dataset.index);
     const cell = index % SHEET;
     const length = Math.min(SHEET, this.#count - (index - cell));
-    const url = coversURL(this.#folder, index - cell, length, COVER, this.#generation);
+    const url = coversURL(this.#folder, {
+      offset: index - cell, limit: length, side: COVER, revision: this.#revision, v: this.#generation,
+    });
     if (!this.#sheets.has(url)) this.#sheets.set(url, loaded(url));
-    if (!(await this.#sheets.get(url)) || !item.isConnected) return;
+    // A sheet that arrives late must not replace a newer one.
+    item.dataset.sheet = url;
+    if (!(await this.#sheets.get(url)) || !item.isConnected || item.dataset.sheet !== url) return;
     const { style } = item.querySelector(".cover");
     const [column, row] = [cell % COLUMNS, Math.floor(cell / COLUMNS)];
     const rows = Math.ceil(length / COLUMNS);

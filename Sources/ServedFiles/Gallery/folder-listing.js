@@ -77,6 +77,11 @@ export class FolderListing {
     return this.names.indexOf(name);
   }
 
+  /** As `find`; other listings have to fetch for it. */
+  async locate(name) {
+    return this.find(name);
+  }
+
   /** The properties of all images are present. */
   need() {}
 

@@ -2,7 +2,7 @@
 
 import { fetchInformation } from "./api.js";
 import { t } from "./strings.js";
-import { byteCount, date, element, localTime, number } from "./text.js";
+import { byteCount, date, decimal, element, localTime, number } from "./text.js";
 
 /** The rows of the panel in this order; missing values are omitted. */
 const ROWS = [
@@ -81,7 +81,7 @@ export class InfoPanel {
 function sizeText(width, height) {
   if (!(width > 0 && height > 0)) return null;
   const megapixels = (width * height) / 1e6;
-  const text = megapixels < 10 ? megapixels.toFixed(1) : Math.round(megapixels);
+  const text = decimal(megapixels < 10 ? megapixels : Math.round(megapixels));
   return `${number(width)} × ${number(height)} · ${text} MP`;
 }
 
@@ -93,8 +93,8 @@ function fileText(format, bytes) {
 function exposureText({ exposure, aperture, iso, focalLength }) {
   const parts = [
     exposure > 0 ? `${seconds(exposure)} s` : null,
-    aperture > 0 ? `ƒ/${rounded(aperture)}` : null,
-    focalLength > 0 ? `${rounded(focalLength)} mm` : null,
+    aperture > 0 ? `ƒ/${decimal(aperture)}` : null,
+    focalLength > 0 ? `${decimal(focalLength)} mm` : null,
     iso > 0 ? `ISO ${iso}` : null,
   ];
   return parts.filter(Boolean).join(" · ");
@@ -102,11 +102,7 @@ function exposureText({ exposure, aperture, iso, focalLength }) {
 
 /** Formats an exposure time; short times as a fraction with the numerator 1. */
 function seconds(time) {
-  return time < 0.3 ? `1/${Math.round(1 / time)}` : rounded(time);
-}
-
-function rounded(number) {
-  return Math.round(number * 10) / 10;
+  return time < 0.3 ? `1/${Math.round(1 / time)}` : decimal(time);
 }
 
 function takenText(taken) {

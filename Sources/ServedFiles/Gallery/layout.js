@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { lastIndex } from "./binary-search.js";
+
 /** Images with a smaller aspect ratio are cropped. */
 const NARROWEST = 0.4;
 
@@ -124,14 +126,7 @@ function placeRow(layout, shown, start, end, width, height, gap, top) {
 
 /** Returns the row at or above the offset `y`; -1 without rows. */
 export function rowAt(layout, y) {
-  let low = 0;
-  let high = layout.rowCount - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (layout.y[layout.rowStart[middle]] <= y) low = middle;
-    else high = middle - 1;
-  }
-  return high;
+  return lastIndex(layout.rowCount, (row) => layout.y[layout.rowStart[row]] <= y);
 }
 
 /** Returns the image of a row whose centre is nearest to `x`. */

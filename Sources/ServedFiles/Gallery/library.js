@@ -50,9 +50,14 @@ async function get(name, parameters, signal) {
   return response.json();
 }
 
-/** Returns the URL of the covers of `limit` subfolders, ten in a row. */
-export function coversURL(folder, offset, limit, side, revision) {
-  const query = new URLSearchParams({ offset, limit, side, v: revision });
+/**
+ * Returns the URL of the covers of subfolders, ten in a row.
+ *
+ * @param {object} parameters `offset`, `limit` and `side`, the `revision` of the listing, whose order the
+ *   covers have, and the generation `v` of the library
+ */
+export function coversURL(folder, parameters) {
+  const query = new URLSearchParams(parameters);
   return `/-/library/covers/${encodePath(folder)}?${query}`;
 }
 

@@ -54,7 +54,7 @@ class Gallery {
     this.#loader.onUnreachable = () => this.#check();
     this.#viewer.onMove = (index) => this.#moved(index);
     this.#viewer.onPlay = (listing, index) => {
-      this.#slideshow.onClose = (last) => this.#viewer.move(last);
+      this.#slideshow.onClose = (last, shown) => this.#viewer.moveTo(last, shown);
       this.#slideshow.start(listing, index);
     };
     this.#viewer.onClose = (index, listing) => this.#closed(index, listing);
@@ -175,6 +175,7 @@ class Gallery {
     }
     if (this.#controls !== null) this.#controls.selection.listing = visit.listing;
     this.#grid.show(visit.listing);
+    this.#slideshow.replace(visit.listing);
     this.#scrubber.show(visit.sections, visit.listing.total);
     this.#scrollToGoal();
     this.#showImage();
@@ -205,10 +206,13 @@ class Gallery {
       if (this.#viewer.isOpen) this.#viewer.close();
       return;
     }
+    const { listing } = visit;
     const index = await visit.locate(route);
-    if (index === null || visit !== this.#visit || hash !== location.hash) return;
+    // A changed listing is shown by another call.
+    const isCurrent = visit === this.#visit && listing === visit.listing && hash === location.hash;
+    if (index === null || !isCurrent) return;
     if (index >= 0) {
-      this.#viewer.show(visit.listing, index);
+      this.#viewer.show(listing, index);
       this.#grid.reveal(index);
     } else {
       this.#replaceHash(visit.view);

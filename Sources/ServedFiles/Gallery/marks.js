@@ -24,7 +24,6 @@ export class Marks {
   /** Fetches all favourites, unless the library is unchanged. */
   async refresh(generation) {
     if (generation === this.#generation) return;
-    this.#generation = generation;
     const found = new Set();
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const range = { first: null, last: null, offset: page * PAGE, limit: PAGE };
@@ -33,6 +32,8 @@ export class Marks {
       if (pictures.name.length < PAGE) break;
     }
     this.#favourites = found;
+    // Not before: a failed request is repeated with the next check.
+    this.#generation = generation;
     this.onChange();
   }
 

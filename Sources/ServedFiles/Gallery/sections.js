@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { lastIndex } from "./binary-search.js";
 import { monthName, monthText } from "./text.js";
 
 /** The sections of a folder: months, or first letters. */
@@ -46,17 +47,11 @@ export class Sections {
     const { modified } = this.#listing;
     const starts = [];
     for (let index = 0; index < modified.length; ) {
-      const year = yearOf(modified[index]);
+      const [start, year] = [index, yearOf(modified[index])];
       starts.push({ index, label: `${year}` });
-      // Dates are sorted, so a binary search finds the first image of the next year.
-      let high = modified.length;
-      let low = index + 1;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (yearOf(modified[middle]) === year) low = middle + 1;
-        else high = middle;
-      }
-      index = low;
+      // Dates are sorted.
+      const isSame = (place) => yearOf(modified[start + place]) === year;
+      index += lastIndex(modified.length - start, isSame) + 1;
     }
     return starts;
   }

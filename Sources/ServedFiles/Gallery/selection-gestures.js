@@ -122,6 +122,8 @@ export class SelectionGestures {
 
   #key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
+    // The check mark of a day is a button of its own.
+    if (this.#indexOf(event.target) < 0) return;
     const { active } = this.#grid;
     if (event.key === " " && !event.shiftKey) {
       this.#selection.toggle(active);

@@ -14,18 +14,22 @@ export class Selection {
   onFull = () => {};
   #images = new Map();
   #listing = null;
-  // The image at which a range starts, and the selection without the range.
+  // The image at which a range starts: its index in the listing, null after a change of the listing, and
+  // how it is found then.
   #anchor = 0;
+  #marker = null;
+  // The selection without the range.
   #base = new Map();
   #isAdding = true;
   #step = 0;
 
   /** Sets the listing; another view clears the selection. */
   set listing(listing) {
-    if (listing?.view !== this.#listing?.view) this.clear();
-    else if (listing !== this.#listing && this.#listing?.count > 0 && listing.count > 0) {
-      this.#anchor = Math.max(0, listing.find(this.#listing.marker(this.#anchor)));
+    if (listing?.view !== this.#listing?.view) {
+      this.clear();
+      this.#marker = null;
     }
+    if (listing !== this.#listing) this.#anchor = null;
     this.#listing = listing;
   }
 
@@ -57,7 +61,7 @@ export class Selection {
     const image = this.#listing.image(index);
     if (image === null) return;
     this.#step += 1;
-    this.#anchor = index;
+    this.#setAnchor(index);
     this.#isAdding = !this.has(image);
     this.#base = new Map(this.#images);
     this.#apply([image], this.#isAdding);
@@ -66,15 +70,37 @@ export class Selection {
 
   /** Starts the next range at an image, without a change. */
   startAt(index) {
-    this.#anchor = index;
+    this.#setAnchor(index);
     this.#isAdding = true;
     this.#base = new Map(this.#images);
   }
 
+  #setAnchor(index) {
+    this.#anchor = index;
+    this.#marker = this.#listing.marker(index);
+  }
+
   /** Selects, or deselects, all images from the start of the range to an image; returns when it is done. */
   async extendTo(index) {
+    if (this.#anchor === null && !(await this.#findAnchor(index))) return;
     const [first, last] = [Math.min(this.#anchor, index), Math.max(this.#anchor, index)];
     await this.#setRange(first, last + 1, this.#isAdding, this.#base);
+  }
+
+  /**
+   * Finds the start of the range in a changed listing. Without it, the range starts at its end: only images
+   * that the user has pointed at are selected.
+   *
+   * @returns {Promise<boolean>} whether no other change came first
+   */
+  async #findAnchor(index) {
+    this.#step += 1;
+    const [step, listing, marker] = [this.#step, this.#listing, this.#marker];
+    const found = marker === null ? -1 : await listing.locate(marker).catch(() => -1);
+    if (step !== this.#step || listing !== this.#listing) return false;
+    if (found >= 0) this.#anchor = found;
+    else this.startAt(index);
+    return true;
   }
 
   /** Selects or deselects the images `first ..< end`. */

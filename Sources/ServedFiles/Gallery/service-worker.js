@@ -16,19 +16,29 @@ self.addEventListener("fetch", (event) => {
   const { pathname, origin } = new URL(event.request.url);
   const isPage = pathname === "/" || pathname.startsWith("/-/gallery/");
   if (origin !== location.origin || event.request.method !== "GET" || !isPage) return;
-  event.respondWith(respond(event.request));
+  event.respondWith(respond(event));
 });
 
-async function respond(request) {
-  const cache = await caches.open(CACHE);
+async function respond(event) {
+  const { request } = event;
   try {
     const response = await fetch(request);
-    if (response.ok) await cache.put(request, response.clone());
+    if (response.ok) event.waitUntil(store(request, response.clone()));
     return response;
   } catch (error) {
-    const stored = await cache.match(request);
+    const stored = await caches.match(request, { cacheName: CACHE });
     if (stored === undefined) throw error;
     return stored;
+  }
+}
+
+/** Stores a response; without space for it, the page works only while the server can be reached. */
+async function store(request, response) {
+  try {
+    const cache = await caches.open(CACHE);
+    await cache.put(request, response);
+  } catch {
+    // The response has been returned.
   }
 }
 

@@ -34,9 +34,14 @@ export async function copyText(text, button, announcement) {
     // Browsers disable the clipboard API on pages without TLS.
     if (!copyByHand(text, button)) outcome = t("copyFails");
   }
+  showOutcome(outcome, button, announcement);
+}
+
+/** Shows the result of an action beside its button for a time in milliseconds, and announces it. */
+export function showOutcome(outcome, button, announcement, duration = SHOWN_FOR) {
   announcement.textContent = outcome;
   button.dataset.outcome = outcome;
-  setTimeout(() => delete button.dataset.outcome, SHOWN_FOR);
+  setTimeout(() => delete button.dataset.outcome, duration);
 }
 
 /** Copies a selected text, which also works on pages without TLS. */

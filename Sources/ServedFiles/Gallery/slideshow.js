@@ -18,7 +18,7 @@ const LINGERS = 2500;
 
 /** Shows one image after the other on the whole screen. */
 export class Slideshow {
-  /** Called on closing, with the index of the last image shown. */
+  /** Called on closing, with the index of the last image shown, and its source. */
   onClose = () => {};
   #dialog;
   #loader;
@@ -86,6 +86,19 @@ export class Slideshow {
     this.#go(0);
   }
 
+  /** Continues with a changed listing, if the current one is of the same view. */
+  async replace(listing) {
+    const source = this.#source;
+    if (!this.isOpen || listing === source || listing.view !== source.view || listing.count === 0) return;
+    const index = this.#index;
+    const found = await listing.locate(source.marker(index)).catch(() => -1);
+    // Another listing came first, or another image is shown.
+    if (!this.isOpen || source !== this.#source) return;
+    if (index !== this.#index) return this.replace(listing);
+    this.#source = listing;
+    this.#rearrange(found >= 0 ? found : Math.min(index, listing.count - 1));
+  }
+
   get #index() {
     return this.#order[this.#place];
   }
@@ -110,9 +123,15 @@ export class Slideshow {
     const { shuffle } = this.#parts;
     shuffle.ariaPressed = shuffle.ariaPressed !== "true";
     remember("shuffle", shuffle.ariaPressed);
-    this.#arrange(this.#index);
+    this.#rearrange(this.#index);
+  }
+
+  /** Continues in another order; a change of the image that is in progress is dropped. */
+  #rearrange(index) {
+    this.#arrange(index);
     this.#drop(this.#next);
     this.#next = null;
+    this.#schedule();
     this.#prepareNext();
   }
 
@@ -261,6 +280,6 @@ export class Slideshow {
     this.#shown = this.#next = null;
     this.#parts.stage.replaceChildren();
     if (document.fullscreenElement !== null) document.exitFullscreen();
-    this.onClose(index);
+    this.onClose(index, this.#source);
   }
 }

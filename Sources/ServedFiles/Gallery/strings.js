@@ -68,7 +68,7 @@ const STRINGS = {
   nothingFound: ["Nothing found for “{query}”", "Nichts gefunden für „{query}“"],
   nothingFoundHint: [
     "All words must match: names, folders, keywords, captions, cameras, lenses, places or dates. ",
-    "Alle Wörter müssen passen: Namen, Ordner, Stichwörter, Texte, Kameras, Objektive, Orte oder Daten. "],
+    "Alle Wörter müssen passen: Namen, Ordner, Stichwörter, Bildtexte, Kameras, Objektive, Orte oder Daten. "],
   found: ["{images} for “{query}”", "{images} für „{query}“"],
   foundCut: [
     "The newest {images} for “{query}”", "Die neuesten {images} für „{query}“"],

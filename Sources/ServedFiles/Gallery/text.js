@@ -3,6 +3,7 @@
 import { language, t } from "./strings.js";
 
 const numbers = new Intl.NumberFormat(language);
+const decimals = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 const dates = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" });
 const days = new Intl.DateTimeFormat(language, {
   weekday: "short", day: "numeric", month: "long", year: "numeric", timeZone: "UTC",
@@ -13,6 +14,11 @@ const monthNames = new Intl.DateTimeFormat(language, { month: "short" });
 /** `4,051`. */
 export function number(value) {
   return numbers.format(value);
+}
+
+/** `5.6`, rounded to one digit after the decimal separator. */
+export function decimal(value) {
+  return decimals.format(value);
 }
 
 /** `1 image`, `4,051 images`, for a text with a plural. */
@@ -55,7 +61,7 @@ export function byteCount(bytes) {
     value /= 1000;
     unit += 1;
   }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+  return `${decimal(value >= 100 ? Math.round(value) : value)} ${units[unit]}`;
 }
 
 /** Returns the last segment of a folder's path. */
@@ -69,4 +75,19 @@ export function element(tag, className, text) {
   if (className) made.className = className;
   if (text !== undefined) made.textContent = text;
   return made;
+}
+
+/**
+ * Places a child of a container after another one, or first for null.
+ *
+ * @param {HTMLElement[]} unused children in their order, which are removed where they are in the way:
+ *   moving an element that stays would remove its focus
+ */
+export function placeAfter(previous, child, container, unused) {
+  const isNext = (other) =>
+    other === (previous === null ? container.firstElementChild : previous.nextElementSibling);
+  while (unused.length > 0 && isNext(unused[0])) unused.shift().remove();
+  if (isNext(child)) return;
+  if (previous === null) container.prepend(child);
+  else previous.after(child);
 }

@@ -23,6 +23,7 @@ export class Tile {
   #painter;
   #picture = null;
   #listing;
+  #total = 0;
   #side = 0;
   #priority = Infinity;
   #shown = null;
@@ -97,6 +98,7 @@ export class Tile {
   place(listing, layout, index, base, pace) {
     this.index = index;
     this.#listing = listing;
+    if (this.#picture === null) this.key = listing.key(index);
     const [width, height] = [layout.w[index], layout.h[index]];
     const { style } = this.element;
     style.left = `${layout.x[index]}px`;
@@ -104,7 +106,8 @@ export class Tile {
     style.width = `${width}px`;
     style.height = `${height}px`;
     this.element.setAttribute("aria-posinset", index + 1);
-    this.element.setAttribute("aria-setsize", listing.total);
+    if (this.#total !== listing.total) this.element.setAttribute("aria-setsize", listing.total);
+    this.#total = listing.total;
     if (this.#picture === null) this.#describe(listing, index);
     if (this.#picture !== null) this.#fit(layout, pace);
   }

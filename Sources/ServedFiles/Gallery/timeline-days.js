@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { lastIndex } from "./binary-search.js";
+
 /** The days of a timeline, newest first, and the images of each. */
 export class TimelineDays {
   /**
@@ -20,12 +22,12 @@ export class TimelineDays {
 
   /** Returns the day that contains an image. */
   dayOf(index) {
-    return search(this.date.length, (day) => this.starts[day] <= index);
+    return lastIndex(this.date.length, (day) => this.starts[day] <= index);
   }
 
   /** Returns the day of a date; of the next older one if it has no images; -1 without images. */
   dayAt(date) {
-    const newer = search(this.date.length, (day) => this.date[day] > date);
+    const newer = lastIndex(this.date.length, (day) => this.date[day] > date);
     const isAfter = newer >= 0 && this.date[newer] > date;
     return Math.min(isAfter ? newer + 1 : 0, this.date.length - 1);
   }
@@ -69,18 +71,6 @@ export class TimelineDays {
     }
     return { days: new TimelineDays({ date, count }), codes: concatenate(parts) };
   }
-}
-
-/** Returns the last of `count` elements for which a condition holds, if it holds for all before; or 0. */
-function search(count, holds) {
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (holds(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return high < 0 ? -1 : low;
 }
 
 function concatenate(parts) {

@@ -74,7 +74,14 @@ export class TimelineVisit {
 
   /** Returns the index of the image of a route; -1 if there is none, null if that is not known yet. */
   async locate({ date, folder, image }) {
-    return this.listing === null ? null : this.listing.locate(date, join(folder, image));
+    if (this.listing === null) return null;
+    const marker = { date, path: join(folder, image) };
+    const { signal } = this.#controller;
+    try {
+      return await this.#parts.connection.persist(() => this.listing.locate(marker), signal);
+    } catch {
+      return null;
+    }
   }
 
   hash(index) {

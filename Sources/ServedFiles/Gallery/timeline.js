@@ -44,7 +44,6 @@ export class Timeline {
     this.generation = answer.generation;
     this.isCut = answer.isCut === true;
     this.view = timelineHash(query);
-    this.isComplete = true;
     this.#days = days;
     this.#codes = codes;
     this.total = days.total;
@@ -134,12 +133,16 @@ export class Timeline {
     return this.#details.load(first, end);
   }
 
-  /** Returns the index of an image of a day, after its properties have been fetched; -1 without it. */
-  async locate(date, path) {
+  /**
+   * Returns the index of the image of a marker, after its properties have been fetched; -1 without it.
+   *
+   * @throws the errors of `fetchImages`
+   */
+  async locate({ date, place = 0, path }) {
     if (this.total === 0) return -1;
-    await this.loadDays([date]);
-    const index = this.find({ date, place: 0, path });
-    return this.#isAt(index, path) ? index : -1;
+    if (path !== null) await this.loadDays([date]);
+    const index = this.find({ date, place, path });
+    return path === null || this.#isAt(index, path) ? index : -1;
   }
 
   /** Called with the received images, or with null if they contradict this timeline. */

@@ -6,7 +6,7 @@ import { ladderStep } from "./ladder.js";
 import { Magnifier } from "./magnifier.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
 import { folderHash } from "./routing.js";
-import { shareAddress } from "./share.js";
+import { shareAddress, showOutcome } from "./share.js";
 import { t } from "./strings.js";
 import { followSwipes } from "./swipe.js";
 import { date, localTime, number } from "./text.js";
@@ -121,6 +121,8 @@ export class Viewer {
     const { error, folder, name, version, width } = this.#image;
     this.#magnifier.enter(error === null ? { folder, name, version, width } : null);
     if (!this.isOpen) this.#dialog.showModal();
+    // Not `:has` in the style sheet, which would make all changes of tiles slower.
+    document.documentElement.classList.add("in-viewer");
     this.#load();
   }
 
@@ -329,6 +331,15 @@ export class Viewer {
     this.onMove(target);
   }
 
+  /** Shows an image of a listing that may have been replaced by the one of the viewer. */
+  async moveTo(index, listing) {
+    let target = index;
+    if (listing !== this.#listing) {
+      target = await this.#listing.locate(listing.marker(index)).catch(() => -1);
+    }
+    if (target >= 0 && this.isOpen) await this.move(target);
+  }
+
   #pressed(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     // Space activates a focused button or link; otherwise it shows the next image.
@@ -362,9 +373,9 @@ export class Viewer {
     try {
       await saved;
     } catch (error) {
-      this.#parts.announcement.textContent = t("markFails", { reason: error.message });
-      this.#parts.favourite.dataset.outcome = t("markFails", { reason: error.message });
-      setTimeout(() => delete this.#parts.favourite.dataset.outcome, FAILURE_SHOWN_FOR);
+      const { favourite, announcement } = this.#parts;
+      const outcome = t("markFails", { reason: error.message });
+      showOutcome(outcome, favourite, announcement, FAILURE_SHOWN_FOR);
       if (this.isOpen) this.#showFavourite();
     }
   }
@@ -375,6 +386,7 @@ export class Viewer {
   }
 
   #closed() {
+    document.documentElement.classList.remove("in-viewer");
     this.#keepOnly([]);
     this.#exactURL = "";
     this.#clear();

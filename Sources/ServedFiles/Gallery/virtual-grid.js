@@ -7,6 +7,7 @@ import { imageAt, justifiedRows, rowAt } from "./layout.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
 import { Pace, ScrollPace } from "./scroll-pace.js";
 import { ScrollSpace } from "./scroll-space.js";
+import { placeAfter } from "./text.js";
 import { Tile } from "./tile.js";
 
 /** The maximum number of tiles, of three elements each. */
@@ -14,6 +15,9 @@ const MOST_TILES = 96;
 
 /** The step of the base offset for content above the browsers' limit. */
 const BASE_STEP = 1_000_000;
+
+/** Milliseconds without scrolling after which properties are requested, even if images are not loaded yet. */
+const PASSED_AFTER = 40;
 
 /** Added to the distance of invisible tiles, so that visible tiles load first. */
 const OFF_SCREEN = 1e6;
@@ -39,6 +43,8 @@ export class VirtualGrid {
   #rowHeight;
   #tiles = new Map();
   #tileOf = new WeakMap();
+  // During an update: the elements of tiles that are no longer needed and have no image, in their order.
+  #blank = [];
   #aspects = [];
   #space = new ScrollSpace(0, 1);
   #pace;
@@ -46,6 +52,8 @@ export class VirtualGrid {
   #active = 0;
   #base = 0;
   #frame = 0;
+  // The timer of properties that are requested unless scrolling continues.
+  #passing = 0;
   #width = 0;
   // The images near the window: those with tiles, without the focused one.
   #near = [0, 0];
@@ -70,6 +78,8 @@ export class VirtualGrid {
     this.#rowHeight = rowHeight;
     this.#pace = new ScrollPace(() => {
       loader.isHeld = this.#pace.current === Pace.FLYING;
+      // Images that fade in would take time of the frames that scroll.
+      element.classList.toggle("moving", this.#pace.current !== Pace.RESTING);
       for (const tile of this.#tiles.values()) tile.load(this.#pace.current);
       // While invisible, and before the ends of page and content diverge.
       if (this.#pace.current === Pace.RESTING && this.#space.isOff) this.#scrollTo(this.#view().top);
@@ -282,13 +292,15 @@ export class VirtualGrid {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (this.listing === null) return;
+    // All positions are read before the first change, which would cause a second layout.
     const view = this.#view();
-    if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
+    const { scrollY: offset } = window;
     // Only scrolling counts as movement; content inserted above the grid also moves it.
-    if (scrollY === this.#scrolledTo) this.#pace.pushed(view.top);
+    if (offset === this.#scrolledTo) this.#pace.pushed(view.top);
     else this.#pace.moved(view.top, view.height);
-    if (scrollY !== this.#scrolledTo) this.onScroll();
-    this.#scrolledTo = scrollY;
+    if (offset !== this.#scrolledTo) this.onScroll();
+    this.#scrolledTo = offset;
+    if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
     const wanted = this.#wanted(view);
     this.#removeUnwanted(wanted, spare);
     this.#requestDetails();
@@ -297,21 +309,21 @@ export class VirtualGrid {
     for (const index of wanted) {
       const tile = this.#tiles.get(index) ?? this.#makeTile(index, spare);
       tile.priority = this.#priority(index, view);
-      const next = previous === null ? this.#list.firstElementChild : previous.nextElementSibling;
-      if (next !== tile.element) {
-        if (previous === null) this.#list.prepend(tile.element);
-        else previous.after(tile.element);
-      }
+      placeAfter(previous, tile.element, this.#list, this.#blank);
       previous = tile.element;
     }
+    for (const element of this.#blank.splice(0)) element.remove();
     this.#keepActive(view);
     this.#showHeadings();
   }
 
   /** Requests the properties of the images near the window, unless they would leave it before. */
   #requestDetails() {
+    clearTimeout(this.#passing);
     const isPassing = this.#pace.current === Pace.FLYING && !this.#pace.isFirst;
-    if (!isPassing) this.listing.need(...this.#near);
+    const request = () => this.listing?.need(...this.#near);
+    if (isPassing) this.#passing = setTimeout(request, PASSED_AFTER);
+    else request();
   }
 
   #showHeadings() {
@@ -322,13 +334,17 @@ export class VirtualGrid {
     this.headings.show(listing, layout, firstDay, lastDay, this.#base);
   }
 
-  // Removed first, so that remaining tiles need not be moved, which would remove their focus.
+  // Removed first, so that remaining tiles need not be moved, which would remove their focus. Blank ones are
+  // used again.
   #removeUnwanted(wanted, spare) {
     for (const [index, tile] of this.#tiles) {
       if (wanted.has(index)) continue;
       this.#tiles.delete(index);
-      tile.remove();
+      if (tile.picture === null) this.#blank.push(tile.element);
+      else tile.remove();
     }
+    const indexOf = (element) => this.#tileOf.get(element).index;
+    this.#blank.sort((one, other) => indexOf(one) - indexOf(other));
     if (spare.size === 0) return;
     const keys = new Set(Array.from(wanted, (index) => this.listing.key(index)));
     for (const [key, tile] of spare) {
@@ -340,7 +356,8 @@ export class VirtualGrid {
 
   #makeTile(index, spare) {
     const key = this.listing.key(index);
-    const tile = spare.get(key) ?? new Tile(this.listing, index, this.#loader, this.#painter);
+    const tile = spare.get(key) ?? this.#tileOf.get(this.#blank.shift())
+      ?? new Tile(this.listing, index, this.#loader, this.#painter);
     spare.delete(key);
     tile.place(this.listing, this.layout, index, this.#base, this.#pace.current);
     tile.link.tabIndex = index === this.#active ? 0 : -1;
