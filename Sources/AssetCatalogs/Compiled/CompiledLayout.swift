@@ -108,6 +108,11 @@ struct CompiledLayout {
         (count + blobAlignment - 1) / blobAlignment * blobAlignment
     }
 
+    /// The memory of the descriptions of all assets without their strings.
+    var describedByteCount: Int {
+        count(.assets) * MemoryLayout<Asset>.stride + count(.slots) * MemoryLayout<AssetSlot>.stride
+    }
+
     /// The number of records of a table.
     func count(_ table: Table) -> Int { counts[table.rawValue] }
 

@@ -2,7 +2,7 @@
 
 internal import EncodedImages
 
-/// Reads the records of a compiled file, and checks every index and offset where it is used.
+/// Finds the records of a compiled file, and checks every index and offset where it is used.
 struct CompiledReader {
     let layout: CompiledLayout
 
@@ -33,7 +33,7 @@ struct CompiledReader {
     }
 
     /// The bytes of a string.
-    private func range(
+    func range(
         _ file: Span<UInt8>, ofString index: Int
     ) throws(CompiledDamage) -> Range<Int> {
         let record = try layout.offset(.stringEnds, index)
@@ -58,111 +58,6 @@ struct CompiledReader {
             offset += 1
         }
         return true
-    }
-
-    private func string(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> String {
-        let range = try range(file, ofString: index)
-        return file.text(at: range.lowerBound, byteCount: range.count)
-    }
-
-    private func string(_ file: Span<UInt8>, _ index: Int?) throws(CompiledDamage) -> String? {
-        guard let index else { return nil }
-        return try string(file, index) as String
-    }
-
-    /// Reads an asset with its slots.
-    func readAsset(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> Asset {
-        let record = try layout.offset(.assets, index)
-        let flags = file.field(record, 1)
-        let extensionName = try string(file, file.optionalField(record, 2)) ?? ""
-        guard let kind = Asset.Kind(code: flags & 0xFF, name: extensionName) else {
-            throw CompiledDamage(reason: "unknown kind of asset: \(flags & 0xFF)")
-        }
-        var slots: [AssetSlot] = []
-        for slot in try self.slots(file, of: index) { slots.append(try readSlot(file, slot)) }
-        let name: String = try string(file, file.field(record, 0))
-        return Asset(
-            key: Asset.Key(kind, name), path: name, slots: slots,
-            renderingMode: try string(file, file.optionalField(record, 3)).flatMap {
-                Asset.RenderingMode(rawValue: $0)
-            },
-            preservesVectors: flags >> 8 & 1 == 1,
-            compressionType: try string(file, file.optionalField(record, 4)))
-    }
-
-    /// Reads a slot.
-    func readSlot(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetSlot {
-        let record = try layout.offset(.slots, index)
-        let extra = try file.optionalField(record, 4).map { index throws(CompiledDamage) in
-            try layout.offset(.extras, index)
-        }
-        let details = try readDetails(file, extra.flatMap { file.optionalField($0, 1) })
-        return AssetSlot(
-            traits: try readTraits(file, file.field(record, 0)),
-            content: try readContent(file, record),
-            size: try string(file, extra.flatMap { file.optionalField($0, 0) }),
-            alignmentInsets: details.alignment, slicing: details.slicing)
-    }
-
-    private func readContent(
-        _ file: Span<UInt8>, _ record: Int
-    ) throws(CompiledDamage) -> AssetSlot.Content {
-        switch file.field(record, 1) {
-        case 1: .file(try string(file, file.field(record, 2)))
-        case 2: .color(try readColor(file, file.field(record, 3)))
-        case 3: .systemColor(try string(file, file.field(record, 2)))
-        case let code: throw CompiledDamage(reason: "unknown content of a slot: \(code)")
-        }
-    }
-
-    func readTraits(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetTraits {
-        let record = try layout.offset(.traits, index)
-        var traits = AssetTraits()
-        for (field, path) in AssetTraits.texts.enumerated() {
-            traits[keyPath: path] = try string(file, file.optionalField(record, field))
-        }
-        traits.memory = file.optionalField(record, AssetTraits.texts.count)
-        traits.scale = file.optionalField(record, AssetTraits.texts.count + 1)
-        return traits
-    }
-
-    private func readDetails(
-        _ file: Span<UInt8>, _ index: Int?
-    ) throws(CompiledDamage) -> (alignment: AssetInsets?, slicing: AssetSlicing?) {
-        guard let index else { return (nil, nil) }
-        let record = try layout.offset(.details, index)
-        let flags = file.field(record, 0)
-        var numbers: [Double] = []
-        for place in 0..<10 { numbers.append(try file.number(at: record + 16 + place * 8)) }
-        func insets(_ first: Int) -> AssetInsets {
-            AssetInsets(
-                top: numbers[first], left: numbers[first + 1], bottom: numbers[first + 2],
-                right: numbers[first + 3])
-        }
-        let mode = try string(file, file.optionalField(record, 1))
-        let slicing = try mode.map { mode throws(CompiledDamage) in
-            AssetSlicing(
-                mode: mode, capInsets: insets(4),
-                centerMode: try string(file, file.optionalField(record, 2)),
-                centerWidth: flags & 2 == 0 ? nil : numbers[8],
-                centerHeight: flags & 4 == 0 ? nil : numbers[9])
-        }
-        return (flags & 1 == 0 ? nil : insets(0), slicing)
-    }
-
-    private func readColor(
-        _ file: Span<UInt8>, _ index: Int
-    ) throws(CompiledDamage) -> AssetColor {
-        let record = try layout.offset(.colors, index)
-        let count = file.field(record, 1)
-        guard (1...3).contains(count) else {
-            throw CompiledDamage(reason: "a colour of \(count) components")
-        }
-        var components: [Double] = []
-        for place in 0..<count { components.append(try file.number(at: record + 8 + place * 8)) }
-        return AssetColor(
-            space: try string(file, file.field(record, 0)), components: components,
-            alpha: try file.number(at: record + 32))
     }
 
     /// Reads the record of a blob, and checks that the file contains its bytes.
@@ -221,15 +116,5 @@ struct CompiledReader {
         }
         // The same field contains the colour of a slot with one.
         return (file.field(record, 1) == 1 ? file.optionalField(record, 3) : nil, best?.blob)
-    }
-}
-
-extension AssetTraits {
-    /// The traits that are texts, in the order of a compiled file.
-    static var texts: [WritableKeyPath<AssetTraits, String?>] {
-        [
-            \.idiom, \.platform, \.subtype, \.screenWidth, \.widthClass, \.heightClass,
-            \.luminosity, \.contrast, \.gamut, \.direction, \.locale, \.graphics,
-        ]
     }
 }
