@@ -139,9 +139,8 @@ public struct CompiledCatalog: Sendable {
     public func slot(
         _ kind: Asset.Kind, _ name: String, for query: CompiledQuery
     ) throws(AssetCatalogError) -> CompiledSlot? {
-        let key = Asset.Key(kind, name)
-        return try read { file throws(CompiledDamage) in
-            guard let asset = try reader.asset(file, key) else { return nil }
+        try read { file throws(CompiledDamage) in
+            guard let asset = try reader.asset(file, kind, name) else { return nil }
             var best: (distance: UInt64, slot: Int)?
             for slot in try reader.slots(file, of: asset) {
                 let traits = file.field(try reader.layout.offset(.slots, slot), 0)
@@ -186,7 +185,8 @@ public struct CompiledCatalog: Sendable {
                     at: blob.range.lowerBound, size: blob.size, format: blob.format)
             else { throw .malformed(path: path, reason: "pixels outside the file") }
             return image
-        case .mask, .palette: return try read { blob.expanded($0) }
+        case .mask, .palette:
+            return try read { file throws(CompiledDamage) in try blob.expanded(file) }
         case .image, .file:
             let file = EncodedBytes(try copy(of: blob))
             do throws(CodecError) {
@@ -245,7 +245,7 @@ public struct CompiledCatalog: Sendable {
     /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
     public func slots(of key: Asset.Key) throws(AssetCatalogError) -> [CompiledSlot] {
         try read { file throws(CompiledDamage) in
-            guard let asset = try reader.asset(file, key) else { return [] }
+            guard let asset = try reader.asset(file, key.kind, key.name) else { return [] }
             return try reader.slots(file, of: asset).map { CompiledSlot(index: $0, scale: 1) }
         }
     }
@@ -335,4 +335,7 @@ public struct CompiledStorage: Hashable, Sendable {
     public let pixelSize: PixelSize?
     /// The number of stored bytes.
     public let byteCount: Int
+
+    /// Whether it is an image that needs no codec.
+    package var isWithoutCodec: Bool { ["pixels", "mask", "palette"].contains(compression) }
 }

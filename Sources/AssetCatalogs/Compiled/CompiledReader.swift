@@ -3,12 +3,18 @@
 internal import EncodedImages
 
 /// Finds the records of a compiled file, and checks every index and offset where it is used.
-struct CompiledReader {
+///
+/// A class, because lookups would copy the layout.
+final class CompiledReader: Sendable {
     let layout: CompiledLayout
 
+    init(layout: CompiledLayout) { self.layout = layout }
+
     /// Returns the index of an asset in O(1); `nil` if there is none of that name.
-    func asset(_ file: Span<UInt8>, _ key: Asset.Key) throws(CompiledDamage) -> Int? {
-        let hash = NameHash.hash(of: key, layout.seed)
+    func asset(
+        _ file: Span<UInt8>, _ kind: Asset.Kind, _ name: String
+    ) throws(CompiledDamage) -> Int? {
+        let hash = NameHash.hash(kind, name, layout.seed)
         let bucket = NameHash.bucket(hash, layout.count(.buckets))
         let displacement = file.field(try layout.offset(.buckets, bucket), 0)
         let place = NameHash.place(hash, displacement, layout.count(.places))
@@ -16,10 +22,10 @@ struct CompiledReader {
             return nil
         }
         let record = try layout.offset(.assets, index)
-        guard file.field(record, 1) & 0xFF == key.kind.code,
-            try equals(file, file.field(record, 0), key.name)
+        guard file.field(record, 1) & 0xFF == kind.code,
+            try equals(file, file.field(record, 0), name)
         else { return nil }
-        if case .other(let name) = key.kind, try !equals(file, file.field(record, 2), name) {
+        if case .other(let name) = kind, try !equals(file, file.field(record, 2), name) {
             return nil
         }
         return index
@@ -51,12 +57,9 @@ struct CompiledReader {
         _ file: Span<UInt8>, _ index: Int, _ text: String
     ) throws(CompiledDamage) -> Bool {
         let range = try range(file, ofString: index)
-        guard range.count == text.utf8.count else { return false }
-        var offset = range.lowerBound
-        for byte in text.utf8 {
-            if file[offset] != byte { return false }
-            offset += 1
-        }
+        let (stored, bytes) = (file.extracting(range), text.utf8.span)
+        guard stored.count == bytes.count else { return false }
+        for index in bytes.indices where stored[index] != bytes[index] { return false }
         return true
     }
 
