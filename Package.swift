@@ -175,7 +175,8 @@ let package = Package(
         .target(
             name: "ImageServer",
             dependencies: [
-                "Drawing", "Effects", "EncodedImages", "HTTPCaching", "ImageLoading",
+                "AssetCatalogs", "Drawing", "Effects", "EncodedImages", "HTTPCaching",
+                "ImageLoading",
                 "LoadScheduling", "MessageDigests", "PhotoLibrary", "Pixels", "Placeholders",
                 "ServedFiles", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -250,8 +251,9 @@ let package = Package(
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
-                "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading",
-                "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands",
+                "AssetCatalogs", "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching",
+                "HTTPLoading", "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling",
+                "ImageCommands",
                 "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -384,7 +386,8 @@ let package = Package(
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
-                "Drawing", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
+                "AssetCatalogs", "Drawing", "Effects", "EncodedImages", "HTTPCaching",
+                "HTTPLoading", "HTTPTesting",
                 "ImageCodecs",
                 "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "MessageDigests",
                 "PhotoLibrary", "Pixels", "Placeholders", "Sprites",
