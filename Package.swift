@@ -178,7 +178,8 @@ let package = Package(
         .target(
             name: "ImageServer",
             dependencies: [
-                "Drawing", "Effects", "EncodedImages", "HTTPCaching", "ImageLoading",
+                "AssetCatalogs", "Drawing", "Effects", "EncodedImages", "HTTPCaching",
+                "ImageLoading",
                 "LoadScheduling", "MessageDigests", "PhotoLibrary", "Pixels", "Placeholders",
                 "ServedFiles", "Sprites",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -254,8 +255,9 @@ let package = Package(
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [
-                "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading",
-                "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling", "ImageCommands",
+                "AssetCatalogs", "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching",
+                "HTTPLoading", "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling",
+                "ImageCommands",
                 "MessageDigests", "Pixels", "Placeholders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -390,7 +392,8 @@ let package = Package(
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
-                "Drawing", "Effects", "EncodedImages", "HTTPCaching", "HTTPLoading", "HTTPTesting",
+                "AssetCatalogs", "Drawing", "Effects", "EncodedImages", "HTTPCaching",
+                "HTTPLoading", "HTTPTesting",
                 "ImageCodecs",
                 "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "MessageDigests",
                 "PhotoLibrary", "Pixels", "Placeholders", "Sprites",

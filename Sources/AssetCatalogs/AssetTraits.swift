@@ -3,7 +3,8 @@
 /// What a device and its settings require of an asset, or what a slot of a set is made for.
 ///
 /// A trait that is `nil` in a slot suits every device; one that is `nil` in a query selects only
-/// slots without it. Values are those of `Contents.json`.
+/// slots without it, except that the luminosity is `light`, the gamut `sRGB` and the scale 1. Values are
+/// those of `Contents.json`.
 ///
 /// - SeeAlso: *Asset Catalog Format Reference*, Apple, 2018.
 public struct AssetTraits: Hashable, Sendable {

@@ -6,15 +6,24 @@ internal import ImageCommands
 internal import Pixels
 
 /// A catalog of any form: a folder, a compiled file or a file of Apple's compiler.
-enum AnyCatalog {
-    case folder(AssetCatalog)
-    case compiled(CompiledCatalog)
-    case car(CarFile)
+struct AnyCatalog {
+    enum Form {
+        case folder(AssetCatalog)
+        case compiled(CompiledCatalog)
+        case car(CarFile)
+    }
+
+    let form: Form
+    private let path: String
+    /// The bytes of a file.
+    private let bytes: EncodedBytes?
 
     /// Opens a folder or a file, whose form is recognized by its bytes.
     init(_ path: String) throws(AssetCatalogError) {
+        self.path = path
         if isFolder(path) {
-            self = .folder(try AssetCatalog(folder: path))
+            form = .folder(try AssetCatalog(folder: path))
+            bytes = nil
             return
         }
         let bytes: EncodedBytes
@@ -23,14 +32,24 @@ enum AnyCatalog {
         } catch {
             throw .unreadable(path: path, reason: "\(error)")
         }
-        self =
+        self.bytes = bytes
+        form =
             CarFile.isCar(bytes)
             ? .car(try CarFile(bytes, path: path))
             : .compiled(try CompiledCatalog(bytes, path: path))
     }
 
+    /// Checks that a file was not changed while it was read.
+    func checkUnchanged() throws(AssetCatalogError) {
+        do throws(CodecError) {
+            try bytes?.checkUnchanged()
+        } catch {
+            throw .unreadable(path: path, reason: "\(error)")
+        }
+    }
+
     func assets() throws(AssetCatalogError) -> [Asset] {
-        switch self {
+        switch form {
         case .folder(let catalog): catalog.assets
         case .compiled(let catalog): try catalog.assets()
         case .car(let file): file.assets
@@ -38,17 +57,25 @@ enum AnyCatalog {
     }
 
     /// The properties of the file of a slot.
+    ///
+    /// - Parameters:
+    ///   - asset: one of ``assets()``.
+    ///   - number: the index of the asset.
+    ///   - index: the index of the slot.
+    ///   - codecs: read the headers of the files of a folder.
+    /// - Returns: size and form; none for colours.
+    /// - Throws: ``FileFailure``.
     func storedMembers(
-        of asset: Asset, _ index: Int, _ codecs: CodecSet
+        of asset: Asset, _ number: Int, _ index: Int, _ codecs: CodecSet
     ) throws(FileFailure) -> [JSON.Member] {
-        switch self {
+        switch form {
         case .folder:
             guard case .file(let name) = asset.slots[index].content else { return [] }
             return try fileMembers(name, asset, codecs)
         case .compiled(let catalog):
             do throws(AssetCatalogError) {
-                let slots = try catalog.slots(of: asset.key)
-                guard let storage = try catalog.storage(of: slots[index]) else { return [] }
+                let slot = try catalog.slot(index, ofAsset: number)
+                guard let storage = try catalog.storage(of: slot) else { return [] }
                 return sizeMembers(storage.pixelSize)
                     + [
                         .init("Compression", .string(storage.compression)),
@@ -77,15 +104,14 @@ enum AnyCatalog {
         var members: [JSON.Member] = []
         do throws(CodecError) {
             let bytes = try EncodedBytes(mapping: path)
-            // Without a codec, as for PDF, the size is unknown.
-            if asset.containsImages, !name.lowercased().hasSuffix(".pdf") {
+            if asset.containsImages {
                 do throws(CodecError) {
                     members += sizeMembers(try ImageSource(bytes, codecs: codecs).pixelSize)
                 } catch {
-                    // The build may have no codec for the format.
+                    // Without a codec the size is unknown.
                     switch error {
                     case .unsupported, .notBuiltIn: break
-                    default: throw error
+                    default: if error.missingVectors(bytes) == nil { throw error }
                     }
                 }
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
-internal import AssetCatalogs
+public import ArgumentParser
+public import AssetCatalogs
 internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCommands
@@ -51,7 +51,7 @@ struct AssetCompile: ParsableCommand {
     var report: String?
 
     @Option(help: "What matters most: speed (small images need no decoder) or size.")
-    var optimize = Optimization.speed
+    var optimize = CatalogCompiler.Preference.speed
 
     @Option(
         name: .customLong("target-ssim"),
@@ -98,7 +98,7 @@ struct AssetCompile: ParsableCommand {
     private func run(_ codecs: CodecSet, _ jobCount: Int) throws {
         var options = CatalogCompiler.Options()
         options.devices = thin
-        options.preference = optimize == .speed ? .speed : .size
+        options.preference = optimize
         if let targetSSIM { options.targetSSIM = targetSSIM }
         let folder = try AssetCatalog(folder: catalog)
         let compiler = CatalogCompiler(folder, options: options, codecs: codecs)
@@ -115,8 +115,9 @@ struct AssetCompile: ParsableCommand {
             },
             make: { source, _ throws(FileFailure) in
                 do throws(AssetCatalogError) {
-                    guard let cache else { return try compiler.encode(source) }
-                    return try cache.encoded(source, compiler)
+                    let bytes = try compiler.read(source)
+                    guard let cache else { return try compiler.encode(source, bytes) }
+                    return try cache.encoded(source, bytes, compiler)
                 } catch {
                     throw FileFailure(source.path, error.reason)
                 }
@@ -126,11 +127,12 @@ struct AssetCompile: ParsableCommand {
             throw Interruption.exitCode(signal, "\(output) was not written")
         }
         let (bytes, entries) = try compiler.file(results.map { try? $0?.get() })
-        try write(bytes, to: output)
+        try writeFile(bytes, to: output)
         if let swift {
-            try write(Array(AssetNames(folder.assets, of: catalog).text.utf8), to: swift)
+            try writeFile(
+                Array(AssetNames(folder.assets, of: catalog).text.utf8), to: swift)
         }
-        if let report { try write(Array((entries.json.text() + "\n").utf8), to: report) }
+        if let report { try writeFile(Array((entries.json.text() + "\n").utf8), to: report) }
         let failedCount = results.count - entries.count
         summarize(folder, entries, bytes.count, failedCount)
         if failedCount > 0 { throw ExitCode(1) }
@@ -156,9 +158,7 @@ struct AssetCompile: ParsableCommand {
     }
 }
 
-enum Optimization: String, ExpressibleByArgument, CaseIterable {
-    case speed, size
-}
+extension CatalogCompiler.Preference: ExpressibleByArgument {}
 
 extension [CatalogCompiler.Entry] {
     fileprivate var json: JSON {

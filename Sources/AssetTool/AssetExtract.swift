@@ -39,13 +39,12 @@ struct AssetExtract: ParsableCommand {
         var fileCount = 0
         do throws(AssetCatalogError) {
             let catalog = try AnyCatalog(catalog)
-            for asset in try catalog.assets() {
+            for (number, asset) in try catalog.assets().enumerated() {
                 for index in asset.slots.indices {
                     do throws(FileFailure) {
-                        for file in try catalog.extractedFiles(of: asset, index, codecs) {
-                            try write(file)
-                            fileCount += 1
-                        }
+                        let files = try catalog.extractedFiles(of: asset, number, index, codecs)
+                        for file in files { try write(file) }
+                        fileCount += files.count
                     } catch {
                         report(error)
                         hasFailed = true
@@ -63,11 +62,7 @@ struct AssetExtract: ParsableCommand {
     private func write(_ file: ExtractedFile) throws(FileFailure) {
         let path = "\(output)/\(file.path)"
         try makeFolder(splitFolder(path).folder)
-        do throws(CodecError) {
-            try ImageDestination.write(file.bytes, to: path)
-        } catch {
-            throw FileFailure(path, error)
-        }
+        try writeFile(file.bytes, to: path)
     }
 }
 
@@ -105,25 +100,31 @@ struct ExtractedFile {
 
 extension AnyCatalog {
     /// The files of a slot: its file, or its image in PNG, and the rasters of vectors.
+    ///
+    /// - Parameters:
+    ///   - asset: one of ``assets()``.
+    ///   - number: the index of the asset.
+    ///   - index: the index of the slot.
+    ///   - codecs: decode images that are stored as files, and encode PNG.
+    /// - Returns: no file for colours.
+    /// - Throws: ``FileFailure``.
     func extractedFiles(
-        of asset: Asset, _ index: Int, _ codecs: CodecSet
+        of asset: Asset, _ number: Int, _ index: Int, _ codecs: CodecSet
     ) throws(FileFailure) -> [ExtractedFile] {
         guard case .file(let name) = asset.slots[index].content else { return [] }
         do {
-            switch self {
-            case .folder:
-                throw FileFailure(asset.path, "a folder; its files need no extraction")
-            case .compiled(let catalog):
-                return try Self.files(of: catalog, asset, index, name, codecs)
-            case .car(let file):
-                let rendition = file.renditions(of: asset.key)[index]
-                let name = rendition.extractedName
-                if let data = file.data(of: rendition) {
-                    return [try ExtractedFile("\(name).pdf", of: asset.key.name, data)]
+            let files =
+                switch form {
+                case .folder:
+                    throw FileFailure(asset.path, "a folder; its files need no extraction")
+                case .compiled(let catalog):
+                    try Self.files(
+                        of: catalog, asset, try catalog.slot(index, ofAsset: number), name, codecs)
+                case .car(let file):
+                    try Self.files(of: file, asset, file.renditions(of: asset.key)[index], codecs)
                 }
-                let image = try file.image(of: rendition)
-                return [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
-            }
+            try checkUnchanged()
+            return files
         } catch let error as FileFailure {
             throw error
         } catch let error as AssetCatalogError {
@@ -134,20 +135,29 @@ extension AnyCatalog {
     }
 
     private static func files(
-        of catalog: CompiledCatalog, _ asset: Asset, _ index: Int, _ name: String,
+        of file: CarFile, _ asset: Asset, _ rendition: CarRendition, _ codecs: CodecSet
+    ) throws -> [ExtractedFile] {
+        let name = rendition.extractedName
+        if let data = file.data(of: rendition) {
+            return [try ExtractedFile("\(name).pdf", of: asset.key.name, data)]
+        }
+        let image = try file.image(of: rendition)
+        return [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
+    }
+
+    private static func files(
+        of catalog: CompiledCatalog, _ asset: Asset, _ slot: CompiledSlot, _ name: String,
         _ codecs: CodecSet
     ) throws -> [ExtractedFile] {
-        let slots = try catalog.slots(of: asset.key)
-        guard index < slots.count else { return [] }
         var files: [ExtractedFile] = []
         let stem = splitExtension(name).name
-        for scale in try catalog.rasterScales(of: slots[index]) {
-            let image = try catalog.image(of: slots[index].scaled(to: scale), codecs: codecs)
+        for scale in try catalog.rasterScales(of: slot) {
+            let image = try catalog.image(of: slot.scaled(to: scale), codecs: codecs)
             let suffix = scale == 1 ? "" : "@\(scale)x"
             files.append(
                 try ExtractedFile(png: image, "\(stem)\(suffix).png", of: asset.key.name, codecs))
         }
-        if let data = try catalog.data(of: slots[index]) {
+        if let data = try catalog.data(of: slot) {
             let fileExtension = splitExtension(name).fileExtension ?? ""
             let isAsNamed =
                 !asset.containsImages
@@ -158,7 +168,7 @@ extension AnyCatalog {
         } else if !files.isEmpty {
             return files
         }
-        let image = try catalog.image(of: slots[index], codecs: codecs)
+        let image = try catalog.image(of: slot, codecs: codecs)
         return files + [try ExtractedFile(png: image, name, of: asset.key.name, codecs)]
     }
 }

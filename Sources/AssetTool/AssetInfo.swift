@@ -26,14 +26,15 @@ struct AssetInfo: ParsableCommand {
         var hasFailed = false
         do throws(AssetCatalogError) {
             let catalog = try AnyCatalog(catalog)
-            for asset in try catalog.assets() {
+            for (number, asset) in try catalog.assets().enumerated() {
                 if case .other = asset.key.kind {
                     objects.append(
                         .object([asset.typeMember, .init("Name", .string(asset.key.name))]))
                 }
                 for (index, slot) in asset.slots.enumerated() where slot.content != .empty {
                     do throws(FileFailure) {
-                        let stored = try catalog.storedMembers(of: asset, index, codecs)
+                        let stored = try catalog.storedMembers(
+                            of: asset, number, index, codecs)
                         objects.append(.object(slot.members(of: asset) + stored))
                     } catch {
                         report(error)
@@ -41,6 +42,7 @@ struct AssetInfo: ParsableCommand {
                     }
                 }
             }
+            try catalog.checkUnchanged()
         } catch {
             writeToStandardError("calotype: \(error)\n")
             throw ExitCode(1)

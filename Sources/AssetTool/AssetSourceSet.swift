@@ -102,7 +102,7 @@ struct AssetSourceSet: ParsableCommand {
         let sets = results.compactMap { try? $0?.get() }
         let manifest = JSON.object(sets.map { .init($0.source, $0.json) }).text()
         do throws(FileFailure) {
-            try write(Array((manifest + "\n").utf8), to: "\(output)/manifest.json")
+            try writeFile(Array((manifest + "\n").utf8), to: "\(output)/manifest.json")
         } catch {
             report(error)
             throw ExitCode(1)
@@ -169,12 +169,12 @@ struct SourceSet: Sendable {
                 .map { "\(Self.url(prefix, $0.name)) \($0.size.width)w" }.joined(separator: ", ")
         }
         var lines = types.dropLast().map {
-            "  <source type=\"\($0)\" srcset=\"\(sourceSet($0))\" sizes=\"\(Self.escaped(sizes))\">"
+            "  <source type=\"\($0)\" srcset=\"\(sourceSet($0))\" sizes=\"\(sizes.markupEscaped)\">"
         }
         if let type = types.last, let fallback = files.last(where: { $0.mediaType == type }) {
             lines.append(
                 "  <img src=\"\(Self.url(prefix, fallback.name))\" srcset=\"\(sourceSet(type))\" "
-                    + "sizes=\"\(Self.escaped(sizes))\" width=\"\(fallback.size.width)\" "
+                    + "sizes=\"\(sizes.markupEscaped)\" width=\"\(fallback.size.width)\" "
                     + "height=\"\(fallback.size.height)\" alt=\"\" loading=\"lazy\">")
         }
         return (["<picture>"] + lines + ["</picture>"]).joined(separator: "\n")
@@ -182,7 +182,7 @@ struct SourceSet: Sendable {
 
     /// A URL whose name has no character that separates the parts of the attribute.
     private static func url(_ prefix: String, _ name: String) -> String {
-        var text = escaped(prefix)
+        var text = prefix.markupEscaped
         for byte in name.utf8 {
             let scalar = Unicode.Scalar(byte)
             let isPlain =
@@ -195,17 +195,6 @@ struct SourceSet: Sendable {
             }
         }
         return text
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "&": "&amp;"
-            case "\"": "&quot;"
-            case "<": "&lt;"
-            default: String(character)
-            }
-        }.joined()
     }
 }
 

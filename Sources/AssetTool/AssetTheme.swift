@@ -4,6 +4,11 @@ internal import ArgumentParser
 internal import AssetCatalogs
 internal import DecoderSandbox
 internal import EncodedImages
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 internal import ImageCommands
 internal import Pixels
 
@@ -45,17 +50,18 @@ struct AssetTheme: ParsableCommand {
         defer { sandbox?.close() }
         do {
             let theme = try IconTheme(
-                try AssetCatalog(folder: catalog), name: splitFolder(output).file, codecs)
+                try AssetCatalog(folder: catalog), name: Self.themeName(output), codecs)
             for failure in theme.failures { report(failure) }
             for file in theme.files {
                 let path = "\(output)/\(file.path)"
                 try makeFolder(splitFolder(path).folder)
-                try write(file.bytes, to: path)
+                try writeFile(file.bytes, to: path)
             }
             try makeFolder(output)
-            try write(Array(theme.index.utf8), to: "\(output)/index.theme")
+            try writeFile(Array(theme.index.utf8), to: "\(output)/index.theme")
             if let gresource {
-                try write(Array(theme.resources(prefix: resourcePrefix).utf8), to: gresource)
+                try writeFile(
+                    Array(theme.resources(prefix: resourcePrefix).utf8), to: gresource)
             }
             if !theme.failures.isEmpty { throw ExitCode(1) }
         } catch let error as FileFailure {
@@ -65,6 +71,15 @@ struct AssetTheme: ParsableCommand {
             writeToStandardError("calotype: \(error)\n")
             throw ExitCode(1)
         }
+    }
+}
+
+extension AssetTheme {
+    /// The name of a theme in a folder, which is that of the folder, never empty.
+    static func themeName(_ folder: String) -> String {
+        // Resolves `.`, and ignores a slash at the end.
+        let name = URL(filePath: folder).standardizedFileURL.lastPathComponent
+        return name.isEmpty || name == "/" ? "Icons" : name
     }
 }
 
@@ -124,7 +139,7 @@ struct IconTheme {
         let fileExtension = splitExtension(path).fileExtension?.lowercased() ?? ""
         guard ["png", "svg"].contains(fileExtension) else { return nil }
         do throws(CodecError) {
-            let bytes = try EncodedBytes(mapping: path)
+            let bytes = try EncodedBytes(reading: path)
             let content = bytes.copy(of: 0..<bytes.count)
             if fileExtension == "svg" {
                 let isSymbolic = asset.renderingMode == .template
@@ -152,8 +167,8 @@ struct IconTheme {
         let names = sorted.map { "\($0.name)/apps" }
         let header = """
             [Icon Theme]
-            Name=\(name)
-            Comment=\(name)
+            Name=\(Self.value(name))
+            Comment=\(Self.value(name))
             Inherits=hicolor
             Directories=\(names.enumerated().filter { sorted[$0.offset].scale == 1 }
                 .map(\.element).joined(separator: ","))
@@ -165,16 +180,29 @@ struct IconTheme {
         return header + sorted.map(\.section).joined(separator: "\n")
     }
 
+    /// A text as the value of a key, on one line.
+    ///
+    /// - SeeAlso: freedesktop.org, *Desktop Entry Specification*, “Possible value types”.
+    private static func value(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case " " where result.isEmpty: result += "\\s"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
     /// The description of a GResource file with the icons.
     func resources(prefix: String) -> String {
-        func escaped(_ text: String) -> String {
-            text.map { ["&": "&amp;", "<": "&lt;", "\"": "&quot;"][$0] ?? String($0) }.joined()
-        }
-        let lines = files.map(\.path).sorted().map { "    <file>\(escaped($0))</file>\n" }
+        let lines = files.map(\.path).sorted().map { "    <file>\($0.markupEscaped)</file>\n" }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <gresources>
-              <gresource prefix="\(escaped(prefix))">
+              <gresource prefix="\(prefix.markupEscaped)">
             \(lines.joined())  </gresource>
             </gresources>
 

@@ -19,13 +19,15 @@ struct EncodedCache: Sendable {
 
     /// Returns the content of a source, from the folder if it is there.
     ///
+    /// - Parameters:
+    ///   - source: the source.
+    ///   - bytes: its bytes, which are those that the result is stored for.
+    ///   - compiler: encodes the source.
+    /// - Returns: the content.
     /// - Throws: `AssetCatalogError`.
     func encoded(
-        _ source: CatalogCompiler.Source, _ compiler: CatalogCompiler
+        _ source: CatalogCompiler.Source, _ bytes: EncodedBytes, _ compiler: CatalogCompiler
     ) throws(AssetCatalogError) -> CatalogCompiler.Encoded {
-        guard let bytes = try? EncodedBytes(reading: source.path) else {
-            return try compiler.encode(source)
-        }
         let key = Array("\(calotypeVersion)\n\(compiler.settings(for: source))\n".utf8)
         let digest = MessageDigest(sha256: key + bytes.copy(of: 0..<bytes.count))
         let path = "\(folder)/\(digest.hexadecimal)"
@@ -35,7 +37,7 @@ struct EncodedCache: Sendable {
         {
             return encoded
         }
-        let encoded = try compiler.encode(source)
+        let encoded = try compiler.encode(source, bytes)
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
         if let entry = try? encoder.encode(encoded) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AssetCatalogs
 internal import HTTPCaching
 internal import LoadScheduling
 internal import ImageCommands
@@ -49,6 +50,8 @@ struct Serve: AsyncParsableCommand {
               /iiif/3/house%2F1.jpg/…    the IIIF Image API, 3.0 or 2.1
               /tiles/house/1.jpg.dzi     Deep Zoom tiles
               /card/article?title=Hello  a card from the template article.json of --cards
+              /assets/Toolbar/Share?scale=2
+                                         an image of the catalog of --assets
               /sprite/128x128,fill/house a sprite sheet; ?as=json returns its index
               /info/house/1.jpg          format, size and metadata as JSON
               /placeholder/house/1.jpg   a placeholder of about 25 bytes
@@ -223,6 +226,11 @@ struct Serve: AsyncParsableCommand {
             try configuration.check()
         } catch {
             throw failure("\(error)")
+        }
+        do throws(AssetCatalogError) {
+            configuration.assets = try serving.assets.map(ServedCatalog.init(mapping:))
+        } catch {
+            throw failure("--assets: \(error)")
         }
         // Their codec is refused elsewhere.
         guard configuration.cards == nil || sandboxing.mode != .noSandbox else {

@@ -96,6 +96,15 @@ struct ServingArguments: ParsableArguments {
         completion: .directory)
     var cards: String?
 
+    @Option(
+        help: """
+            A file of calotype assets compile, whose images have URLs such as \
+            /assets/NAME?scale=2&appearance=dark. It is mapped at the start; do not write to it, but replace \
+            it and reload.
+            """,
+        completion: .file())
+    var assets: String?
+
     @Flag(help: "Answer only URLs that consist of a preset.")
     var presetsOnly = false
 

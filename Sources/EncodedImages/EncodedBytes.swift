@@ -128,6 +128,14 @@ public struct EncodedBytes: Sendable {
         guard mapping?.wasTruncated != true, file.isUnchanged else { throw .fileChanged }
     }
 
+    /// Whether bytes of a mapped file were missing when they were read, and read as zeros.
+    ///
+    /// Makes no system call; ``checkUnchanged()`` detects all changes.
+    package var wasTruncated: Bool {
+        guard case .file(_, let mapping?) = storage else { return false }
+        return mapping.wasTruncated
+    }
+
     /// Calls `body`, then ``checkUnchanged()``, even if `body` throws.
     func whileUnchanged<Result>(
         _ body: () throws(CodecError) -> Result
@@ -181,10 +189,9 @@ public struct EncodedBytes: Sendable {
         guard !size.isEmpty, offset >= 0, byteCount <= count, offset <= count - byteCount else {
             return nil
         }
-        let copied = copy(of: offset..<offset + byteCount)
         var buffer = MutablePixelBuffer(size: size, format: format)
         var pixels = buffer.bytes
-        for index in copied.indices { pixels[index] = copied[index] }
+        pixels.copy(copy(of: offset..<offset + byteCount).span, at: 0)
         return buffer.finish()
     }
 

@@ -23,6 +23,7 @@ struct RouteTable: Sendable {
                     negotiation: s.negotiation, grammar: s.grammar, webSources: s.webSources))
         }
         if let cards = s.cards { routes += [CardRoute(cards: cards), AvatarRoute(cards: cards)] }
+        if let assets = s.assets { routes.append(AssetRoute(assets: assets)) }
         routes += [
             IIIFRoute(
                 originals: s.originals, responder: s.renditions, tiles: s.tiles,

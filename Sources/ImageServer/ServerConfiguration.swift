@@ -61,6 +61,8 @@ extension ImageServer {
         public var libraryDirectory: String?
         /// The templates of cards; `nil` for neither cards nor avatars.
         public var cards: CardTemplates?
+        /// The catalog whose images URLs may request; `nil` for none.
+        public var assets: ServedCatalog?
         /// Whether URLs may contain presets only.
         public var allowsPresetsOnly = false
         /// The bearer tokens that authorize `DELETE` requests, which purge all data derived from an

@@ -60,6 +60,7 @@ struct ServerServices: Sendable {
     let tiles: TileResponder
     let sheets: SpriteSheets
     let cards: CardResponder?
+    let assets: AssetResponder?
     let negotiation: ContentNegotiation
     let grammar: OptionGrammar
     let hot: HotRenditions
@@ -120,6 +121,11 @@ struct ServerServices: Sendable {
             CardResponder(
                 templates: templates, originals: originals, pipeline: pipeline, queues: queues,
                 grammar: grammar, limits: configuration.renditionLimits)
+        }
+        assets = configuration.assets.map { [pipeline, queues, grammar, negotiation] assets in
+            AssetResponder(
+                assets: assets, pipeline: pipeline, queues: queues, grammar: grammar,
+                negotiation: negotiation)
         }
         tiles = TileResponder(originals: originals, images: state.tileImages)
         sheets = SpriteSheets(

@@ -70,6 +70,24 @@ struct AssetCommandTests {
         }
     }
 
+    @Test("the cache stores the content of the bytes that its entry is named after")
+    func cachedBytes() throws {
+        try withTemporaryFolder { folder in
+            let generated = GeneratedCatalog(folder: folder.appending(path: "A.xcassets"))
+            try generated.write("A.dataset/a", "old")
+            try generated.write("A.dataset/Contents.json", #"{"data": [{"filename": "a"}]}"#)
+            let compiler = CatalogCompiler(try generated.opened(), codecs: builtInCodecs)
+            let cache = EncodedCache(folder: folder.path)
+            let bytes = try compiler.read(compiler.sources[0])
+            // Another process replaces the file after it was read.
+            try generated.write("A.dataset/a", "new")
+            for _ in 0..<2 {
+                let encoded = try cache.encoded(compiler.sources[0], bytes, compiler)
+                #expect(encoded.stored.file?.bytes == Array("old".utf8))
+            }
+        }
+    }
+
     @Test("a missing file is reported by the exit status, and the others are compiled")
     func missingFile() throws {
         try withTemporaryFolder { folder in

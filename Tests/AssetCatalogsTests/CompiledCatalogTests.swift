@@ -129,9 +129,9 @@ struct CompiledCatalogTests {
         let bytes = writer.file(sorted)
         let reader = CompiledReader(layout: try CompiledLayout(bytes.span))
         for (index, key) in sorted.enumerated() {
-            #expect(try reader.asset(bytes.span, key) == index)
-            #expect(try reader.asset(bytes.span, Asset.Key(.color, key.name)) == nil)
-            #expect(try reader.asset(bytes.span, Asset.Key(.image, key.name + "x")) == nil)
+            #expect(try reader.asset(bytes.span, key.kind, key.name) == index)
+            #expect(try reader.asset(bytes.span, .color, key.name) == nil)
+            #expect(try reader.asset(bytes.span, .image, key.name + "x") == nil)
         }
     }
 

@@ -78,8 +78,35 @@ struct IconThemeTests {
             #expect(theme.index.contains("\nDirectories=16x16/apps,symbolic/apps\n"))
             #expect(theme.index.contains("\nScaledDirectories=16x16@2/apps\n"))
             #expect(theme.index.contains("[16x16@2/apps]\nSize=16\nScale=2\n"))
+            #expect(theme.index.hasPrefix("[Icon Theme]\nName=Test\nComment=Test\n"))
             #expect(
                 theme.resources(prefix: "/a&b").contains("<gresource prefix=\"/a&amp;b\">"))
+        }
+    }
+}
+
+extension IconThemeTests {
+    @Test(
+        "the name of a theme is that of its folder",
+        arguments: [
+            ("icons/My Theme", "My Theme"), ("icons/My Theme/", "My Theme"), ("/a/./b/..", "a"),
+            ("/", "Icons"),
+        ])
+    func name(folder: String, name: String) { #expect(AssetTheme.themeName(folder) == name) }
+
+    @Test("the current folder has a name", arguments: ["", ".", "./"])
+    func currentFolder(folder: String) {
+        let current = URL(filePath: FileManager.default.currentDirectoryPath).lastPathComponent
+        #expect(AssetTheme.themeName(folder) == current)
+    }
+
+    @Test("a name with line breaks is one line of index.theme")
+    func lines() throws {
+        try withTemporaryFolder { folder in
+            let theme = try IconTheme(
+                try AssetCatalog(folder: folder.path), name: " a\\\nHidden=true", builtInCodecs)
+            #expect(theme.index.contains("\nName=\\sa\\\\\\nHidden=true\n"))
+            #expect(!theme.index.contains("\nHidden"))
         }
     }
 }

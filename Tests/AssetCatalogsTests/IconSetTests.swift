@@ -3,6 +3,7 @@
 import EncodedImages
 import Foundation
 import ImageCodecs
+import ImageCommands
 import ImageTesting
 import Pixels
 import Testing
@@ -65,6 +66,19 @@ struct IconSetTests {
         }
         #expect(radius <= 512 * 0.4)
         #expect(radius > 512 * 0.38)
+    }
+
+    @Test(
+        "a drawing without its codec is an error that names the trait",
+        .enabled(if: !builtInCodecs.codecs.contains { $0.format.name == "svg" }))
+    func missingCodec() throws {
+        try withTemporaryFolder { folder in
+            let path = folder.appending(path: "logo").path
+            try Data("<?xml version='1.0'?><svg/>".utf8).write(to: URL(filePath: path))
+            #expect(
+                throws: FileFailure(path, CodecError.notBuiltIn(format: "svg", trait: "SVG"))
+            ) { try IconDrawing(path, builtInCodecs) }
+        }
     }
 
     @Test("the manifest names files that exist")

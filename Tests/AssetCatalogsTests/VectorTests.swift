@@ -112,4 +112,16 @@ struct VectorTests {
             #expect(file.entries[0].reason.hasPrefix("vectors that this program cannot draw"))
         }
     }
+
+    @Test("are no other texts")
+    func otherText() throws {
+        try withTemporaryFolder { folder in
+            let generated = GeneratedCatalog(folder: folder)
+            try generated.write("A.imageset/a.svg", "<!doctype html><p>not found</p>")
+            try generated.write(
+                "A.imageset/Contents.json", #"{"images": [{"filename": "a.svg"}]}"#)
+            let compiler = CatalogCompiler(try generated.opened(), codecs: builtInCodecs)
+            #expect(throws: AssetCatalogError.self) { try compiler.encode(compiler.sources[0]) }
+        }
+    }
 }

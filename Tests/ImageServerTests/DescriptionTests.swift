@@ -17,6 +17,7 @@ import Testing
 
     let gallery: TestGallery
     private let libraryFolder: TemporaryFolder
+    private let assetFolder: TemporaryFolder
     private let document: Object
 
     init() async throws {
@@ -25,9 +26,12 @@ import Testing
             directory: "/none",
             entries: ["1": .init(text: text, template: try Template(parsing: text))])
         libraryFolder = try TemporaryFolder()
+        assetFolder = try TemporaryFolder()
+        let assets = try servedCatalog(in: assetFolder.path, name: "1", [("", 1, 10)])
         gallery = try TestGallery(codecs: sandboxCodecs(loading: [])) { [libraryFolder] in
             $0.libraryDirectory = libraryFolder.path
             $0.cards = cards
+            $0.assets = assets
             $0.imgproxy = ImgproxyKeys()
             $0.metrics = PrometheusMetrics()
             $0.purgeTokens = ["secret"]

@@ -63,6 +63,11 @@ struct BOMStore {
     }
 
     /// The keys and values of a tree, in their order; empty if there is no tree of that name.
+    ///
+    /// Together they have no more bytes than the file, so that reading all of them takes no longer than the
+    /// file is long: each has a block of its own.
+    ///
+    /// - Throws: ``CompiledDamage``.
     func entries(
         _ file: Span<UInt8>, ofTree name: String
     ) throws(CompiledDamage) -> [(key: Range<Int>, value: Range<Int>)] {
@@ -74,6 +79,7 @@ struct BOMStore {
         var entries: [(Range<Int>, Range<Int>)] = []
         var isLeaf = false
         var nodeCount = 0
+        var byteCount = 0
         repeat {
             let node = try block(file, index)
             nodeCount += 1
@@ -93,6 +99,10 @@ struct BOMStore {
                 let place = start + 12 + entry * 8
                 let value = try block(file, file.bigEndian(at: place, byteCount: 4))
                 let key = try block(file, file.bigEndian(at: place + 4, byteCount: 4))
+                byteCount += key.count + value.count
+                guard byteCount <= file.count else {
+                    throw CompiledDamage(reason: "entries of the tree \(name) share blocks")
+                }
                 entries.append((key, value))
             }
             index = file.bigEndian(at: start + 4, byteCount: 4)

@@ -6,13 +6,15 @@ public import Pixels
 /// A file `Assets.car`, which Apple's compiler makes of an asset catalog.
 ///
 /// Images are read that are stored as ARGB, uncompressed or with LZFSE, alone or in sheets, and the files of
-/// vectors and data. Other codings are errors that name them.
+/// vectors. Other codings are errors that name them.
 public struct CarFile: Sendable {
     /// The path of the file.
     public let path: String
     /// The variants of all assets, in the order of the file, without sheets.
     public let renditions: [CarRendition]
     private let sheets: [[Int]: CarRendition]
+    /// The indices of the renditions of each asset.
+    private let indices: [ComparedByBytes: [Int]]
     private let keyFormat: [Int]
     private let bytes: EncodedBytes
 
@@ -30,7 +32,11 @@ public struct CarFile: Sendable {
                 try CarTables(file)
             }
             keyFormat = tables.keyFormat
-            renditions = tables.renditions.filter { !$0.isSheet }
+            let renditions = tables.renditions.filter { !$0.isSheet }
+            self.renditions = renditions
+            indices = Dictionary(grouping: renditions.indices) {
+                ComparedByBytes(renditions[$0].name)
+            }
             sheets = Dictionary(
                 tables.renditions.filter(\.isSheet).map { ($0.key, $0) },
                 uniquingKeysWith: { first, _ in first })
@@ -51,21 +57,21 @@ public struct CarFile: Sendable {
     /// A slot has the name of the file that was compiled. The vectors of a file and the images that were
     /// drawn of them are slots of their own.
     public var assets: [Asset] {
-        Dictionary(grouping: renditions.indices) { ComparedByBytes(renditions[$0].name) }
-            .map { name, indices in
-                let members = indices.map { renditions[$0] }
-                return Asset(
-                    key: Asset.Key(.image, name.wrappedValue), path: name.wrappedValue,
-                    slots: members.map(\.slot),
-                    renderingMode: members.compactMap(\.renderingMode).first,
-                    preservesVectors: members.contains(where: \.isVector), compressionType: nil)
-            }
-            .sorted { $0.key.precedes($1.key) }
+        indices.map { name, indices in
+            let members = indices.map { renditions[$0] }
+            return Asset(
+                key: Asset.Key(.image, name.wrappedValue), path: name.wrappedValue,
+                slots: members.map(\.slot),
+                renderingMode: members.compactMap(\.renderingMode).first,
+                preservesVectors: members.contains(where: \.isVector), compressionType: nil)
+        }
+        .sorted { $0.key.precedes($1.key) }
     }
 
-    /// Returns the renditions of an asset, in the order of its slots.
+    /// Returns the renditions of an asset, in the order of its slots; takes time for those only.
     public func renditions(of key: Asset.Key) -> [CarRendition] {
-        renditions.filter { Asset.Key(.image, $0.name) == key }
+        guard key.kind == .image else { return [] }
+        return indices[ComparedByBytes(key.name), default: []].map { renditions[$0] }
     }
 
     /// Returns the file of vectors.
@@ -101,16 +107,10 @@ public struct CarFile: Sendable {
         else {
             throw .malformed(path: path, reason: "\(rendition.fileName): outside its sheet")
         }
-        let image = try storedImage(sheet, limits)
-        let top = sheetSize.height - link.y - size.height
-        var result = MutablePixelBuffer(size: size, format: .rgba8)
-        for y in 0..<size.height {
-            let row = image.row(top + y)
-            result.withMutableRow(y) { target in
-                for index in 0..<size.width * 4 { target[index] = row[link.x * 4 + index] }
-            }
-        }
-        return result.finish()
+        return try storedImage(sheet, limits).cut(
+            PixelRect(
+                x: link.x, y: sheetSize.height - link.y - size.height, width: size.width,
+                height: size.height))
     }
 
     /// Decodes a rendition with pixels of its own.
@@ -120,7 +120,10 @@ public struct CarFile: Sendable {
         let size = rendition.pixelSize
         do throws(CodecError) {
             try limits.check(size)
-            try limits.check(.memoryByteCount, 2 * PixelBuffer.byteCount(of: size, .rgba8))
+            // The rows of the file and those of the image are in memory together.
+            try limits.check(
+                .memoryByteCount,
+                rendition.bytesPerRow * size.height + PixelBuffer.byteCount(of: size, .rgba8))
         } catch {
             throw .image(path: path, reason: error)
         }

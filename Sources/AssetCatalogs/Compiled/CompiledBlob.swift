@@ -12,9 +12,10 @@ struct CompiledBlob {
         case image
         /// Pixels in the shape of `PixelBuffer`.
         case pixels
-        /// The alpha of pixels of one colour, without padding.
+        /// The alpha of pixels of one colour, without padding, or as ``PackedSamples``.
         case mask
-        /// A palette of RGBA, then indices of 1, 2, 4 or 8 bits in rows of whole bytes.
+        /// A palette of RGBA, then indices of 1, 2, 4 or 8 bits in rows of whole bytes, or as
+        /// ``PackedSamples``.
         case palette
     }
 
@@ -29,6 +30,8 @@ struct CompiledBlob {
     let detail: Int
     /// The bytes in the file.
     let range: Range<Int>
+    /// Whether samples of a mask or a palette are packed: only then they have fewer bytes.
+    private var isPacked = false
 
     /// Checks the values of a record.
     init(
@@ -62,40 +65,67 @@ struct CompiledBlob {
                     : nil
             case .file, .image: nil
             }
-        guard !size.isEmpty, needed == range.count else {
+        if kind != .pixels, let needed, size.area <= PackedSamples.maximumCount {
+            isPacked = range.count < needed && range.count >= paletteByteCount
+        }
+        guard !size.isEmpty, needed == range.count || isPacked else {
             throw CompiledDamage(
                 reason: "\(range.count) bytes do not match \(size) pixels of \(format)")
         }
     }
 
+    private var paletteByteCount: Int { kind == .palette ? detail * 4 : 0 }
+
     /// Makes the pixels of a mask or of a palette.
-    func expanded(_ file: Span<UInt8>) -> PixelBuffer {
-        let bytes = file.extracting(range)
+    ///
+    /// - Throws: ``CompiledDamage`` if packed samples are damaged.
+    func expanded(_ file: Span<UInt8>) throws(CompiledDamage) -> PixelBuffer {
+        let samples = try samples(file)
         var buffer = MutablePixelBuffer(size: size, format: format)
         let channelCount = format.channelCount
-        let bitCount = Int(colorCount: max(1, detail))
+        let palette = file.extracting(range.lowerBound..<range.lowerBound + paletteByteCount)
+        let color = SolidColor(detail)
         for y in 0..<size.height {
+            let start = y * size.width
             buffer.withMutableRow(y) { row in
-                if kind == .mask {
-                    let color = SolidColor(detail)
+                guard kind == .palette else {
                     for x in 0..<size.width {
-                        color.write(alpha: bytes[y * size.width + x], to: &row, at: x * 4)
+                        color.write(alpha: samples[start + x], to: &row, at: x * 4)
                     }
                     return
                 }
-                let start =
-                    detail * 4 + y * PackedIndices.bytesPerRow(of: size.width, bitCount: bitCount)
                 for x in 0..<size.width {
-                    let index = PackedIndices.index(x, bitCount) { bytes[start + $0] }
+                    let index = Int(samples[start + x])
                     for channel in 0..<channelCount {
                         // An index without a colour is transparent.
                         row[x * channelCount + channel] =
-                            index < detail ? bytes[index * 4 + channel] : 0
+                            index < detail ? palette[index * 4 + channel] : 0
                     }
                 }
             }
         }
         return buffer.finish()
+    }
+
+    /// The alpha or the index of each pixel.
+    private func samples(_ file: Span<UInt8>) throws(CompiledDamage) -> [UInt8] {
+        let stored = range.lowerBound + paletteByteCount..<range.upperBound
+        let bitCount = kind == .mask ? 8 : Int(colorCount: detail)
+        if isPacked {
+            return try PackedSamples(width: size.width, count: size.area, bitCount: bitCount)
+                .unpacked(file, stored)
+        }
+        let bytes = file.extracting(stored)
+        guard kind == .palette else { return bytes.indices.map { bytes[$0] } }
+        var samples: [UInt8] = []
+        samples.reserveCapacity(size.area)
+        let bytesPerRow = PackedIndices.bytesPerRow(of: size.width, bitCount: bitCount)
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                samples.append(PackedIndices.index(x, bitCount) { bytes[y * bytesPerRow + $0] })
+            }
+        }
+        return samples
     }
 }
 
@@ -130,10 +160,10 @@ enum PackedIndices {
         bytesPerRow(of: size.width, bitCount: bitCount) * size.height
     }
 
-    static func index(_ x: Int, _ bitCount: Int, _ byte: (Int) -> UInt8) -> Int {
+    static func index(_ x: Int, _ bitCount: Int, _ byte: (Int) -> UInt8) -> UInt8 {
         let position = x * bitCount
         let shift = 8 - bitCount - position % 8
-        return Int(byte(position / 8)) >> shift & ((1 << bitCount) - 1)
+        return byte(position / 8) >> shift & UInt8(truncatingIfNeeded: 1 << bitCount - 1)
     }
 }
 

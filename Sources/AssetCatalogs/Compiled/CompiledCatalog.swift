@@ -15,19 +15,21 @@ public struct CompiledCatalog: Sendable {
     /// The path of the file.
     public let path: String
     private let bytes: EncodedBytes
+    private let limits: DecodeLimits
     private let reader: CompiledReader
 
     /// Maps a file.
     ///
     /// - Parameters:
     ///   - path: the path of the file.
-    ///   - limits: the limit on the file's size.
+    ///   - limits: the limits on the file's size, on images and on the memory of all descriptions.
     /// - Throws: ``AssetCatalogError``.
     public init(
         mapping path: String, limits: DecodeLimits = DecodeLimits()
     ) throws(AssetCatalogError) {
         do {
-            try self.init(EncodedBytes(mapping: path, limits: limits), path: path)
+            try self.init(
+                EncodedBytes(mapping: path, limits: limits), path: path, limits: limits)
         } catch let error as AssetCatalogError {
             throw error
         } catch {
@@ -40,9 +42,13 @@ public struct CompiledCatalog: Sendable {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - path: the path for errors.
+    ///   - limits: the limits on images and on the memory of all descriptions.
     /// - Throws: ``AssetCatalogError``.
-    public init(_ bytes: EncodedBytes, path: String) throws(AssetCatalogError) {
+    public init(
+        _ bytes: EncodedBytes, path: String, limits: DecodeLimits = DecodeLimits()
+    ) throws(AssetCatalogError) {
         self.path = path
+        self.limits = limits
         self.bytes = bytes
         do throws(CompiledDamage) {
             reader = CompiledReader(
@@ -81,9 +87,16 @@ public struct CompiledCatalog: Sendable {
     /// They equal those of the folder, without slots that are empty or were removed by thinning. The
     /// path of an asset is its name.
     ///
-    /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
+    /// - Throws: ``AssetCatalogError``, ``AssetCatalogError/limitExceeded(path:reason:)`` before memory is
+    ///   allocated.
     public func assets() throws(AssetCatalogError) -> [Asset] {
-        try read { file throws(CompiledDamage) in
+        do throws(CodecError) {
+            try limits.check(.memoryByteCount, reader.layout.describedByteCount)
+        } catch {
+            throw .limitExceeded(path: path, reason: "\(error)")
+        }
+        return try read { file throws(CompiledDamage) in
+            var descriptions = CompiledDescriptions(reader)
             // Records of two assets may not share slots: a hostile file could repeat them all.
             var slotCount = 0
             var assets: [Asset] = []
@@ -92,7 +105,7 @@ public struct CompiledCatalog: Sendable {
                 guard slotCount <= reader.layout.count(.slots) else {
                     throw CompiledDamage(reason: "assets share slots")
                 }
-                assets.append(try reader.readAsset(file, index))
+                assets.append(try descriptions.readAsset(file, index))
             }
             return assets
         }
@@ -105,9 +118,10 @@ public struct CompiledCatalog: Sendable {
     /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
     public func query(_ traits: AssetTraits) throws(AssetCatalogError) -> CompiledQuery {
         try read { file throws(CompiledDamage) in
+            var descriptions = CompiledDescriptions(reader)
             var distances: [UInt64] = []
             for index in 0..<reader.layout.count(.traits) {
-                let distance = try reader.readTraits(file, index).distance(from: traits)
+                let distance = try descriptions.readTraits(file, index).distance(from: traits)
                 distances.append(distance ?? .max)
             }
             return CompiledQuery(distances: distances, scale: traits.scale ?? 1)
@@ -125,9 +139,8 @@ public struct CompiledCatalog: Sendable {
     public func slot(
         _ kind: Asset.Kind, _ name: String, for query: CompiledQuery
     ) throws(AssetCatalogError) -> CompiledSlot? {
-        let key = Asset.Key(kind, name)
-        return try read { file throws(CompiledDamage) in
-            guard let asset = try reader.asset(file, key) else { return nil }
+        try read { file throws(CompiledDamage) in
+            guard let asset = try reader.asset(file, kind, name) else { return nil }
             var best: (distance: UInt64, slot: Int)?
             for slot in try reader.slots(file, of: asset) {
                 let traits = file.field(try reader.layout.offset(.slots, slot), 0)
@@ -137,7 +150,7 @@ public struct CompiledCatalog: Sendable {
                 let distance = query.distances[traits]
                 if distance < (best?.distance ?? .max) { best = (distance, slot) }
             }
-            return best.map { CompiledSlot(asset: asset, index: $0.slot, scale: query.scale) }
+            return best.map { CompiledSlot(index: $0.slot, scale: query.scale) }
         }
     }
 
@@ -145,7 +158,10 @@ public struct CompiledCatalog: Sendable {
     ///
     /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
     public func details(of slot: CompiledSlot) throws(AssetCatalogError) -> AssetSlot {
-        try read { file throws(CompiledDamage) in try reader.readSlot(file, slot.index) }
+        try read { file throws(CompiledDamage) in
+            var descriptions = CompiledDescriptions(reader)
+            return try descriptions.readSlot(file, slot.index)
+        }
     }
 
     /// Returns the image of a slot.
@@ -169,11 +185,12 @@ public struct CompiledCatalog: Sendable {
                     at: blob.range.lowerBound, size: blob.size, format: blob.format)
             else { throw .malformed(path: path, reason: "pixels outside the file") }
             return image
-        case .mask, .palette: return bytes.withBytes { blob.expanded($0) }
+        case .mask, .palette:
+            return try read { file throws(CompiledDamage) in try blob.expanded(file) }
         case .image, .file:
+            let file = EncodedBytes(try copy(of: blob))
             do throws(CodecError) {
-                let file = EncodedBytes(bytes.copy(of: blob.range))
-                return try ImageSource(file, codecs: codecs).image()
+                return try ImageSource(file, codecs: codecs, limits: limits).image()
             } catch {
                 throw .image(path: path, reason: error)
             }
@@ -191,7 +208,7 @@ public struct CompiledCatalog: Sendable {
         guard let index else { return nil }
         let blob = try read { file throws(CompiledDamage) in try reader.readBlob(file, index) }
         guard blob.kind == .file || blob.kind == .image else { return nil }
-        return bytes.copy(of: blob.range)
+        return try copy(of: blob)
     }
 
     /// Returns how the image or file of a slot is stored; `nil` for colours.
@@ -228,10 +245,23 @@ public struct CompiledCatalog: Sendable {
     /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
     public func slots(of key: Asset.Key) throws(AssetCatalogError) -> [CompiledSlot] {
         try read { file throws(CompiledDamage) in
-            guard let asset = try reader.asset(file, key) else { return [] }
-            return try reader.slots(file, of: asset).map {
-                CompiledSlot(asset: asset, index: $0, scale: 1)
-            }
+            guard let asset = try reader.asset(file, key.kind, key.name) else { return [] }
+            return try reader.slots(file, of: asset).map { CompiledSlot(index: $0, scale: 1) }
+        }
+    }
+
+    /// Returns the slot at an index of an asset of ``assets()``.
+    ///
+    /// - Parameters:
+    ///   - index: an index of the slots of the asset.
+    ///   - asset: an index of ``assets()``.
+    /// - Returns: the slot.
+    /// - Throws: ``AssetCatalogError/malformed(path:reason:)``.
+    public func slot(
+        _ index: Int, ofAsset asset: Int
+    ) throws(AssetCatalogError) -> CompiledSlot {
+        try read { file throws(CompiledDamage) in
+            CompiledSlot(index: try reader.slots(file, of: asset).lowerBound + index, scale: 1)
         }
     }
 
@@ -246,13 +276,30 @@ public struct CompiledCatalog: Sendable {
         }
     }
 
+    private func copy(of blob: CompiledBlob) throws(AssetCatalogError) -> [UInt8] {
+        let copy = bytes.copy(of: blob.range)
+        try checkWhole()
+        return copy
+    }
+
+    /// Calls `body` with the file; results and errors of missing bytes are replaced by an error.
     private func read<Result>(
         _ body: (Span<UInt8>) throws(CompiledDamage) -> Result
     ) throws(AssetCatalogError) -> Result {
+        let result: Result
         do throws(CompiledDamage) {
-            return try bytes.withBytes(body)
+            result = try bytes.withBytes(body)
         } catch {
+            try checkWhole()
             throw .malformed(path: path, reason: error.reason)
+        }
+        try checkWhole()
+        return result
+    }
+
+    private func checkWhole() throws(AssetCatalogError) {
+        guard !bytes.wasTruncated else {
+            throw .unreadable(path: path, reason: "\(CodecError.fileChanged)")
         }
     }
 }
@@ -267,7 +314,6 @@ public struct CompiledQuery: Sendable {
 
 /// A slot in a ``CompiledCatalog``.
 public struct CompiledSlot: Hashable, Sendable {
-    let asset: Int
     let index: Int
     /// The scale for which vectors are drawn.
     let scale: Int
@@ -277,7 +323,7 @@ public struct CompiledSlot: Hashable, Sendable {
 
     /// Returns the same slot, with vectors drawn for another scale.
     public func scaled(to scale: Int) -> CompiledSlot {
-        CompiledSlot(asset: asset, index: index, scale: scale)
+        CompiledSlot(index: index, scale: scale)
     }
 }
 
@@ -289,4 +335,7 @@ public struct CompiledStorage: Hashable, Sendable {
     public let pixelSize: PixelSize?
     /// The number of stored bytes.
     public let byteCount: Int
+
+    /// Whether it is an image that needs no codec.
+    package var isWithoutCodec: Bool { ["pixels", "mask", "palette"].contains(compression) }
 }

@@ -43,9 +43,9 @@ struct CompiledLayout {
     static let maximumStringByteCount = 8_192
 
     /// The number of records of each table.
-    private(set) var counts: [Int] = []
+    private(set) var counts = InlineArray<12, Int>(repeating: 0)
     /// The offset of each table.
-    private(set) var offsets: [Int] = []
+    private(set) var offsets = InlineArray<12, Int>(repeating: 0)
     /// The offset of the first blob.
     private(set) var blobStart = 0
     /// The seed of the hash of names.
@@ -53,11 +53,11 @@ struct CompiledLayout {
 
     /// The layout of tables with numbers of records.
     init(counts: [Int], seed: UInt64) {
-        self.counts = counts
         self.seed = seed
         var offset = Self.headerByteCount
         for table in Table.allCases {
-            offsets.append(offset)
+            self.counts[table.rawValue] = counts[table.rawValue]
+            offsets[table.rawValue] = offset
             offset += Self.aligned(counts[table.rawValue] * table.stride)
         }
         blobStart = offset
@@ -99,7 +99,7 @@ struct CompiledLayout {
         header.append(0, byteCount: 4, .littleEndian)
         header.append(byteCount, byteCount: 8, .littleEndian)
         header.append(Int(Int64(bitPattern: seed)), byteCount: 8, .littleEndian)
-        for count in counts { header.append(count, byteCount: 4, .littleEndian) }
+        for table in Table.allCases { header.append(count(table), byteCount: 4, .littleEndian) }
         return header + [UInt8](repeating: 0, count: Self.headerByteCount - header.count)
     }
 
@@ -108,12 +108,18 @@ struct CompiledLayout {
         (count + blobAlignment - 1) / blobAlignment * blobAlignment
     }
 
+    /// The memory of the descriptions of all assets without their strings.
+    var describedByteCount: Int {
+        count(.assets) * MemoryLayout<Asset>.stride + count(.slots) * MemoryLayout<AssetSlot>.stride
+    }
+
     /// The number of records of a table.
     func count(_ table: Table) -> Int { counts[table.rawValue] }
 
     /// Returns the offset of a record.
     ///
     /// - Throws: ``CompiledDamage`` if the table does not contain it.
+    @inline(__always)
     func offset(_ table: Table, _ index: Int) throws(CompiledDamage) -> Int {
         guard index >= 0, index < counts[table.rawValue] else {
             throw CompiledDamage(reason: "no record \(index) of the table \(table)")
@@ -124,6 +130,7 @@ struct CompiledLayout {
     /// Returns a range of records.
     ///
     /// - Throws: ``CompiledDamage`` if the table does not contain it.
+    @inline(__always)
     func range(
         _ table: Table, first: Int, count: Int
     ) throws(CompiledDamage) -> Range<Int> {
@@ -136,6 +143,7 @@ struct CompiledLayout {
 
 extension Span<UInt8> {
     /// Returns a 32-bit field of a record whose offset was checked.
+    @inline(__always)
     func field(_ record: Int, _ index: Int) -> Int {
         let offset = record + index * 4
         // The last byte first, so that one comparison checks all of them.

@@ -2,13 +2,19 @@
 
 internal import EncodedImages
 
-/// Reads the records of a compiled file, and checks every index and offset where it is used.
-struct CompiledReader {
+/// Finds the records of a compiled file, and checks every index and offset where it is used.
+///
+/// A class, because lookups would copy the layout.
+final class CompiledReader: Sendable {
     let layout: CompiledLayout
 
+    init(layout: CompiledLayout) { self.layout = layout }
+
     /// Returns the index of an asset in O(1); `nil` if there is none of that name.
-    func asset(_ file: Span<UInt8>, _ key: Asset.Key) throws(CompiledDamage) -> Int? {
-        let hash = NameHash.hash(of: key, layout.seed)
+    func asset(
+        _ file: Span<UInt8>, _ kind: Asset.Kind, _ name: String
+    ) throws(CompiledDamage) -> Int? {
+        let hash = NameHash.hash(kind, name, layout.seed)
         let bucket = NameHash.bucket(hash, layout.count(.buckets))
         let displacement = file.field(try layout.offset(.buckets, bucket), 0)
         let place = NameHash.place(hash, displacement, layout.count(.places))
@@ -16,10 +22,10 @@ struct CompiledReader {
             return nil
         }
         let record = try layout.offset(.assets, index)
-        guard file.field(record, 1) & 0xFF == key.kind.code,
-            try equals(file, file.field(record, 0), key.name)
+        guard file.field(record, 1) & 0xFF == kind.code,
+            try equals(file, file.field(record, 0), name)
         else { return nil }
-        if case .other(let name) = key.kind, try !equals(file, file.field(record, 2), name) {
+        if case .other(let name) = kind, try !equals(file, file.field(record, 2), name) {
             return nil
         }
         return index
@@ -33,7 +39,7 @@ struct CompiledReader {
     }
 
     /// The bytes of a string.
-    private func range(
+    func range(
         _ file: Span<UInt8>, ofString index: Int
     ) throws(CompiledDamage) -> Range<Int> {
         let record = try layout.offset(.stringEnds, index)
@@ -51,118 +57,10 @@ struct CompiledReader {
         _ file: Span<UInt8>, _ index: Int, _ text: String
     ) throws(CompiledDamage) -> Bool {
         let range = try range(file, ofString: index)
-        guard range.count == text.utf8.count else { return false }
-        var offset = range.lowerBound
-        for byte in text.utf8 {
-            if file[offset] != byte { return false }
-            offset += 1
-        }
+        let (stored, bytes) = (file.extracting(range), text.utf8.span)
+        guard stored.count == bytes.count else { return false }
+        for index in bytes.indices where stored[index] != bytes[index] { return false }
         return true
-    }
-
-    private func string(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> String {
-        let range = try range(file, ofString: index)
-        return file.text(at: range.lowerBound, byteCount: range.count)
-    }
-
-    private func string(_ file: Span<UInt8>, _ index: Int?) throws(CompiledDamage) -> String? {
-        guard let index else { return nil }
-        return try string(file, index) as String
-    }
-
-    /// Reads an asset with its slots.
-    func readAsset(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> Asset {
-        let record = try layout.offset(.assets, index)
-        let flags = file.field(record, 1)
-        let extensionName = try string(file, file.optionalField(record, 2)) ?? ""
-        guard let kind = Asset.Kind(code: flags & 0xFF, name: extensionName) else {
-            throw CompiledDamage(reason: "unknown kind of asset: \(flags & 0xFF)")
-        }
-        var slots: [AssetSlot] = []
-        for slot in try self.slots(file, of: index) { slots.append(try readSlot(file, slot)) }
-        let name: String = try string(file, file.field(record, 0))
-        return Asset(
-            key: Asset.Key(kind, name), path: name, slots: slots,
-            renderingMode: try string(file, file.optionalField(record, 3)).flatMap {
-                Asset.RenderingMode(rawValue: $0)
-            },
-            preservesVectors: flags >> 8 & 1 == 1,
-            compressionType: try string(file, file.optionalField(record, 4)))
-    }
-
-    /// Reads a slot.
-    func readSlot(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetSlot {
-        let record = try layout.offset(.slots, index)
-        let extra = try file.optionalField(record, 4).map { index throws(CompiledDamage) in
-            try layout.offset(.extras, index)
-        }
-        let details = try readDetails(file, extra.flatMap { file.optionalField($0, 1) })
-        return AssetSlot(
-            traits: try readTraits(file, file.field(record, 0)),
-            content: try readContent(file, record),
-            size: try string(file, extra.flatMap { file.optionalField($0, 0) }),
-            alignmentInsets: details.alignment, slicing: details.slicing)
-    }
-
-    private func readContent(
-        _ file: Span<UInt8>, _ record: Int
-    ) throws(CompiledDamage) -> AssetSlot.Content {
-        switch file.field(record, 1) {
-        case 1: .file(try string(file, file.field(record, 2)))
-        case 2: .color(try readColor(file, file.field(record, 3)))
-        case 3: .systemColor(try string(file, file.field(record, 2)))
-        case let code: throw CompiledDamage(reason: "unknown content of a slot: \(code)")
-        }
-    }
-
-    func readTraits(_ file: Span<UInt8>, _ index: Int) throws(CompiledDamage) -> AssetTraits {
-        let record = try layout.offset(.traits, index)
-        var traits = AssetTraits()
-        for (field, path) in AssetTraits.texts.enumerated() {
-            traits[keyPath: path] = try string(file, file.optionalField(record, field))
-        }
-        traits.memory = file.optionalField(record, AssetTraits.texts.count)
-        traits.scale = file.optionalField(record, AssetTraits.texts.count + 1)
-        return traits
-    }
-
-    private func readDetails(
-        _ file: Span<UInt8>, _ index: Int?
-    ) throws(CompiledDamage) -> (alignment: AssetInsets?, slicing: AssetSlicing?) {
-        guard let index else { return (nil, nil) }
-        let record = try layout.offset(.details, index)
-        let flags = file.field(record, 0)
-        var numbers: [Double] = []
-        for place in 0..<10 { numbers.append(try file.number(at: record + 16 + place * 8)) }
-        func insets(_ first: Int) -> AssetInsets {
-            AssetInsets(
-                top: numbers[first], left: numbers[first + 1], bottom: numbers[first + 2],
-                right: numbers[first + 3])
-        }
-        let mode = try string(file, file.optionalField(record, 1))
-        let slicing = try mode.map { mode throws(CompiledDamage) in
-            AssetSlicing(
-                mode: mode, capInsets: insets(4),
-                centerMode: try string(file, file.optionalField(record, 2)),
-                centerWidth: flags & 2 == 0 ? nil : numbers[8],
-                centerHeight: flags & 4 == 0 ? nil : numbers[9])
-        }
-        return (flags & 1 == 0 ? nil : insets(0), slicing)
-    }
-
-    private func readColor(
-        _ file: Span<UInt8>, _ index: Int
-    ) throws(CompiledDamage) -> AssetColor {
-        let record = try layout.offset(.colors, index)
-        let count = file.field(record, 1)
-        guard (1...3).contains(count) else {
-            throw CompiledDamage(reason: "a colour of \(count) components")
-        }
-        var components: [Double] = []
-        for place in 0..<count { components.append(try file.number(at: record + 8 + place * 8)) }
-        return AssetColor(
-            space: try string(file, file.field(record, 0)), components: components,
-            alpha: try file.number(at: record + 32))
     }
 
     /// Reads the record of a blob, and checks that the file contains its bytes.
@@ -221,15 +119,5 @@ struct CompiledReader {
         }
         // The same field contains the colour of a slot with one.
         return (file.field(record, 1) == 1 ? file.optionalField(record, 3) : nil, best?.blob)
-    }
-}
-
-extension AssetTraits {
-    /// The traits that are texts, in the order of a compiled file.
-    static var texts: [WritableKeyPath<AssetTraits, String?>] {
-        [
-            \.idiom, \.platform, \.subtype, \.screenWidth, \.widthClass, \.heightClass,
-            \.luminosity, \.contrast, \.gamut, \.direction, \.locale, \.graphics,
-        ]
     }
 }

@@ -122,17 +122,31 @@ public struct CatalogCompiler: Sendable {
         ].joined(separator: "\n")
     }
 
+    /// Reads a source.
+    ///
+    /// - Throws: ``AssetCatalogError/unreadable(path:reason:)``.
+    public func read(_ source: Source) throws(AssetCatalogError) -> EncodedBytes {
+        do throws(CodecError) {
+            return try EncodedBytes(reading: source.path)
+        } catch {
+            throw .unreadable(path: source.path, reason: "\(error)")
+        }
+    }
+
     /// Reads and encodes a source.
     ///
     /// - Throws: ``AssetCatalogError``.
     public func encode(_ source: Source) throws(AssetCatalogError) -> Encoded {
+        try encode(source, try read(source))
+    }
+
+    /// Encodes the bytes of a source.
+    ///
+    /// - Throws: ``AssetCatalogError``.
+    public func encode(
+        _ source: Source, _ bytes: EncodedBytes
+    ) throws(AssetCatalogError) -> Encoded {
         let asset = assets[source.asset]
-        let bytes: EncodedBytes
-        do throws(CodecError) {
-            bytes = try EncodedBytes(reading: source.path)
-        } catch {
-            throw .unreadable(path: source.path, reason: "\(error)")
-        }
         let file = StoredBlob(kind: .file, bytes: bytes.copy(of: 0..<bytes.count))
         guard asset.key.kind == .image || asset.key.kind == .appIcon else {
             return Encoded(
@@ -144,24 +158,12 @@ public struct CatalogCompiler: Sendable {
             if image.header.isScalable { return try vectors(image, file, source, asset) }
             return try raster(image, file, asset)
         } catch {
-            if let reason = Self.reasonToKeep(file.bytes, error) {
-                return Encoded(
-                    stored: StoredSlot(file: file), sourceByteCount: bytes.count, reason: reason)
+            guard let format = error.missingVectors(bytes) else {
+                throw .image(path: source.path, reason: error)
             }
-            throw .image(path: source.path, reason: error)
-        }
-    }
-
-    /// Vectors without a codec are kept as they are.
-    private static func reasonToKeep(_ file: [UInt8], _ error: CodecError) -> String? {
-        switch error {
-        case .notBuiltIn: "vectors that this program cannot draw: \(error)"
-        case .unknownFormat where file.starts(with: Array("%PDF-".utf8)):
-            "vectors that this program cannot draw: PDF"
-        // Text precedes the root element, so that the format is unknown without its codec.
-        case .unknownFormat where file.first == UInt8(ascii: "<"):
-            "vectors that this program cannot draw: SVG"
-        default: nil
+            return Encoded(
+                stored: StoredSlot(file: file), sourceByteCount: bytes.count,
+                reason: "vectors that this program cannot draw: \(format)")
         }
     }
 
@@ -251,5 +253,25 @@ public struct CatalogCompiler: Sendable {
             }
         }
         return (writer.file(assets.map(\.key)), entries)
+    }
+}
+
+extension CodecError {
+    /// Returns the format of vectors for which this program has no codec, in capitals.
+    ///
+    /// - Parameter bytes: the file that is not decoded for this reason.
+    /// - Returns: `nil` if the error has another reason.
+    package func missingVectors(_ bytes: EncodedBytes) -> String? {
+        switch self {
+        case .notBuiltIn(let format, _) where ["svg", "pdf"].contains(format):
+            return format.uppercased()
+        case .unknownFormat:
+            let start = bytes.copy(of: 0..<min(bytes.count, 4_096))
+            if start.starts(with: Array("%PDF-".utf8)) { return "PDF" }
+            // Text precedes the root element, so that the format is unknown without its codec.
+            let isSVG = start.first == UInt8(ascii: "<") && start.contains(Array("<svg".utf8))
+            return isSVG ? "SVG" : nil
+        default: return nil
+        }
     }
 }

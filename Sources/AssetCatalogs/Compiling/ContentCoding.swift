@@ -115,7 +115,8 @@ struct ContentCoding {
             }
         }
         return StoredBlob(
-            kind: .mask, size: image.size, format: .rgba8, detail: color.value, bytes: bytes)
+            kind: .mask, size: image.size, format: .rgba8, detail: color.value,
+            bytes: Self.smaller(bytes, samples: bytes, image.size, bitCount: 8))
     }
 
     /// The indices of an image of at most 256 colours; `nil` if there are more.
@@ -150,9 +151,21 @@ struct ContentCoding {
             }
         }
         let bitCount = Int(colorCount: indices.count)
+        let plain = Self.packed(pixels, image.size, bitCount)
         return StoredBlob(
             kind: .palette, size: image.size, format: image.format, detail: indices.count,
-            bytes: colors + Self.packed(pixels, image.size, bitCount))
+            bytes: colors
+                + Self.smaller(plain, samples: pixels, image.size, bitCount: bitCount))
+    }
+
+    /// The bytes of samples, or their codes if these are smaller.
+    private static func smaller(
+        _ plain: [UInt8], samples: [UInt8], _ size: PixelSize, bitCount: Int
+    ) -> [UInt8] {
+        guard samples.count <= PackedSamples.maximumCount else { return plain }
+        let packed = PackedSamples(width: size.width, count: size.area, bitCount: bitCount)
+            .packed(samples)
+        return packed.count < plain.count ? packed : plain
     }
 
     private static func packed(_ pixels: [UInt8], _ size: PixelSize, _ bitCount: Int) -> [UInt8] {

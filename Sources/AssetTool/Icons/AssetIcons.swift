@@ -61,7 +61,7 @@ struct AssetIcons: ParsableCommand {
                 background: background, name: name
             ).files(codecs)
             try makeFolder(output)
-            for file in files { try write(file.bytes, to: "\(output)/\(file.name)") }
+            for file in files { try writeFile(file.bytes, to: "\(output)/\(file.name)") }
             print(
                 json
                     ? JSON.object([
@@ -75,7 +75,7 @@ struct AssetIcons: ParsableCommand {
 }
 
 /// Replaces a file with bytes.
-func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
+func writeFile(_ bytes: [UInt8], to path: String) throws(FileFailure) {
     do throws(CodecError) {
         try ImageDestination.write(bytes, to: path)
     } catch {

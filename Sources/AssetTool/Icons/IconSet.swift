@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AssetCatalogs
 internal import EncodedImages
 internal import ImageCommands
 internal import Pixels
@@ -14,14 +15,15 @@ struct IconDrawing {
     init(_ path: String, _ codecs: CodecSet) throws(FileFailure) {
         self.path = path
         do throws(CodecError) {
-            let bytes = try EncodedBytes(mapping: path)
-            source = try ImageSource(bytes, codecs: codecs)
+            let bytes = try EncodedBytes(reading: path)
+            do throws(CodecError) {
+                source = try ImageSource(bytes, codecs: codecs)
+            } catch {
+                guard error.missingVectors(bytes) == "SVG" else { throw error }
+                throw .notBuiltIn(format: "svg", trait: "SVG")
+            }
             vectors = source.format.name == "svg" ? bytes.copy(of: 0..<bytes.count) : nil
         } catch {
-            // Text precedes the root element, so that the format is unknown without its codec.
-            if error == .unknownFormat, splitExtension(path).fileExtension == "svg" {
-                throw FileFailure(path, CodecError.notBuiltIn(format: "svg", trait: "SVG"))
-            }
             throw FileFailure(path, error)
         }
     }
@@ -37,14 +39,8 @@ struct IconDrawing {
         let image = try decoded(PixelSize(width: content, height: content))
         var icon = MutablePixelBuffer(
             size: PixelSize(width: side, height: side), format: .rgba8)
-        let left = (side - image.size.width) / 2
-        let top = (side - image.size.height) / 2
-        for y in 0..<image.size.height {
-            icon.withMutableRow(top + y) { target in
-                let row = image.row(y)
-                for index in row.indices { target[left * 4 + index] = row[index] }
-            }
-        }
+        icon.copy(
+            image, to: ((side - image.size.width) / 2, (side - image.size.height) / 2))
         return icon.finish()
     }
 

@@ -96,7 +96,7 @@ extension XMPPacket {
     }
 
     private static func declaration(_ prefix: String, _ namespace: String) -> [UInt8] {
-        Array(" xmlns:\(prefix)=\"\(escaped(namespace))\"".utf8)
+        Array(" xmlns:\(prefix)=\"\(namespace.markupEscaped)\"".utf8)
     }
 
     /// The contents of `rdf:RDF`.
@@ -267,17 +267,6 @@ extension XMPPacket {
                 }
             }
             return prefixes
-        }
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case "\"": result += "&quot;"
-            default: result.append(character)
-            }
         }
     }
 }

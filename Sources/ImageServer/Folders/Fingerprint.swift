@@ -25,6 +25,11 @@ struct Fingerprint {
         add(UInt64(bytes.count))
     }
 
+    /// Adds a piece of a file.
+    mutating func add(_ piece: Span<UInt8>) {
+        for index in piece.indices { add(byte: piece[index]) }
+    }
+
     private mutating func add(byte: UInt8) {
         state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
     }

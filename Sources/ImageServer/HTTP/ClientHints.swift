@@ -2,7 +2,8 @@
 
 internal import HTTPTypes
 
-/// The client hints of a request: density, widths and network quality, each checked and rounded.
+/// The client hints of a request: density, widths, network quality and colour scheme, each checked and
+/// rounded.
 struct ClientHints {
     /// The encoding quality for clients that save data.
     static let savingQuality = 55
@@ -10,6 +11,10 @@ struct ClientHints {
     static let names = ["Sec-CH-DPR", "Sec-CH-Width", "Sec-CH-Viewport-Width", "ECT", "Save-Data"]
     /// The value of `Accept-CH`; browsers send `Save-Data` without it.
     static let acceptCH = names.dropLast().joined(separator: ", ")
+    /// The field with the colour scheme, which only assets depend on.
+    static let colorSchemeName = "Sec-CH-Prefers-Color-Scheme"
+    /// The value of `Accept-CH` of responses with assets.
+    static let acceptCHOfAssets = "Sec-CH-DPR, \(colorSchemeName)"
     /// The viewport width in CSS pixels of clients that do not send theirs.
     private static let defaultViewportWidth = 1_280.0
     /// Widths are rounded up to a multiple of it, which bounds the number of renditions.
@@ -19,6 +24,8 @@ struct ClientHints {
     let density: Double?
     /// Whether `Save-Data` is on or the effective connection type is 2G.
     let savesData: Bool
+    /// Whether the client prefers dark colours.
+    let prefersDark: Bool
     /// The width of the image's layout box in device pixels.
     private let layoutWidth: Double?
     /// The width of the viewport in CSS pixels.
@@ -32,6 +39,8 @@ struct ClientHints {
         savesData =
             headers[named: "Save-Data"]?.lowercased() == "on"
             || ["slow-2g", "2g"].contains(headers[named: "ECT"]?.lowercased())
+        // A string of structured fields has quotes (RFC 8941, 3.3.3); some clients omit them.
+        prefersDark = ["\"dark\"", "dark"].contains(headers[named: Self.colorSchemeName])
         layoutWidth = number("Sec-CH-Width")
         viewportWidth = number("Sec-CH-Viewport-Width")
     }

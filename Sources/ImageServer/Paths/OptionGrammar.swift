@@ -36,4 +36,16 @@ struct OptionGrammar: Sendable {
     func checkOwnOptions() throws(ServerError) {
         guard !allowsPresetsOnly else { throw .forbidden(reason: "only presets are allowed") }
     }
+
+    /// Returns the name of the format that a query requests.
+    ///
+    /// - Throws: ``ServerError/malformedRequest(reason:)``.
+    func format(_ name: String) throws(ServerError) -> String {
+        guard let format = formats[name] else {
+            throw .malformedRequest(
+                reason: "invalid format; expected "
+                    + Set(formats.values).sorted().joined(separator: ", "))
+        }
+        return format
+    }
 }

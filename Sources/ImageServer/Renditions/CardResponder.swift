@@ -112,12 +112,7 @@ struct CardResponder: Sendable {
     private func format(_ request: IncomingRequest) throws(ServerError) -> String? {
         guard let name = request.query("format") else { return nil }
         try grammar.checkOwnOptions()
-        guard let format = grammar.formats[String(name)] else {
-            throw .malformedRequest(
-                reason: "invalid format; expected "
-                    + Set(grammar.formats.values).sorted().joined(separator: ", "))
-        }
-        return format
+        return try grammar.format(String(name))
     }
 
     /// Finds a fixed image beside the template, and one that a client names in the served folder.

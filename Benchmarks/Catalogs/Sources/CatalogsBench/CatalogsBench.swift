@@ -55,7 +55,19 @@ internal import Pixels
         let query = try catalog.query(device)
         var found = 0
         let first = try lookupTimes(catalog, names, query, &found)
-        let times = try lookupTimes(catalog, names, query, &found)
+        let blocks = first.count
+        // A block that another process interrupts takes several times as long: the fastest of several rounds
+        // is the time of its names.
+        var all: [Double] = []
+        var fastest = first
+        for _ in 0..<20 {
+            let times = try lookupTimes(catalog, names, query, &found)
+            for block in 0..<blocks { fastest[block] = min(fastest[block], times[block]) }
+            all += times
+        }
+        fastest.sort()
+        all.sort()
+        let firstSorted = first.sorted()
         openings.sort()
         var firsts: [Double] = []
         for name in names.prefix(500) {
@@ -67,15 +79,19 @@ internal import Pixels
             firsts.append(seconds(time))
         }
         firsts.sort()
+        func percentile(_ times: [Double], _ percent: Int) -> String {
+            "\(Int((times[times.count * percent / 100] * 1e9).rounded())) ns"
+        }
         print(
             "\(names.count) names; open \(openings[100] * 1e6) µs; first lookup of a name median "
-                + "\(first[first.count / 2] * 1e9) ns, p99 \(first[first.count * 99 / 100] * 1e9) ns; "
-                + "later ones \(times[times.count / 2] * 1e9) ns, p99 "
-                + "\(times[times.count * 99 / 100] * 1e9) ns; first pixels median \(firsts[firsts.count / 2] * 1e6) µs, p99 "
-                + "\(firsts[firsts.count * 99 / 100] * 1e6) µs (\(found))")
+                + "\(percentile(firstSorted, 50)), p99 \(percentile(firstSorted, 99)); later ones median "
+                + "\(percentile(all, 50)), p99 \(percentile(all, 99)), of the fastest of 20 rounds "
+                + "\(percentile(fastest, 50)), p99 \(percentile(fastest, 99)); first pixels median "
+                + "\(firsts[firsts.count / 2] * 1e6) µs, p99 \(firsts[firsts.count * 99 / 100] * 1e6) µs "
+                + "(\(found))")
     }
 
-    /// The sorted times of lookups of all names in seconds.
+    /// The times of lookups of all names in seconds, one for each block of names.
     private static func lookupTimes(
         _ catalog: CompiledCatalog, _ names: [String], _ query: CompiledQuery, _ found: inout Int
     ) throws -> [Double] {
@@ -91,7 +107,7 @@ internal import Pixels
             }
             times.append(seconds(time) / 16)
         }
-        return times.sorted()
+        return times
     }
 
     private static func lookups(_ path: String, _ count: Int) throws {
