@@ -20,8 +20,9 @@ build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_bui
 # compiled again.
 set_release_build() {
     # With Swift's libraries linked statically, the command starts in two thirds of the time and runs on
-    # machines without Swift.
-    release_build=(--configuration release --static-swift-stdlib)
+    # machines without Swift. Debug information doubles the size of the programs and takes time to write;
+    # profilers name functions without it.
+    release_build=(--configuration release --static-swift-stdlib -debug-info-format none)
     # Loading libstdc++ and libgcc, which the Swift runtime needs, takes a fifth of the remaining start time:
     # both are linked statically. Swift passes -lstdc++; a folder with only the archive precedes the others.
     # Image libraries stay shared, so that updates of the system reach them.

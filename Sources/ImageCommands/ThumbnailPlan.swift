@@ -2,9 +2,9 @@
 
 internal import EncodedImages
 #if canImport(Glibc)
-package import Glibc
+internal import Glibc
 #else
-package import Darwin
+internal import Darwin
 #endif
 
 /// A thumbnail to create.
