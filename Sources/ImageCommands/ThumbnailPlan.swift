@@ -63,11 +63,11 @@ func check(_ plan: [PlannedThumbnail], inputs: [String]) throws(PlanError) {
 ///   - path: The path of the folder.
 ///   - mode: The permissions of the folders that are created.
 /// - Throws: ``FileFailure`` with the error of the system.
-package func makeFolder(_ path: String, mode: mode_t = 0o777) throws(FileFailure) {
+package func makeFolder(_ path: String, mode: UInt32 = 0o777) throws(FileFailure) {
     guard FileLocation(existing: path) == nil else { return }
     let (above, name) = splitFolder(path)
     if above != path, !name.isEmpty { try makeFolder(above, mode: mode) }
-    if unsafe mkdir(path, mode) != 0, errno != EEXIST {
+    if unsafe mkdir(path, mode_t(mode)) != 0, errno != EEXIST {
         throw FileFailure(path, lastSystemError())
     }
 }
