@@ -9,11 +9,8 @@ source scripts/packages.sh
 export SWIFT_DETERMINISTIC_HASHING=1
 
 # The build options of tests. The build and each run must use the same, or everything is compiled again.
-# CALOTYPE_OPTIMIZES_TESTS optimizes the modules that compute pixels; see Package.swift. The index store,
-# which no goal reads, takes an eighth of the compiler's time.
-test_build=(
-    --explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors --disable-index-store
-)
+# CALOTYPE_OPTIMIZES_TESTS optimizes the modules that compute pixels; see Package.swift.
+test_build=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
 build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_build[@]}"; }
 
 # Sets release_build, the build options of programs in release mode; all must use the same, or everything is
